@@ -3,8 +3,11 @@ import { ThreadedKeeper } from '../src/actors/ownership/threaded-keeper.ts';
 import { Worker } from '../src/actors/worker.ts';
 import { openProcess, runProcess, stopOnSignal } from '../src/process/context.ts';
 import { collectProcessFigures } from '../src/process/process-figures.ts';
+import { OwnedShards } from '../src/query/worker/answering-shards.ts';
+import { ShardCopies } from '../src/query/worker/copies/shard-copies.ts';
 import { Responder } from '../src/query/worker/responder.ts';
 import { ShardSet } from '../src/query/worker/shard-set.ts';
+import { fetchedItems } from '../src/store/derived/item-sink.ts';
 import { AutoFields } from '../src/store/entities/auto-fields.ts';
 
 runProcess('worker', async () => {
@@ -15,30 +18,39 @@ runProcess('worker', async () => {
 
   const autoFields = new AutoFields(store);
   configuration.onChange((current, former) => autoFields.forgetChanged(current, former));
-  const shards = new ShardSet(store, autoFields, configuration.current);
+  const hasCopies = settings.shardCopies > 1;
+  const owned = new ShardSet(store, autoFields, configuration.current);
   const worker = new Worker({
     store,
     configuration,
     autoFields,
-    items: shards,
+    items: hasCopies ? fetchedItems : owned,
+    namesItems: hasCopies,
     leaseMs: settings.leaseMs,
     changesRetentionMs: settings.changesRetentionMs,
-    waitingFor: () =>
-      shards.loading.map(
-        ({ partition, done, total }) => `index items of partition ${partition}: ${done} of ${total}`,
-      ),
+    waitingFor: () => copies?.waitingFor ?? owned.waitingFor,
     socketPath: () => responder.socketPath,
+    shardCopies: () => copies?.beat ?? null,
     openKeeper: (host, terms, events) => new ThreadedKeeper(host, terms, events),
     onLeases: (event, partitions) =>
       log[event === 'lost' ? 'warn' : 'info']({ partitions }, `partitions were ${event}`),
     onTrouble,
   });
+  const copies: ShardCopies | null = hasCopies
+    ? new ShardCopies({
+        store,
+        workerId: worker.id,
+        copies: settings.shardCopies,
+        autoFields,
+        configuration: configuration.current,
+        onTrouble,
+      })
+    : null;
   collectProcessFigures(worker.metrics.registry);
   const responder: Responder = new Responder({
     store,
     workerId: worker.id,
-    shards,
-    covered: () => worker.covered(),
+    shards: copies ?? new OwnedShards(owned, () => worker.covered(), store.partitions.count),
     queryCpuMs: settings.queryCpuMs,
     onTrouble: (error) => onTrouble('a query broke', error),
   });
@@ -57,18 +69,33 @@ runProcess('worker', async () => {
     'Requests of fronts that nobody waited for any more',
     () => responder.figures.dropped,
   );
+  worker.metrics.gaugeOf(
+    'millrace_shard_copies_partitions',
+    'Partitions whose shards this worker holds as copies',
+    () => copies?.partitions ?? 0,
+  );
+  worker.metrics.gaugeOf(
+    'millrace_shard_copies_commits_behind',
+    'Commits that the shard copies of this worker have heard of and do not have whole',
+    () => copies?.commitsBehind ?? 0,
+  );
 
   configuration.onChange((current) => {
-    shards.reconfigure(current).catch((error: unknown) => onTrouble('an index was not rebuilt', error));
+    (copies ?? owned)
+      .reconfigure(current)
+      .catch((error: unknown) => onTrouble('an index was not rebuilt', error));
   });
 
   await responder.start();
+  copies?.start();
   worker.start();
   log.info({ id: worker.id }, 'worker is running');
 
   stopOnSignal(context, async () => {
+    await copies?.untilReplaced(settings.frontLimits.drainMs / 2);
     await worker.stop();
     await responder.close();
+    await copies?.close();
     configuration.close();
     await store.close();
   });

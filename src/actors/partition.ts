@@ -7,6 +7,7 @@ import { assert } from '../lib/assert.ts';
 import type { Semaphore } from '../lib/semaphore.ts';
 import { ToldViews } from '../store/change-log/told-views.ts';
 import { trimPauseMs, trimTraces } from '../store/change-log/trim.ts';
+import { packItemNames } from '../store/derived/item-names.ts';
 import type { ItemSink } from '../store/derived/item-sink.ts';
 import { ReferenceChanges, writeReferences } from '../store/derived/references.ts';
 import type { AutoFields } from '../store/entities/auto-fields.ts';
@@ -45,6 +46,8 @@ export interface PartitionContext {
   readonly autoFields: AutoFields;
   readonly metrics: WorkerMetrics;
   readonly items: ItemSink;
+  /** Commits announce the items that they change, for the workers that hold copies of shards. */
+  readonly namesItems: boolean;
   /** Rebuild portions of all partitions of the worker take turns. */
   readonly rebuildTurns: Semaphore;
   /** For the batches of fresh changes of all partitions of the worker. */
@@ -282,6 +285,7 @@ export class PartitionActor {
       pendingRebuilds: this.#pending.queue.firstInvalidations(),
       downstream,
       digests: digests.bytes,
+      ...(this.context.namesItems ? { itemNames: packItemNames(itemChanges) } : {}),
     };
     const beside = { claims, references, told };
     this.#commits = await commit(store, this.lease, writes, announcement, this.#commits, beside);

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
 import { heartbeatMs } from '../store/processes/heartbeat.ts';
-import type { ProcessBeat } from '../store/processes/process-messages.ts';
+import type { CopiesBeat, ProcessBeat } from '../store/processes/process-messages.ts';
 import type { Basis } from './batch/turn.ts';
 import type { Keeper } from './ownership/keeper.ts';
 
@@ -18,6 +18,8 @@ export interface WorkerBeatSource {
   waitingFor(): readonly string[];
   /** Where fronts of this host can ask it without Redis; null: nowhere. */
   socketPath(): string | null;
+  /** The shard copies that it holds; null: it holds the shards of its own partitions. */
+  shardCopies(): CopiesBeat | null;
 }
 
 export class WorkerBeat {
@@ -35,7 +37,8 @@ export class WorkerBeat {
     const nowMs = performance.now();
     const worksBy = this.#worksBy();
     const partitions = [...this.source.covered()].sort((a, b) => a - b);
-    const news = JSON.stringify([worksBy, partitions]);
+    const shardCopies = this.source.shardCopies();
+    const news = JSON.stringify([worksBy, partitions, shardCopies]);
     if (news === this.#told && nowMs < this.#nextMs) return;
     this.#told = news;
     this.#nextMs = nowMs + heartbeatMs;
@@ -49,6 +52,7 @@ export class WorkerBeat {
       partitions,
       waitingFor: this.source.waitingFor(),
       socketPath: this.source.socketPath(),
+      ...(shardCopies === null ? {} : { shardCopies }),
     });
   }
 

@@ -15,6 +15,7 @@ import type { AutoFields } from '../store/entities/auto-fields.ts';
 import { LeaseEnds } from '../store/partitions/lease-ends.ts';
 import { readOwners } from '../store/partitions/owners.ts';
 import { lastSequence } from '../store/partitions/partition-state.ts';
+import type { CopiesBeat } from '../store/processes/process-messages.ts';
 import { liveProcesses } from '../store/processes/registry.ts';
 import { StoreUnavailableError } from '../store/redis/errors.ts';
 import type { Store } from '../store/store.ts';
@@ -48,6 +49,8 @@ export interface WorkerOptions extends Pick<WorkerBeatSource, 'waitingFor'> {
   readonly configuration: ActiveConfiguration;
   readonly autoFields: AutoFields;
   readonly items: ItemSink;
+  /** See `PartitionContext`; absent: it names none. */
+  readonly namesItems?: boolean;
   /** Other workers take its partitions after hearing nothing of it for so long; absent: the documented default. */
   readonly leaseMs?: number;
   /** How long removals and traces stay in the change log; absent: the documented default. */
@@ -56,8 +59,9 @@ export interface WorkerOptions extends Pick<WorkerBeatSource, 'waitingFor'> {
   readonly claimsPerCommit?: number;
   /** Renews its leases and tells its heartbeat; absent: the thread that the worker runs on does. */
   readonly openKeeper?: OpenKeeper;
-  /** See `WorkerBeatSource`; absent: nowhere. */
+  /** See `WorkerBeatSource`; absent: nowhere, and none. */
   socketPath?(): string | null;
+  shardCopies?(): CopiesBeat | null;
   /** Told of partitions that it has taken, lost or given back. */
   onLeases?(event: LeaseEvent, partitions: readonly number[]): void;
   onTrouble(message: string, error: unknown): void;
@@ -78,7 +82,7 @@ export class Worker {
   #running: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly options: WorkerOptions) {
-    const { store, configuration, waitingFor, socketPath, openKeeper = openLocalKeeper, onTrouble } = options;
+    const { store, configuration, waitingFor, openKeeper = openLocalKeeper, onTrouble } = options;
     const leaseMs = options.leaseMs ?? contractLeaseMs;
     const ends = LeaseEnds.ofPartitions(store.partitions.count);
     this.#streams = openStreamSource(store);
@@ -110,7 +114,8 @@ export class Worker {
         bases: () => this.#owned.actors.map(({ basis }) => basis),
         covered: () => this.#owned.covered().keys(),
         waitingFor,
-        socketPath: () => socketPath?.() ?? null,
+        socketPath: () => options.socketPath?.() ?? null,
+        shardCopies: () => options.shardCopies?.() ?? null,
       },
       this.#keeper,
     );
@@ -149,12 +154,13 @@ export class Worker {
   /** What all its partitions share. */
   #actorContext(): PartitionContext {
     const { store, autoFields, items, configuration, claimsPerCommit, onTrouble } = this.options;
-    const { changesRetentionMs = changesRetentionDays * dayMs } = this.options;
+    const { changesRetentionMs = changesRetentionDays * dayMs, namesItems = false } = this.options;
     return {
       store,
       streams: this.#streams,
       autoFields,
       items,
+      namesItems,
       metrics: this.metrics,
       rebuildTurns: new Semaphore(1),
       batchSlots: new Semaphore(batchesAtOnce * portionParts, batchPatienceMs),

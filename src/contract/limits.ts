@@ -201,6 +201,14 @@ export const redisCommandTimeoutMs = 5_000;
 export const replicaWaitMs = 1_000;
 /** How long a front tries to get a complete answer of a query from the workers before it is answered 503. */
 export const queryWaitMs = 3_000;
+/** Largest SHARD_COPIES. */
+export const shardCopiesMax = 16;
+/** A worker of which nothing came for so long, while queries wait for it, is answered for by another one with a copy. */
+export const workerSilentMs = 200;
+/** A copy that lacks the commits that a query needs for so long leaves the query to another worker. */
+export const copyBehindMs = 200;
+/** Workers hold more than before only when another worker was away for so long. */
+export const regroupMs = 60_000;
 /** Rows of one query's page, or the sort values by which it was found, in UTF-16 units of JSON text. */
 export const queryPageUnitsMax = 32 * 1024 * 1024;
 /** Processor time that one query has in each worker before it is refused. */

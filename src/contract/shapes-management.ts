@@ -44,8 +44,15 @@ export const statusAnswerShape: Shape = {
             ...rates,
             description: 'Of a front: requests a second; routes count as delivery',
           },
+          shardCopies: {
+            ...object({
+              group: { ...text, description: 'The partitions that it holds: `0/2` is the first half' },
+              ready: { ...texts, description: 'The groups that it can answer for' },
+            }),
+            description: 'Of a worker with shard copies',
+          },
         },
-        ['requestsPerSecond', 'rates'],
+        ['requestsPerSecond', 'rates', 'shardCopies'],
       ),
     ),
     partitions: list(

@@ -307,6 +307,7 @@ test('wherever a partition stops, it leaves no rebuild turn behind that blocks t
         autoFields: new AutoFields(store),
         metrics,
         items: new RecordingSink(store),
+        namesItems: false,
         rebuildTurns,
         batchSlots: new Semaphore(1, 1000),
         changesRetentionMs: 60_000,

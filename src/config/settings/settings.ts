@@ -79,6 +79,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     messagesUrl: value(table.messagesUrl),
     workers: value(table.workers),
     web: value(table.web),
+    shardCopies: value(table.shardCopies),
     workerNiceness: value(table.workerNiceness),
     partitions: value(table.partitions),
     headerPrefixes: value(table.headerPrefixes),

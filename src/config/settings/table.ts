@@ -26,6 +26,7 @@ import {
   rateLimitMax,
   redisCommandTimeoutMs,
   replicaWaitMs,
+  shardCopiesMax,
   unsentAnswersBytesMax,
   waitSecondsMax,
 } from '../../contract/limits.ts';
@@ -112,6 +113,12 @@ export const settingsTable = {
     'cores − 1, at least 1',
   ),
   web: new Setting<number, number>('WEB', processes, 1, 'HTTP fronts of `npm start`'),
+  shardCopies: new Setting<number, number>(
+    'SHARD_COPIES',
+    wholeNumber(1, shardCopiesMax, 'workers'),
+    1,
+    'workers that hold the index shards of each partition, as far as there are so many workers; the same for all of them. With 2 a worker can die without a failed query, and memory for indexes doubles ([shard copies](../guide/deployment.md#shard-copies))',
+  ),
   workerNiceness: new Setting<Niceness, Niceness>(
     'WORKER_NICENESS',
     niceness,

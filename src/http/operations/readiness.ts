@@ -3,6 +3,7 @@
  * "Health, metrics and the OpenAPI document").
  */
 import { asTyped } from '../../lib/typed-command.mjs';
+import { groupHolders } from '../../query/front/group-holders.ts';
 import type { ActiveConfiguration } from '../../store/configuration/active-configuration.ts';
 import type { ProcessBeat } from '../../store/processes/process-messages.ts';
 import { liveProcesses } from '../../store/processes/registry.ts';
@@ -19,8 +20,8 @@ export interface ReadinessParts {
 /** Reasons in words. */
 export interface Readiness {
   /**
-   * Empty when the front is ready: it has the configuration and Redis, every partition has an owner, and every index is
-   * loaded.
+   * Empty when the front is ready: it has the configuration and Redis, and every index is loaded. Every partition has an
+   * owner, or all its shards are held as copies.
    */
   readonly waitingFor: readonly string[];
   /** Shortages while requests are answered; empty when there are none. */
@@ -41,14 +42,20 @@ export async function readinessOf({
   try {
     const [processes, shortages] = await Promise.all([liveProcesses(store), findShortages(store)]);
     const workers = processes.filter(({ role }) => role === 'worker');
-    waitingFor.push(...unownedReasons(store.partitions.count, workers));
-    waitingFor.push(
-      ...workers.flatMap((worker) => worker.waitingFor.map((what) => `worker ${worker.id}: ${what}`)),
-    );
-    return { waitingFor, degraded: [...jobsReasons(processes), ...shortageReasons(shortages)] };
+    const unowned = unownedReasons(store.partitions.count, workers);
+    const degraded = [...jobsReasons(processes), ...shortageReasons(shortages)];
+    // Shard copies answer without an owner: a load balancer must not take the fronts away then.
+    if (haveCopies(workers)) return { waitingFor, degraded: [...unowned, ...degraded] };
+    const loads = workers.flatMap(({ id, waitingFor }) => waitingFor.map((what) => `worker ${id}: ${what}`));
+    return { waitingFor: [...waitingFor, ...unowned, ...loads], degraded };
   } catch {
     return { waitingFor: [...waitingFor, 'Redis'], degraded: [] };
   }
+}
+
+/** True when workers hold copies of the shards of all partitions. */
+function haveCopies(workers: readonly ProcessBeat[]): boolean {
+  return groupHolders(workers.map(({ shardCopies }) => ({ groups: shardCopies?.ready ?? [] }))) !== null;
 }
 
 function unownedReasons(

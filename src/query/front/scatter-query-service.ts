@@ -71,6 +71,7 @@ export class ScatterQueryService implements QueryService {
 
   async close(): Promise<void> {
     this.#workers.close();
+    this.#scatter.close();
     await this.#transport.close();
   }
 

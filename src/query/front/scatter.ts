@@ -1,7 +1,7 @@
 /**
  * Sends a request to all workers and gathers replies until every partition is covered exactly once. Anything less is
  * never handed on. After the death of a worker, while partitions move, and when replies overlap, the workers are asked
- * again.
+ * again. Where workers hold copies of shards, one worker of each group of partitions is asked instead of all.
  *
  * A later answer of this front never shows an older state. Every shard must have the commits that the front has heard
  * of. And an answer waits until the front has heard of all that it shows.
@@ -11,11 +11,15 @@ import { assert } from '../../lib/assert.ts';
 import { SlotMap } from '../../lib/slot-map.ts';
 import type { MessageBody } from '../../store/streams/message-body.ts';
 import type { Progress } from '../../store/visibility/progress.ts';
-import { encodeRequest, type ShardQuery } from '../protocol/shard-request.ts';
+import { formatGroup, partitionsOf } from '../protocol/partition-group.ts';
+import { encodeRequest, forGroup, type ShardQuery } from '../protocol/shard-request.ts';
 import { UnavailableError } from '../query-service.ts';
-import type { Transport } from '../transport/transport.ts';
+import type { LiveWorker, Transport } from '../transport/transport.ts';
 import { Attempt, type GatheredReply } from './attempt.ts';
+import { GroupAttempt } from './group-attempt.ts';
+import type { GroupHolders } from './group-holders.ts';
 import type { WorkerList } from './worker-list.ts';
+import { WorkerStanding } from './worker-standing.ts';
 
 const backOffFirstMs = 10;
 const backOffMaxMs = 160;
@@ -36,6 +40,8 @@ export class Scatter {
   #attempts = 0;
   readonly #gatherings = new SlotMap<Gathering>();
   readonly #attemptsNow = new SlotMap<Attempt>();
+  readonly #groupAttemptsNow = new SlotMap<GroupAttempt>();
+  readonly #standing = new WorkerStanding(() => this.#groupAttemptsNow.each((attempt) => attempt.passOver()));
   #watch: NodeJS.Timeout | null = null;
 
   constructor(
@@ -45,7 +51,15 @@ export class Scatter {
     private readonly partitionCount: number,
   ) {
     // A partition may have moved away from a worker that has not answered. Only its new owner can answer for it.
-    workers.onChange(() => this.#attemptsNow.each((attempt) => attempt.end(null)));
+    workers.onChange(() => {
+      this.#attemptsNow.each((attempt) => attempt.end(null));
+      this.#standing.follow(workers.workers);
+      this.#groupAttemptsNow.each((attempt) => attempt.passOver());
+    });
+  }
+
+  close(): void {
+    this.#standing.close();
   }
 
   /** Requests gathered so far. */
@@ -84,7 +98,10 @@ export class Scatter {
   async #cover(gathering: Gathering): Promise<GatheredReply[]> {
     let backOffMs = backOffFirstMs;
     for (;;) {
-      const cover = await this.#attempt(gathering);
+      const { holders } = this.workers;
+      const cover = await (holders === null
+        ? this.#attempt(gathering)
+        : this.#attemptGroups(gathering, holders));
       if (cover !== null) {
         const covered = cover.reduce((sum, { covers }) => sum + covers.size, 0);
         assert(covered === this.partitionCount, 'a cover has every partition once');
@@ -115,6 +132,34 @@ export class Scatter {
         if (!isSent) attempt.take(worker.id, null);
       }
       if (workers.length === 0) attempt.end(null);
+    });
+  }
+
+  /** @returns null when this try did not end in a complete cover */
+  #attemptGroups(
+    { body, deadlineMs }: Gathering,
+    holders: GroupHolders<LiveWorker>,
+  ): Promise<GatheredReply[] | null> {
+    this.#attempts += 1;
+    const of = holders.length;
+    return new Promise((resolve) => {
+      const attempt = new GroupAttempt({
+        groups: of,
+        holders: () => this.workers.holders,
+        sizeOf: (index) => partitionsOf({ index, of }, this.partitionCount).length,
+        standing: this.#standing,
+        send: (worker, index, onReply) => {
+          const timeoutMs = Math.max(1, deadlineMs - performance.now());
+          const asked = forGroup(body, formatGroup({ index, of }));
+          if (!this.transport.send(worker, asked, timeoutMs, onReply)) onReply(null);
+        },
+        onEnd: (cover) => {
+          this.#groupAttemptsNow.remove(place);
+          resolve(cover);
+        },
+      });
+      const place = this.#groupAttemptsNow.add(attempt);
+      attempt.begin();
     });
   }
 

@@ -1,7 +1,10 @@
 /** A worker's reply to a shard request. */
 import type { MessageBody } from '../../store/streams/message-body.ts';
 
-/** Partition -> epoch of the lease under which a worker answered for it. */
+/**
+ * Partition -> epoch of the lease under which a worker answered for it. A copy has no lease: 1, or 0 when its answer can show
+ * a part of a commit whose other part it does not have yet.
+ */
 export type Coverage = ReadonlyMap<number, number>;
 
 /** The state of a worker's shards when they were asked. */
@@ -20,6 +23,9 @@ export interface ShardReply {
 }
 
 const numbersPerPartition = 3;
+
+/** The reply of a worker that does not have what it was asked for. */
+export const nothingHeld: MessageBody = [[], null, null];
 
 /** Packs the partitions into one list: partition, epoch and commit number of each. */
 export function encodeReply({ snapshot, answers }: ShardReply): MessageBody {

@@ -23,6 +23,8 @@ export interface ShardRequest {
   /** For each partition, the number of the commit that the worker must have applied before it answers. */
   readonly needs: readonly number[];
   readonly queries: readonly ShardQuery[];
+  /** From `formatGroup`: the partitions to answer for; absent: those that the worker owns. */
+  readonly group?: string;
 }
 
 /** True when it asks further about a query that the workers have answered in part. */
@@ -42,13 +44,20 @@ export function encodeRequest({ needs, queries }: ShardRequest): MessageBody {
   return [JSON.stringify({ needs, queries: queries.map((query) => withBeaten(query, null)) }), beaten];
 }
 
+/** The same request for one group of partitions. @param body from `encodeRequest` */
+export function forGroup(body: MessageBody, group: string): MessageBody {
+  const [text = null, beaten = []] = Array.isArray(body) ? (body as readonly MessageBody[]) : [body];
+  return [text, beaten, group];
+}
+
 /** @throws TypeError, SyntaxError for a request of another version of Millrace: processes are replaced one by one */
 export function decodeRequest(body: MessageBody): ShardRequest {
-  const [text, lists] = Array.isArray(body) ? body : [body, []];
+  const [text, lists, group] = Array.isArray(body) ? body : [body, []];
   if (typeof text !== 'string' || !Array.isArray(lists)) throw new TypeError('a shard request is a text');
   const { needs, queries } = JSON.parse(text) as ShardRequest;
   const beaten = lists as Beaten[];
-  return { needs, queries: queries.map((query, at) => withBeaten(query, beaten[at] ?? null)) };
+  const all = queries.map((query, at) => withBeaten(query, beaten[at] ?? null));
+  return typeof group === 'string' ? { needs, queries: all, group } : { needs, queries: all };
 }
 
 type Beaten = CheckedDistinct['beaten'];

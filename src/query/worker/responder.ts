@@ -1,15 +1,15 @@
 /** Answers the queries of the fronts in a worker. */
 import { setImmediate } from 'node:timers/promises';
-import { queryCpuMs as queryCpuMsDefault } from '../../contract/limits.ts';
+import { copyBehindMs, queryCpuMs as queryCpuMsDefault } from '../../contract/limits.ts';
 import type { Store } from '../../store/store.ts';
-import { type Coverage, encodeReply } from '../protocol/shard-reply.ts';
-import { decodeRequest } from '../protocol/shard-request.ts';
+import { nothingHeld } from '../protocol/shard-reply.ts';
+import { decodeRequest, type ShardRequest } from '../protocol/shard-request.ts';
 import type { InboundRequest } from '../transport/transport.ts';
 import { WorkerListener } from '../transport/worker-listener.ts';
+import type { AnsweringShards } from './answering-shards.ts';
 import { QueryTurns } from './query-turns.ts';
 import { type RequestTerms, RunningRequest } from './running-request.ts';
-import type { ShardSet } from './shard-set.ts';
-import { ShardState } from './shard-state.ts';
+import type { ShardState } from './shard-state.ts';
 
 /** Leases, changes and other tenants get a turn after this long. */
 const sliceMs = 5;
@@ -20,9 +20,7 @@ export interface ResponderOptions {
   readonly store: Store;
   /** Process id of the worker, as in its heartbeat. */
   readonly workerId: string;
-  readonly shards: ShardSet;
-  /** Partitions that are loaded and whose lease holds, with their epochs. */
-  covered(): Coverage;
+  readonly shards: AnsweringShards;
   /** Processor time that a query may take; absent: the documented default. */
   readonly queryCpuMs?: number;
   /** Called for a query that threw an error, which is a bug of ours. */
@@ -93,7 +91,7 @@ export class Responder {
       this.#runSoon(new RunningRequest(inbound, decodeRequest(inbound.body), this.#terms));
     } catch (error) {
       this.options.onTrouble(error);
-      inbound.reply(encodeReply({ snapshot: this.#state().snapshot, answers: null }));
+      inbound.reply(nothingHeld);
     }
   }
 
@@ -113,12 +111,21 @@ export class Responder {
     if (this.#waiting.length === 0) return;
     const waiting = this.#waiting;
     this.#waiting = [];
-    const state = this.#state();
+    const stateOf = this.#states();
     for (const request of waiting) {
       if (this.#isGone(request, nowMs)) continue;
-      if (state.canAnswer(request.request)) this.#runSoon(request);
-      else this.#waiting.push(request);
+      const state = stateOf(request.request);
+      if (state?.canAnswer(request.request)) this.#runSoon(request);
+      else this.#wait(request, state, nowMs);
     }
+  }
+
+  /** Requests of a front that can ask another worker wait only for a while. */
+  #wait(request: RunningRequest, state: ShardState | null, nowMs: number): void {
+    const hasOthers = request.request.group !== undefined;
+    request.waitsSinceMs ??= nowMs;
+    if (state === null || (hasOthers && nowMs - request.waitsSinceMs >= copyBehindMs)) request.refuse();
+    else this.#waiting.push(request);
   }
 
   /** True when nobody waits for a request any more; counts such requests. */
@@ -128,9 +135,14 @@ export class Responder {
     return isGone;
   }
 
-  #state(): ShardState {
-    const { shards, store } = this.options;
-    return new ShardState(shards, this.options.covered(), store.partitions.count);
+  /** The states of the shards as they are now, for the requests of one turn. */
+  #states(): (request: ShardRequest) => ShardState | null {
+    const { shards } = this.options;
+    let [group, state]: [string | undefined | null, ShardState | null] = [null, null];
+    return (request) => {
+      if (request.group !== group) [group, state] = [request.group, shards.stateFor(request.group)];
+      return state;
+    };
   }
 
   #runSoon(request: RunningRequest): void {
@@ -158,11 +170,11 @@ export class Responder {
   #answerFresh(): void {
     let nowMs = performance.now();
     const endsMs = nowMs + sliceMs;
-    const state = this.#state();
+    const stateOf = this.#states();
     while (nowMs < endsMs) {
       const request = this.#turns.takeFresh();
       if (request === null) return;
-      this.#begin(request, state, nowMs);
+      this.#begin(request, stateOf(request.request), nowMs);
       nowMs = performance.now();
     }
   }
@@ -172,15 +184,15 @@ export class Responder {
     const request = this.#turns.takeLong();
     if (request === null) return;
     const nowMs = performance.now();
-    if (!request.isBegun) this.#begin(request, this.#state(), nowMs);
+    if (!request.isBegun) this.#begin(request, this.#states()(request.request), nowMs);
     else if (this.#isGone(request, nowMs)) this.#end(request);
     else this.#goOn(request, nowMs);
   }
 
-  #begin(request: RunningRequest, state: ShardState, nowMs: number): void {
+  #begin(request: RunningRequest, state: ShardState | null, nowMs: number): void {
     if (this.#isGone(request, nowMs)) return;
-    if (!state.canAnswer(request.request)) {
-      this.#waiting.push(request);
+    if (!state?.canAnswer(request.request)) {
+      this.#wait(request, state, nowMs);
       return;
     }
     request.begin(state);

@@ -1,6 +1,6 @@
 import { assert } from '../../lib/assert.ts';
 import type { MessageBody } from '../../store/streams/message-body.ts';
-import { encodeReply, type ShardReply, type ShardSnapshot } from '../protocol/shard-reply.ts';
+import { encodeReply, nothingHeld, type ShardReply, type ShardSnapshot } from '../protocol/shard-reply.ts';
 import { asksFurther, type ShardRequest } from '../protocol/shard-request.ts';
 import type { InboundRequest } from '../transport/transport.ts';
 import { type AnswerOptions, answerQuestion } from './answer-question.ts';
@@ -24,6 +24,8 @@ export interface RequestTerms extends Omit<AnswerOptions, 'isWhole'> {
 
 /** A request on its way through a worker. Its work so far can be dropped; then it begins again. */
 export class RunningRequest {
+  /** Since when the shards cannot answer it; null: it has not waited for them. On the clock of `performance.now()`. */
+  waitsSinceMs: number | null = null;
   #work: Work | null = null;
   /** Unpins the shards, which must not change while the request pauses. */
   #unpin: (() => void) | null = null;
@@ -74,6 +76,11 @@ export class RunningRequest {
   run(nowMs: number, endsMs: number): readonly MessageBody[] | null {
     assert(this.#work !== null, 'a request runs once it has begun');
     return this.#work.evaluation.run(nowMs, endsMs, this.inbound.deadlineMs);
+  }
+
+  /** Leaves it to another worker. */
+  refuse(): void {
+    this.inbound.reply(nothingHeld);
   }
 
   reply(answers: ShardReply['answers']): void {

@@ -37,7 +37,7 @@ export class ShardLoader {
         // The next portion is fetched while this one is indexed, so two are in memory at a time.
         coming = portions.next();
         coming.catch(() => {});
-        await this.#learnFields(live, value);
+        await this.learnFields(live, value);
         await this.#putAll(live, fill, value, isHeld);
         onItems(value.length);
       }
@@ -68,7 +68,7 @@ export class ShardLoader {
    * Reads field types that this process does not know. They were decided before the items were stored, so Redis has
    * them all.
    */
-  async #learnFields(live: LiveShard, items: readonly StoredItem[]): Promise<void> {
+  async learnFields(live: LiveShard, items: readonly StoredItem[]): Promise<void> {
     const { definition } = live;
     if (definition.kind === 'schema' || items.every((item) => live.knows(item))) return;
     await this.autoFields.read(definition.tenant, definition.sourceId, definition.type);

@@ -5,7 +5,14 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Configuration } from '../../config/configuration.ts';
 import type { ItemChange, ItemSink } from '../../store/derived/item-sink.ts';
-import { countItems, itemIndexField, listItemIndexes, type ScopedIndex } from '../../store/derived/items.ts';
+import {
+  countItems,
+  indexOfField,
+  itemIndexField,
+  listItemIndexes,
+  type ScopedIndex,
+  type StoredItem,
+} from '../../store/derived/items.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import { StoreUnavailableError } from '../../store/redis/errors.ts';
 import type { Store } from '../../store/store.ts';
@@ -19,6 +26,8 @@ const rebuildRetryMs = 500;
 interface HeldPartition {
   readonly epoch: number;
   commits: number;
+  /** Number of the last commit of which some items may be in the shards. */
+  shows: number;
   loaded: boolean;
 }
 
@@ -54,6 +63,11 @@ export class ShardSet implements ItemSink {
     private readonly autoFields: AutoFields,
     /** Null before the first `reconfigure`. There are no indexes then. */
     private configuration: Configuration | null,
+    /**
+     * The last commit of which items that were read just now may be; absent where the reader makes all commits itself.
+     * @throws StoreUnavailableError
+     */
+    private readonly lastCommit?: (partition: number) => Promise<number>,
   ) {
     this.#followed = configuration;
     this.#loader = new ShardLoader(store, autoFields, this.#catchUp);
@@ -75,12 +89,24 @@ export class ShardSet implements ItemSink {
     return held?.loaded ? held.commits : null;
   }
 
+  /** Number of the last commit that answers can show a part of. It is `applied` unless somebody else makes the commits. */
+  shows(partition: number): number {
+    return this.#held.get(partition)?.shows ?? 0;
+  }
+
   /** Digest of the configuration that all shards follow; null while one of them is being built again. */
   get followed(): string | null {
     return this.#followed?.digest ?? null;
   }
 
-  /** Loads under way, for `/health/ready`. */
+  /** What it still loads, in words for `/health/ready`. */
+  get waitingFor(): string[] {
+    return this.loading.map(
+      ({ partition, done, total }) => `index items of partition ${partition}: ${done} of ${total}`,
+    );
+  }
+
+  /** Loads under way. */
   get loading(): PartitionLoad[] {
     return [...this.#loads].map(([partition, progress]) => ({ partition, ...progress }));
   }
@@ -93,12 +119,13 @@ export class ShardSet implements ItemSink {
   /** Loads the items of a partition. @throws StoreUnavailableError; then the partition is closed again */
   async open(partition: number, epoch: number, commits: number): Promise<void> {
     this.close(partition);
-    const held: HeldPartition = { epoch, commits, loaded: false };
+    const held: HeldPartition = { epoch, commits, shows: commits, loaded: false };
     const progress: LoadProgress = { done: 0, total: 0 };
     this.#held.set(partition, held);
     this.#loads.set(partition, progress);
     try {
       await this.#inTurn(() => this.#load(partition, held, progress));
+      await this.#noteShown(partition, held);
       held.loaded = true;
     } catch (error) {
       if (this.#isHeld(partition, held)) this.close(partition);
@@ -112,11 +139,14 @@ export class ShardSet implements ItemSink {
   /**
    * Applies the changes of a commit. Changes that take long are applied bit by bit. Until then the shards are not
    * current.
+   * @param commits number of the last commit that the shards have whole then
+   * @param shows number of the last commit of which some of the changes may be
    */
-  apply(partition: number, commits: number, changes: readonly ItemChange[]): void {
+  apply(partition: number, commits: number, changes: readonly ItemChange[], shows = commits): void {
     const held = this.#held.get(partition);
     if (held === undefined) return;
     held.commits = Math.max(held.commits, commits);
+    held.shows = Math.max(held.shows, shows);
     const changed = new Set<LiveShard>();
     for (const { scope, index, sourceId, originId, item } of changes) {
       const name = itemIndexField({ scope, index });
@@ -128,6 +158,12 @@ export class ShardSet implements ItemSink {
     }
     this.#catchUp.advance(changed);
     this.#tell();
+  }
+
+  /** Reads the types of fields that these items have and this process does not know. @throws StoreUnavailableError */
+  async learnFields(index: ScopedIndex, items: readonly StoredItem[]): Promise<void> {
+    const live = this.#liveShard(itemIndexField(index), index);
+    if (live !== null) await this.#loader.learnFields(live, items);
   }
 
   close(partition: number): void {
@@ -148,7 +184,7 @@ export class ShardSet implements ItemSink {
     this.#followed = null;
     const unchanged = new Set<string>();
     for (const [name, live] of this.#shards) {
-      const definition = definitionOf(configuration, scopedIndex(name));
+      const definition = definitionOf(configuration, indexOfField(name));
       if (definition === null) this.#shards.delete(name);
       else if (sameDefinition(definition, live.definition)) unchanged.add(name);
     }
@@ -170,7 +206,7 @@ export class ShardSet implements ItemSink {
     }
     for (const name of names) {
       if (unchanged.has(name)) continue;
-      const index = scopedIndex(name);
+      const index = indexOfField(name);
       const definition = definitionOf(configuration, index);
       if (definition === null) continue;
       const next = this.#newLive(definition);
@@ -179,6 +215,7 @@ export class ShardSet implements ItemSink {
         for (const [partition, held] of [...this.#held]) {
           await this.#loader.load(next, index, partition, { isHeld: () => this.#isHeld(partition, held) });
         }
+        for (const [partition, held] of [...this.#held]) await this.#noteShown(partition, held);
         if (configuration !== this.configuration) return;
         this.#shards.set(name, next);
       } finally {
@@ -202,6 +239,11 @@ export class ShardSet implements ItemSink {
         },
       });
     }
+  }
+
+  /** To be called when items were read, before answers can show them. */
+  async #noteShown(partition: number, held: HeldPartition): Promise<void> {
+    if (this.lastCommit !== undefined) held.shows = Math.max(held.shows, await this.lastCommit(partition));
   }
 
   /** False once the partition was closed, also when it was opened again since. */
@@ -233,9 +275,4 @@ export class ShardSet implements ItemSink {
   #tell(): void {
     for (const listener of this.#listeners) listener();
   }
-}
-
-function scopedIndex(name: string): ScopedIndex {
-  const [tenant = '', environmentId = '', ...index] = name.split('|');
-  return { scope: { tenant, environmentId }, index: index.join('|') };
 }

@@ -4,24 +4,48 @@ import type { ShardRequest } from '../protocol/shard-request.ts';
 import type { LiveShard } from './live-shard.ts';
 import type { ShardSet } from './shard-set.ts';
 
-/** The state of a worker's shards, and which requests they can answer. It is valid only until anything else happens. */
+/** The state of shards, and which requests they can answer. It is valid only until anything else happens. */
 export class ShardState {
   readonly snapshot: ShardSnapshot;
-  /** The worker has all partitions. */
+  /** The shards have all partitions. */
   readonly isWhole: boolean;
-  readonly #isSettled: boolean;
 
-  /** @param covers partitions that are loaded and whose lease holds, with their epochs */
-  constructor(
+  /**
+   * @param applied partition -> number of the last commit that the shards have whole
+   * @param shows partition -> number of the last commit that they can show a part of
+   * @param isSettled no shard has rows of a partition that is not covered: these rows could not be told apart
+   */
+  private constructor(
     private readonly shards: ShardSet,
     covers: Coverage,
+    private readonly applied: ReadonlyMap<number, number>,
+    shows: ReadonlyMap<number, number>,
+    private readonly isSettled: boolean,
     partitionCount: number,
   ) {
+    this.snapshot = { covers, applied: shows, configuration: shards.followed };
+    this.isWhole = covers.size === partitionCount;
+  }
+
+  /** Of the partitions that a worker owns. @param covers those that are loaded and whose lease holds, with their epochs */
+  static ofOwned(shards: ShardSet, covers: Coverage, partitionCount: number): ShardState {
     const applied = new Map<number, number>();
     for (const partition of covers.keys()) applied.set(partition, shards.applied(partition) ?? 0);
-    this.snapshot = { covers, applied, configuration: shards.followed };
-    this.isWhole = covers.size === partitionCount;
-    this.#isSettled = isSettled(shards, covers);
+    return new ShardState(shards, covers, applied, applied, holdsJust(shards, covers), partitionCount);
+  }
+
+  /** Of partitions that a worker holds copies of. */
+  static ofCopy(shards: ShardSet, partitions: readonly number[], partitionCount: number): ShardState {
+    const covers = new Map<number, number>();
+    const applied = new Map<number, number>();
+    const shows = new Map<number, number>();
+    for (const partition of partitions) {
+      const [whole, part] = [shards.applied(partition), shards.shows(partition)];
+      if (whole !== null) applied.set(partition, whole);
+      shows.set(partition, part);
+      covers.set(partition, whole === part ? 1 : 0);
+    }
+    return new ShardState(shards, covers, applied, shows, applied.size === covers.size, partitionCount);
   }
 
   /** The shard of an index; null when no item of it is here. */
@@ -29,23 +53,23 @@ export class ShardState {
 
   canAnswer({ needs, queries }: ShardRequest): boolean {
     return (
-      this.#isSettled &&
+      this.isSettled &&
       this.#hasApplied(needs) &&
       queries.every((query) => this.shardOf(query)?.isCurrent !== false)
     );
   }
 
-  /** True when every partition of this worker has applied the commits that the front has heard of. */
+  /** True when every partition here has applied the commits that the front has heard of. */
   #hasApplied(needs: readonly number[]): boolean {
-    for (const [partition, applied] of this.snapshot.applied) {
+    for (const [partition, applied] of this.applied) {
       if (applied < (needs[partition] ?? 0)) return false;
     }
     return true;
   }
 }
 
-/** False while a shard has rows of a partition that is still loading or no longer ours. These rows cannot be told apart. */
-function isSettled({ held }: ShardSet, covers: Coverage): boolean {
+/** False while a partition is still loading or no longer ours. */
+function holdsJust({ held }: ShardSet, covers: Coverage): boolean {
   if (held.size !== covers.size) return false;
   for (const [partition, { epoch }] of held) if (covers.get(partition) !== epoch) return false;
   return true;

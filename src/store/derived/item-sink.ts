@@ -20,3 +20,10 @@ export interface ItemSink {
   /** The partition is no longer ours. */
   close(partition: number): void;
 }
+
+/** The sink of an owner whose items the shard copies fetch, in its worker too: they follow what its commits announce. */
+export const fetchedItems: ItemSink = {
+  open: async () => {},
+  apply: () => {},
+  close: () => {},
+};

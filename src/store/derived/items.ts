@@ -50,9 +50,14 @@ export function decodeItem(field: string, stored: Buffer): StoredItem {
 }
 
 function itemOf(field: string, [updatedAtMs, fields]: [number, JsonObject]): StoredItem {
+  return { ...refOfItem(field), updatedAtMs, fields };
+}
+
+/** The entity of an item. @param field as `itemField` writes it */
+export function refOfItem(field: string): EntityRef {
   // A source id never holds a colon.
   const colon = field.indexOf(':');
-  return { sourceId: field.slice(0, colon), originId: field.slice(colon + 1), updatedAtMs, fields };
+  return { sourceId: field.slice(0, colon), originId: field.slice(colon + 1) };
 }
 
 /** As `decodeItem`, in steps: for a large item. */
@@ -63,7 +68,9 @@ function* decodeInParts(field: string, stored: Buffer): Generator<undefined, Sto
 /** Longest time for which items are decoded without letting other work of the process run. */
 const sliceMs = 10;
 
-async function decodeItems(pairs: readonly (readonly [Buffer, Buffer])[]): Promise<StoredItem[]> {
+async function decodeItems(
+  pairs: readonly (readonly [name: Buffer | string, stored: Buffer])[],
+): Promise<StoredItem[]> {
   const items: StoredItem[] = [];
   const slice = new Slice(sliceMs);
   for (const [name, stored] of pairs) {
@@ -96,6 +103,23 @@ export async function* scanItems(
   }
 }
 
+/** Items as Redis has them now, in the order of their fields; null for one that is gone. @throws StoreUnavailableError */
+export async function readItems(
+  store: Store,
+  partition: number,
+  { scope, index }: ScopedIndex,
+  fields: readonly string[],
+): Promise<(StoredItem | null)[]> {
+  const key = keys.items(store.partitions.tag(partition), scope.tenant, scope.environmentId, index);
+  const values = await answerOf(store.client.hmgetBuffer(key, ...fields));
+  const found = fields.flatMap((field, at): [string, Buffer][] => {
+    const value = values[at] ?? null;
+    return value === null ? [] : [[field, value]];
+  });
+  const items = (await decodeItems(found)).values();
+  return values.map((value) => (value === null ? null : (items.next().value ?? null)));
+}
+
 /** Number of items of an index in a partition. @throws StoreUnavailableError */
 export async function countItems(
   store: Store,
@@ -111,11 +135,14 @@ export function itemIndexField({ scope, index }: ScopedIndex): string {
   return `${scope.tenant}|${scope.environmentId}|${index}`;
 }
 
+/** The index of a field that `itemIndexField` wrote. */
+export function indexOfField(field: string): ScopedIndex {
+  const [tenant = '', environmentId = '', ...index] = field.split('|');
+  return { scope: { tenant, environmentId }, index: index.join('|') };
+}
+
 /** Indexes that have, or once had, items in a partition. @throws StoreUnavailableError */
 export async function listItemIndexes(store: Store, partition: number): Promise<ScopedIndex[]> {
   const fields = await answerOf(store.client.hkeys(keys.itemIndexes(store.partitions.tag(partition))));
-  return fields.map((field) => {
-    const [tenant = '', environmentId = '', ...index] = field.split('|');
-    return { scope: { tenant, environmentId }, index: index.join('|') };
-  });
+  return fields.map(indexOfField);
 }

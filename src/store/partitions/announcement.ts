@@ -18,6 +18,12 @@ export interface Announcement {
   readonly digests: Buffer;
 }
 
+/** What the owner announces. */
+export interface OwnAnnouncement extends Announcement {
+  /** From `packItemNames`; absent: no worker holds copies of shards, and the names would only cost room. */
+  readonly itemNames?: Buffer;
+}
+
 export type PackedAnnouncement = [number, [string, number][], [string, number, number][], Buffer];
 
 /** @param packed field `c` of a change, as `commit` packs it */

@@ -10,7 +10,7 @@ import { ReferenceChanges } from '../derived/references.ts';
 import { keys } from '../keys.ts';
 import type { LuaValue } from '../redis/lua-list.ts';
 import type { Store } from '../store.ts';
-import { type Announcement, downstreamField, type PackedAnnouncement } from './announcement.ts';
+import { downstreamField, type OwnAnnouncement, type PackedAnnouncement } from './announcement.ts';
 import { sendCommit } from './commit-calls.ts';
 import type { HashWrites } from './hash-writes.ts';
 import type { Lease } from './lease.ts';
@@ -37,7 +37,7 @@ export async function commit(
   store: Store,
   lease: Lease,
   writes: HashWrites,
-  announcement: Announcement,
+  announcement: OwnAnnouncement,
   after: number | null = null,
   { claims = [], references = new ReferenceChanges(), told = new ToldViews() }: BesideCommit = {},
 ): Promise<number> {
@@ -53,7 +53,7 @@ export async function commit(
 
 function commitForLua(
   { tag, epoch }: Lease,
-  { checkpoint, pendingRebuilds, downstream, digests }: Announcement,
+  { checkpoint, pendingRebuilds, downstream, digests, itemNames }: OwnAnnouncement,
   after: number | null,
   told: ToldViews,
 ): LuaValue {
@@ -76,5 +76,6 @@ function commitForLua(
     keys.changes(tag),
     keys.downstream(tag),
     keys.stream(tag),
+    ...(itemNames === undefined ? [] : [itemNames]),
   ];
 }

@@ -23,6 +23,16 @@ export interface ProcessBeat {
   readonly rates?: { readonly ingest: number; readonly delivery: number; readonly query: number };
   /** Path of the socket where fronts of the same host can ask it without Redis; absent or null: nowhere. */
   readonly socketPath?: string | null;
+  /** Of a worker with shard copies; absent for others. */
+  readonly shardCopies?: CopiesBeat;
+}
+
+/** Groups of partitions, as `formatGroup` writes them, whose shards a worker holds whoever owns them. */
+export interface CopiesBeat {
+  /** The group that it is to hold. */
+  readonly group: string;
+  /** The groups that it can answer queries for now. */
+  readonly ready: readonly string[];
 }
 
 /** What processes tell of themselves. */

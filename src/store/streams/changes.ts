@@ -29,6 +29,9 @@ export interface ChangesListener {
   onGap(partition: number, place: number): Promise<void>;
 }
 
+/** Fields of a change that is a commit, as `scripts/partitions/commit.lua` writes them. */
+export const changeFields = { commit: 'c', number: 'n', itemNames: 'i' } as const;
+
 const blockMs = 1000;
 const entriesPerRead = 128;
 
@@ -49,7 +52,7 @@ export class ChangesFollower {
     const tag = this.store.partitions.tag(this.partition);
     while (!this.#closed) {
       try {
-        const place = Number((await this.store.client.hget(keys.clock(tag), 'changes')) ?? 0);
+        const place = await lastChange(this.store, tag);
         // The place is read before the state, so nothing between them is missed.
         await this.listener.onGap(this.partition, place);
         await this.#follow(new StreamReader(this.source, keys.changes(tag), place));
@@ -79,13 +82,18 @@ export class ChangesFollower {
   }
 }
 
+/** Place of the last change of a partition, before which a reader begins. @throws what the client throws */
+export async function lastChange({ client }: Store, tag: string): Promise<number> {
+  return Number((await client.hget(keys.clock(tag), 'changes')) ?? 0);
+}
+
 function decodeChange({ sequence, fields }: StreamEntry): Change {
-  const packed = fields.get('c');
+  const packed = fields.get(changeFields.commit);
   if (packed === undefined) return { sequence, commit: null, digests: splitDigests(fields.get('d')) };
   const announcement = decodeAnnouncement(packed);
   return {
     sequence,
-    commit: { number: Number(fields.get('n')?.toString() ?? 0), announcement },
+    commit: { number: Number(fields.get(changeFields.number)?.toString() ?? 0), announcement },
     digests: splitDigests(announcement.digests),
   };
 }

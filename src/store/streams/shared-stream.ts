@@ -22,7 +22,7 @@ export class SharedStream implements StreamConnection {
   #ahead: Entry[] = [];
   #waiting: Waiting | null = null;
   readonly #untilClosed = new UntilClosed();
-  #isClosed = false;
+  isOver = false;
 
   constructor(
     readonly key: string,
@@ -48,7 +48,7 @@ export class SharedStream implements StreamConnection {
   }
 
   read(place: string, count: number, blockMs: number): Promise<StreamReply> {
-    if (this.#isClosed) return Promise.reject(closedError());
+    if (this.isOver) return Promise.reject(closedError());
     if (place !== this.#takenTo) {
       this.#ahead = [];
       this.#takenTo = place;
@@ -66,7 +66,7 @@ export class SharedStream implements StreamConnection {
   }
 
   close(): void {
-    this.#isClosed = true;
+    this.isOver = true;
     this.source.onClose();
     this.#untilClosed.close();
     this.fail(closedError());

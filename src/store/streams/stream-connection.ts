@@ -15,6 +15,8 @@ export interface StreamConnection {
   read(place: string, count: number, blockMs: number): Promise<StreamReply>;
   /** The stream as `XINFO STREAM` tells it: names and values. */
   facts(): Promise<(Buffer | number)[]>;
+  /** It reads no more: it was closed, or what it has read may be taken back. */
+  readonly isOver: boolean;
   close(): void;
 }
 
@@ -63,6 +65,7 @@ export class UntilClosed {
 
 class LastingConnection implements StreamConnection {
   readonly #untilClosed = new UntilClosed();
+  isOver = false;
 
   constructor(
     private readonly client: RedisClient,
@@ -78,6 +81,7 @@ class LastingConnection implements StreamConnection {
   }
 
   close(): void {
+    this.isOver = true;
     this.client.disconnect();
     this.#untilClosed.close();
   }
@@ -85,7 +89,7 @@ class LastingConnection implements StreamConnection {
 
 class NodeConnection implements StreamConnection {
   #client: Redis | null = null;
-  #isOver = false;
+  isOver = false;
 
   constructor(
     private readonly cluster: Cluster,
@@ -101,7 +105,7 @@ class NodeConnection implements StreamConnection {
   }
 
   close(): void {
-    this.#isOver = true;
+    this.isOver = true;
     this.#client?.disconnect();
   }
 
@@ -122,7 +126,7 @@ class NodeConnection implements StreamConnection {
   }
 
   #connected(): Redis {
-    if (this.#isOver) throw new StoreUnavailableError(`the connection to ${this.key} is over`);
+    if (this.isOver) throw new StoreUnavailableError(`the connection to ${this.key} is over`);
     if (this.#client !== null) return this.#client;
     const node = nodeOf(this.cluster, this.key);
     if (node === null) throw new StoreUnavailableError(`nobody serves ${this.key}`);

@@ -71,6 +71,11 @@ export class StreamReader {
     }
   }
 
+  /** It reads no more: what it has read may be taken back, or it was closed. After another error it can go on. */
+  get isOver(): boolean {
+    return this.#closed || this.#connection.isOver;
+  }
+
   /** Goes on behind an entry, whatever was read before. */
   seek(sequence: number): void {
     this.place = sequence;

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import {
   decodeRequest,
   encodeRequest,
+  forGroup,
   type ShardRequest,
 } from '../../../src/query/protocol/shard-request.ts';
 import { pack, unpack } from '../../../src/store/codec/pack.ts';
@@ -46,6 +47,12 @@ test('a request comes as it was sent, with lone surrogates and names that JavaSc
     ],
   };
   assert.deepEqual(decodeRequest(unpack(pack(encodeRequest(request)))), request);
+  const [first] = request.queries;
+  assert.ok(first !== undefined);
+  for (const queries of [request.queries, [first]]) {
+    const body = forGroup(encodeRequest({ ...request, queries }), '1/2');
+    assert.deepEqual(decodeRequest(unpack(pack(body))), { ...request, queries, group: '1/2' });
+  }
 });
 
 test('what is no request of this version is refused', () => {

@@ -10,6 +10,7 @@ import type {
   QueryTarget,
   RowsResult,
 } from '../../../src/query/query-service.ts';
+import { groupsFor } from '../../../src/query/worker/copies/placement.ts';
 import type { ItemChange } from '../../../src/store/derived/item-sink.ts';
 import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
 import { indexName } from '../../../src/store/keys.ts';
@@ -25,6 +26,8 @@ export interface Layout {
   readonly workers: number;
   /** Fronts ask workers over sockets instead of through Redis. */
   readonly hasSocket?: boolean;
+  /** As `SHARD_COPIES`; absent: 1. */
+  readonly copies?: number;
   /** Processor time of a query; absent: the documented default. */
   readonly queryCpuMs?: number;
   /** How long the front waits for an answer; absent: long, because the machine may be busy. */
@@ -66,6 +69,7 @@ export class TestCluster {
       ),
     );
     for (const share of shares) await cluster.addWorker(share);
+    await cluster.untilCopied();
     await service.start();
     await until('the state of every partition is known', () => progress.ready);
     return cluster;
@@ -74,12 +78,25 @@ export class TestCluster {
   async addWorker(partitions: readonly number[]): Promise<TestWorker> {
     this.#lastWorker += 1;
     const store = await this.redis.openStore(this.store.partitions.count, { database: this.database });
-    const { hasSocket = false, queryCpuMs } = this.layout;
+    const { hasSocket = false, queryCpuMs, copies } = this.layout;
     const id = `worker-${this.#lastWorker}`;
-    const worker = new TestWorker(store, id, this.configuration, hasSocket, queryCpuMs);
+    const worker = new TestWorker(store, id, this.configuration, hasSocket, queryCpuMs, copies);
     await worker.start(partitions);
     this.workers.push(worker);
     return worker;
+  }
+
+  /** Waits until every worker holds the group that is its own among the workers there are, and no other. */
+  async untilCopied(): Promise<void> {
+    await until('the shard copies are loaded', () =>
+      this.workers.every(({ copies }) => {
+        const beat = copies?.beat;
+        if (beat == null) return copies === null;
+        const of = groupsFor(this.workers.length, this.layout.copies ?? 1, this.store.partitions.count);
+        return beat.ready.join() === beat.group && beat.group.endsWith(`/${of}`);
+      }),
+    );
+    for (const worker of this.workers) worker.beat();
   }
 
   async stop(): Promise<void> {
@@ -107,9 +124,8 @@ export class TestCluster {
     await Promise.all(
       [...byPartition].map(async ([partition, changes]) => {
         const owner = this.workers.find((worker) => worker.owns(partition));
-        await owner?.write(partition, changes);
-        const applied = owner?.shards.applied(partition) ?? 0;
-        await until('the commit is seen', () => (this.progress.commits[partition] ?? 0) >= applied);
+        const number = (await owner?.write(partition, changes)) ?? 0;
+        await until('the commit is seen', () => (this.progress.commits[partition] ?? 0) >= number);
       }),
     );
   }

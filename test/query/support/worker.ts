@@ -2,10 +2,13 @@
 
 import { hostname } from 'node:os';
 import type { Configuration } from '../../../src/config/configuration.ts';
+import { OwnedShards } from '../../../src/query/worker/answering-shards.ts';
+import { ShardCopies } from '../../../src/query/worker/copies/shard-copies.ts';
 import { Responder } from '../../../src/query/worker/responder.ts';
 import { ShardSet } from '../../../src/query/worker/shard-set.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
 import { inferFieldType } from '../../../src/search/fields/infer.ts';
+import { packItemNames } from '../../../src/store/derived/item-names.ts';
 import type { ItemChange } from '../../../src/store/derived/item-sink.ts';
 import { encodeItem, itemIndexField } from '../../../src/store/derived/items.ts';
 import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
@@ -23,6 +26,8 @@ const leaseMs = 60_000;
 
 export class TestWorker {
   readonly shards: ShardSet;
+  /** The copies by which it answers, instead of the shards of its own partitions; null: it holds none. */
+  readonly copies: ShardCopies | null;
   readonly responder: Responder;
   readonly autoFields: AutoFields;
   readonly #leases = new Map<number, TakenLease>();
@@ -43,14 +48,27 @@ export class TestWorker {
     /** Whether fronts may ask it over its socket. */
     public hasSocket = false,
     queryCpuMs?: number,
+    /** As `SHARD_COPIES`. */
+    copies = 1,
   ) {
     this.autoFields = new AutoFields(store);
     this.shards = new ShardSet(store, this.autoFields, configuration);
+    const onTrouble = (_: string, error: unknown) => this.troubles.push(error);
+    this.copies =
+      copies === 1
+        ? null
+        : new ShardCopies({
+            store,
+            workerId: id,
+            copies,
+            autoFields: this.autoFields,
+            configuration,
+            onTrouble,
+          });
     this.responder = new Responder({
       store,
       workerId: id,
-      shards: this.shards,
-      covered: () => this.covered(),
+      shards: this.copies ?? new OwnedShards(this.shards, () => this.covered(), store.partitions.count),
       ...(queryCpuMs === undefined ? {} : { queryCpuMs }),
       onTrouble: (error) => this.troubles.push(error),
     });
@@ -58,6 +76,7 @@ export class TestWorker {
 
   async start(partitions: readonly number[]): Promise<void> {
     await this.responder.start();
+    this.copies?.start();
     for (const partition of partitions) await this.take(partition);
     this.#heartbeat = new Heartbeat(this.store, { beat: () => this.#beat(), metrics: async () => '' });
     await until('it hears itself', async () =>
@@ -69,7 +88,7 @@ export class TestWorker {
     const lease = await takeLease(this.store, partition, this.id, leaseMs);
     if (lease === null) throw new Error(`partition ${partition} is owned`);
     this.#leases.set(partition, lease);
-    await this.shards.open(partition, lease.epoch, lease.commits);
+    if (this.copies === null) await this.shards.open(partition, lease.epoch, lease.commits);
   }
 
   async giveBack(partition: number): Promise<void> {
@@ -86,6 +105,7 @@ export class TestWorker {
   }
 
   #beat(): ProcessBeat {
+    const shardCopies = this.copies?.beat;
     return {
       id: this.id,
       role: 'worker',
@@ -96,6 +116,7 @@ export class TestWorker {
       partitions: [...this.covered().keys()],
       waitingFor: [],
       socketPath: this.hasSocket ? this.responder.socketPath : null,
+      ...(shardCopies == null ? {} : { shardCopies }),
     };
   }
 
@@ -103,12 +124,14 @@ export class TestWorker {
   async kill(): Promise<void> {
     this.#heartbeat?.fallSilent();
     await this.responder.close();
+    await this.copies?.close();
   }
 
   /** Ends as a stopped process does. */
   async stop(): Promise<void> {
     for (const partition of [...this.#leases.keys()]) await this.giveBack(partition);
     await this.responder.close();
+    await this.copies?.close();
     await this.#heartbeat?.close();
   }
 
@@ -121,10 +144,11 @@ export class TestWorker {
     return this.#leases.has(partition);
   }
 
-  /** Commits changes of one partition and applies them, as its owner. */
-  async write(partition: number, changes: readonly ItemChange[]): Promise<void> {
+  /** Commits changes of one partition and applies them, as its owner. @returns number of the commit */
+  async write(partition: number, changes: readonly ItemChange[]): Promise<number> {
     const number = await this.commit(partition, changes);
     this.shards.apply(partition, number, changes);
+    return number;
   }
 
   /** @returns number of the commit, which the shards do not have yet */
@@ -148,6 +172,7 @@ export class TestWorker {
       pendingRebuilds: new Map(),
       downstream: [],
       digests: Buffer.alloc(0),
+      ...(this.copies === null ? {} : { itemNames: packItemNames(changes) }),
     };
     return commit(this.store, lease, writes, announcement);
   }

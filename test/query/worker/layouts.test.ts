@@ -19,6 +19,8 @@ const layouts: Layout[] = [
   { partitions: 16, workers: 3 },
   { partitions: 4, workers: 1, hasSocket: true },
   { partitions: 16, workers: 2, hasSocket: true },
+  { partitions: 4, workers: 2, copies: 2 },
+  { partitions: 16, workers: 5, copies: 2, hasSocket: true },
 ];
 const wideFields = ['name', ...Array.from({ length: 100 }, (_, at) => `field${at}`)];
 const wide = Object.fromEntries(wideFields.map((name) => [name, 'keyword' as const]));

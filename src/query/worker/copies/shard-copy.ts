@@ -1,0 +1,125 @@
+/**
+ * The shards of a group of partitions in a worker that need not own them. They are loaded from Redis and follow what the
+ * commits of the partitions' owners announce. Items are read later than the commits that changed them, so some may be of
+ * later commits: what the shards have whole (`applied`) and what they can show (`shows`) are told apart.
+ */
+import type { Configuration } from '../../../config/configuration.ts';
+import { changedItems } from '../../../store/derived/item-names.ts';
+import type { ItemChange } from '../../../store/derived/item-sink.ts';
+import { readItems, refOfItem, type ScopedIndex } from '../../../store/derived/items.ts';
+import type { AutoFields } from '../../../store/entities/auto-fields.ts';
+import { readCommittedState } from '../../../store/partitions/partition-state.ts';
+import { StoreUnavailableError } from '../../../store/redis/errors.ts';
+import type { Store } from '../../../store/store.ts';
+import { ItemChangesFollower, type ItemCommits } from '../../../store/streams/item-changes.ts';
+import type { StreamSource } from '../../../store/streams/shared-streams.ts';
+import { StreamGapError } from '../../../store/streams/stream.ts';
+import { formatGroup, type PartitionGroup, partitionsOf } from '../../protocol/partition-group.ts';
+import { ShardSet } from '../shard-set.ts';
+import { ShardState } from '../shard-state.ts';
+
+/** Items of one index that are read at a time. */
+const itemsPerRead = 100;
+/** A copy is no owner: its partitions are opened under no lease. */
+const noEpoch = 0;
+
+export interface CopyContext {
+  readonly store: Store;
+  /** Where the changes of all partitions are read. */
+  readonly streams: StreamSource;
+  readonly autoFields: AutoFields;
+  onTrouble(message: string, error: unknown): void;
+}
+
+export class ShardCopy {
+  readonly shards: ShardSet;
+  readonly partitions: readonly number[];
+  readonly #name: string;
+  readonly #followers: readonly ItemChangesFollower[];
+
+  constructor(
+    private readonly context: CopyContext,
+    readonly group: PartitionGroup,
+    configuration: Configuration | null,
+  ) {
+    const { store, streams, autoFields } = context;
+    this.#name = formatGroup(group);
+    this.partitions = partitionsOf(group, store.partitions.count);
+    this.shards = new ShardSet(store, autoFields, configuration, (partition) => this.#lastCommit(partition));
+    const listener = {
+      onGap: (partition: number) => this.#load(partition),
+      onCommits: (partition: number, commits: ItemCommits) => this.#apply(partition, commits),
+      onLost: (partition: number, why: unknown) => this.#onLost(partition, why),
+    };
+    this.#followers = this.partitions.map(
+      (partition) => new ItemChangesFollower(store, streams, partition, listener),
+    );
+  }
+
+  start(): void {
+    for (const follower of this.#followers) void follower.run();
+  }
+
+  /** Drops everything. */
+  close(): void {
+    for (const follower of this.#followers) follower.close();
+    for (const partition of this.partitions) this.shards.close(partition);
+  }
+
+  /** All its partitions are loaded. */
+  get isReady(): boolean {
+    return this.partitions.every((partition) => this.shards.applied(partition) !== null);
+  }
+
+  /** Commits that it has heard of and has not whole yet, of all its partitions. */
+  get commitsBehind(): number {
+    return this.partitions.reduce((sum, partition) => {
+      const applied = this.shards.applied(partition);
+      return applied === null ? sum : sum + Math.max(0, this.shards.shows(partition) - applied);
+    }, 0);
+  }
+
+  state(): ShardState {
+    return ShardState.ofCopy(this.shards, this.partitions, this.context.store.partitions.count);
+  }
+
+  async #lastCommit(partition: number): Promise<number> {
+    return (await readCommittedState(this.context.store, partition)).commits;
+  }
+
+  async #load(partition: number): Promise<void> {
+    // Of the commits up to this one everything is found, of later ones a part.
+    await this.shards.open(partition, noEpoch, await this.#lastCommit(partition));
+  }
+
+  async #apply(partition: number, { number, names }: ItemCommits): Promise<void> {
+    for (const { index, fields } of changedItems(names)) {
+      const all = [...fields];
+      for (let at = 0; at < all.length; at += itemsPerRead) {
+        const changes = await this.#read(partition, index, all.slice(at, at + itemsPerRead));
+        const shows = await this.#lastCommit(partition);
+        this.shards.apply(partition, 0, changes, shows);
+      }
+    }
+    this.shards.apply(partition, number, []);
+  }
+
+  async #read(partition: number, index: ScopedIndex, fields: readonly string[]): Promise<ItemChange[]> {
+    const items = await readItems(this.context.store, partition, index, fields);
+    await this.shards.learnFields(
+      index,
+      items.filter((item) => item !== null),
+    );
+    return items.map((item, at) => ({ ...index, ...refOfItem(fields[at] ?? ''), item }));
+  }
+
+  #onLost(partition: number, why: unknown): void {
+    this.shards.close(partition);
+    if (why instanceof StoreUnavailableError) return;
+    const what = why instanceof StreamGapError ? 'is behind' : 'was lost';
+    this.context.onTrouble(
+      `the shard copy of partition ${partition} (group ${this.#name}) ${what}: it is loaded again`,
+      why,
+    );
+  }
+}

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { GatheredReply } from '../../../src/query/front/attempt.ts';
+import { GroupAttempt } from '../../../src/query/front/group-attempt.ts';
+import { WorkerStanding } from '../../../src/query/front/worker-standing.ts';
+import { encodeReply, nothingHeld } from '../../../src/query/protocol/shard-reply.ts';
+import type { LiveWorker } from '../../../src/query/transport/transport.ts';
+import type { Reply } from '../../../src/store/streams/message-body.ts';
+import { until } from '../../support/until.ts';
+
+const gone: Reply = { kind: 'lost', reason: 'gone' };
+const refused: Reply = { kind: 'answer', body: nothingHeld };
+
+function replyFor(partitions: readonly number[]): Reply {
+  const covers = new Map(partitions.map((partition) => [partition, 1]));
+  const snapshot = { covers, applied: covers, configuration: null };
+  return { kind: 'answer', body: encodeReply({ snapshot, answers: ['answer'] }) };
+}
+
+const workers = (ids: string): LiveWorker[] => [...ids].map((id) => ({ id, host: 'here', socketPath: null }));
+
+/** An attempt at groups of one partition each. @param groups ids of the workers that hold each */
+class Trial {
+  /** Worker and group of each request, in their order. */
+  readonly asked: string[] = [];
+  readonly ends: (string | null)[] = [];
+  readonly #waiting = new Map<string, (reply: Reply | null) => void>();
+  readonly standing: WorkerStanding;
+  readonly attempt: GroupAttempt;
+
+  constructor(
+    context: TestContext,
+    /** Can be set anew, as heartbeats change what the front knows. */
+    public groups: readonly string[],
+    standing?: WorkerStanding,
+  ) {
+    this.standing = standing ?? new WorkerStanding(() => this.attempt.passOver());
+    context.after(() => this.standing.close());
+    this.standing.follow(workers([...new Set(groups.join(''))].join('')));
+    this.attempt = new GroupAttempt({
+      groups: groups.length,
+      holders: () => this.groups.map(workers),
+      sizeOf: () => 1,
+      standing: this.standing,
+      send: ({ id }, group, onReply) => {
+        this.asked.push(`${id}${group}`);
+        this.#waiting.set(`${id}${group}`, onReply);
+      },
+      onEnd: (cover: GatheredReply[] | null) =>
+        this.ends.push(cover?.map(({ workerId }) => workerId).join('') ?? null),
+    });
+    this.attempt.begin();
+  }
+
+  reply(name: string, reply: Reply | null): void {
+    const onReply = this.#waiting.get(name);
+    assert.ok(onReply !== undefined, `${name} was asked`);
+    this.#waiting.delete(name);
+    onReply(reply);
+  }
+
+  /** The last that was asked for a group. */
+  lastFor(group: number): string {
+    return this.asked.findLast((name) => name.endsWith(String(group))) ?? '';
+  }
+}
+
+test('one worker of each group is asked, and their replies are the cover', (context) => {
+  const trial = new Trial(context, ['ab', 'cd']);
+  assert.equal(trial.asked.length, 2);
+  trial.reply(trial.lastFor(1), replyFor([1]));
+  assert.deepEqual(trial.ends, []);
+  trial.reply(trial.lastFor(0), replyFor([0]));
+  assert.deepEqual(trial.ends, [`${trial.lastFor(0)[0]}${trial.lastFor(1)[0]}`]);
+});
+
+test('what one worker does not answer another one is asked at once', (context) => {
+  for (const first of [gone, refused, null, replyFor([0, 1])]) {
+    const trial = new Trial(context, ['ab']);
+    const former = trial.lastFor(0);
+    trial.reply(former, first);
+    assert.equal(trial.asked.length, 2);
+    assert.notEqual(trial.lastFor(0), former);
+    trial.reply(trial.lastFor(0), replyFor([0]));
+    assert.deepEqual(trial.ends, [trial.lastFor(0)[0]]);
+  }
+});
+
+test('it ends with nothing when no holder of a group answers', (context) => {
+  const trial = new Trial(context, ['ab', 'c']);
+  trial.reply(trial.lastFor(0), gone);
+  trial.reply(trial.lastFor(0), gone);
+  assert.deepEqual(trial.ends, [null]);
+});
+
+test('in place of a silent worker another one is asked, and the first reply of both counts', async (context) => {
+  const trial = new Trial(context, ['ab']);
+  const silent = trial.lastFor(0);
+  await until('the other one is asked', () => trial.asked.length === 2);
+  // Whoever is silent is chosen only where nobody else is.
+  const next = new Trial(context, ['ab'], trial.standing);
+  assert.notEqual(next.lastFor(0), silent);
+  trial.reply(silent, replyFor([0]));
+  assert.deepEqual(trial.ends, [silent[0]]);
+  assert.equal(trial.standing.isSilent(silent.slice(0, 1)), false);
+});
+
+test('a worker that could not answer is asked in another try, while the other one is silent', async (context) => {
+  const trial = new Trial(context, ['ab']);
+  const first = trial.lastFor(0);
+  trial.reply(first, refused);
+  assert.notEqual(trial.lastFor(0), first);
+  await until('the try is over', () => trial.ends.length > 0);
+  assert.deepEqual(trial.ends, [null]);
+});
+
+test('a worker that holds the copy only since the try began is asked in place of a silent one', async (context) => {
+  const trial = new Trial(context, ['a']);
+  trial.groups = ['ab'];
+  trial.standing.follow(workers('ab'));
+  await until('the new one is asked', () => trial.asked.length === 2);
+  trial.reply('b0', replyFor([0]));
+  assert.deepEqual(trial.ends, ['b']);
+});
+
+test('a try by groups that are no more ends when its workers are silent', async (context) => {
+  const trial = new Trial(context, ['a']);
+  trial.groups = ['a', 'b'];
+  await until('the try is over', () => trial.ends.length > 0);
+  assert.deepEqual([trial.ends, trial.asked], [[null], ['a0']]);
+});
+
+test('a worker that has left is not waited for', (context) => {
+  const trial = new Trial(context, ['ab', 'a']);
+  trial.standing.follow(workers('b'));
+  trial.attempt.passOver();
+  assert.deepEqual(trial.ends, [null]);
+});
+
+test('requests are spread over the holders', (context) => {
+  const standing = new WorkerStanding(() => {});
+  const counts = new Map<string, number>();
+  for (let request = 0; request < 30; request += 1) {
+    const [asked = ''] = new Trial(context, ['abc'], standing).asked;
+    counts.set(asked, (counts.get(asked) ?? 0) + 1);
+  }
+  assert.deepEqual([...counts.values()], [10, 10, 10]);
+});

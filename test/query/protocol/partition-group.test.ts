@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { formatGroup, parseGroup, partitionsOf } from '../../../src/query/protocol/partition-group.ts';
+
+test('the groups of a division have each partition once, and as many as each other', () => {
+  for (const count of [1, 4, 16, 1024]) {
+    for (let of = 1; of <= Math.min(count, 20); of += 1) {
+      const groups = Array.from({ length: of }, (_, index) => partitionsOf({ index, of }, count));
+      assert.deepEqual(
+        groups.flat(),
+        Array.from({ length: count }, (_, partition) => partition),
+      );
+      const sizes = groups.map(({ length }) => length);
+      assert.ok(Math.max(...sizes) - Math.min(...sizes) <= 1);
+    }
+  }
+});
+
+test('the name of a group is read back, and another text is none', () => {
+  assert.deepEqual(parseGroup(formatGroup({ index: 3, of: 12 })), { index: 3, of: 12 });
+  for (const text of ['', '1', '2/2', '0/0', '-1/2', '1/2/3', 'a/b']) assert.equal(parseGroup(text), null);
+});

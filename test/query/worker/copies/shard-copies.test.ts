@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { JsonObject } from '../../../../src/contract/json.ts';
+import { keys } from '../../../../src/store/keys.ts';
+import { TestRedis } from '../../../support/redis.ts';
+import { until } from '../../../support/until.ts';
+import { autoIndex, type Layout, schemaIndex, TestCluster } from '../../support/cluster.ts';
+import { tenantOf } from '../../support/site.ts';
+
+const redis = await TestRedis.start();
+const tenant = tenantOf({ things: { name: 'keyword', size: 'integer' } });
+const things = schemaIndex('things');
+
+async function startCluster(context: TestContext, layout: Layout): Promise<TestCluster> {
+  const cluster = await TestCluster.start(redis, tenant, layout);
+  context.after(() => cluster.stop());
+  return cluster;
+}
+
+function numbered(count: number, fieldsOf: (number: number) => JsonObject): Map<string, JsonObject | null> {
+  return new Map(Array.from({ length: count }, (_, number) => [`item-${number}`, fieldsOf(number)]));
+}
+
+async function totalOf(cluster: TestCluster): Promise<number> {
+  return (await cluster.query('things', { pagination: { pageSize: 0 } })).totalResults;
+}
+
+/** Asks until told to end. @returns totals that were not as wanted, and errors */
+function asking(cluster: TestCluster, wanted: number): { readonly wrong: unknown[]; end(): Promise<number> } {
+  const wrong: unknown[] = [];
+  let [asked, isOver] = [0, false];
+  const work = (async () => {
+    while (!isOver) {
+      const total = await totalOf(cluster).catch((error: unknown) => error);
+      asked += 1;
+      if (total !== wanted) wrong.push(total);
+    }
+  })();
+  return {
+    wrong,
+    end: async () => {
+      await until('more is asked', () => asked > 20);
+      isOver = true;
+      await work;
+      return asked;
+    },
+  };
+}
+
+for (const hasSocket of [false, true]) {
+  test(`a killed worker is answered for by another one, ${hasSocket ? 'over sockets' : 'through streams'}`, async (context) => {
+    const layout = { partitions: 4, workers: 2, copies: 2, hasSocket, queryWaitMs: 3_000 };
+    const cluster = await startCluster(context, layout);
+    await cluster.write(
+      things,
+      numbered(50, (size) => ({ size })),
+    );
+    const load = asking(cluster, 50);
+    await cluster.workers[0]?.kill();
+    await load.end();
+    assert.deepEqual(load.wrong, []);
+    assert.equal(cluster.service.counters.unavailable, 0);
+  });
+}
+
+test('copies have every change that was acknowledged, whoever made it', async (context) => {
+  const cluster = await startCluster(context, { partitions: 4, workers: 3, copies: 2 });
+  for (let round = 0; round < 30; round += 1) {
+    const items = numbered(20, (number) => ({ size: number * round, name: `round-${round}` }));
+    for (let number = 0; number < 20; number += 1)
+      if ((number + round) % 3 === 0) items.set(`item-${number}`, null);
+    await cluster.write(things, items);
+    const { totalResults, rows } = await cluster.query('things', { pagination: { pageSize: 100 } });
+    const there = [...items].filter(([, fields]) => fields !== null);
+    assert.equal(totalResults, there.length);
+    const shown = new Map(rows.map(({ originId, text }) => [originId, JSON.parse(text.toString()).name]));
+    for (const [originId] of there) assert.equal(shown.get(originId), `round-${round}`, originId);
+  }
+});
+
+test('copies learn the fields of auto-indexed types from Redis', async (context) => {
+  const cluster = await startCluster(context, { partitions: 4, workers: 2, copies: 2 });
+  for (let round = 0; round < 4; round += 1) {
+    await cluster.write(
+      autoIndex('page'),
+      numbered(10, (number) => ({ [`field${round}`]: number })),
+    );
+    const target = { kind: 'auto', sourceGroup: 'cms', type: 'page' } as const;
+    const filters = { and: [{ field: `field${round}`, operator: 'greaterThan', value: 4 }] };
+    for (let asked = 0; asked < 4; asked += 1) {
+      const [outcome] = await cluster.run(target, { filters });
+      assert.ok(outcome?.ok && outcome.result.kind === 'text');
+      assert.equal(JSON.parse(outcome.result.text.toString()).totalResults, 5);
+    }
+  }
+});
+
+test('a copy that misses changes loads its partition again', async (context) => {
+  const cluster = await startCluster(context, { partitions: 2, workers: 2, copies: 2 });
+  await cluster.write(
+    things,
+    numbered(40, (size) => ({ size })),
+  );
+  assert.equal(await totalOf(cluster), 40);
+  const { client, partitions } = cluster.store;
+  const tag = partitions.tag(0);
+  // The stream begins anew behind what the copies have read, as after a failover.
+  const key = keys.items(tag, tenant.alias, 'production', things);
+  const scope = (await client.keys(`${tag}:*`)).find((name) => name.includes(things)) ?? key;
+  const [field = ''] = await client.hkeys(scope);
+  await client.hdel(scope, field);
+  await client.del(keys.changes(tag));
+  await client.xadd(keys.changes(tag), '9-0', 'd', '');
+  await client.hset(keys.clock(tag), 'changes', 9);
+  await until('it was loaded again', async () => (await totalOf(cluster).catch(() => 0)) === 39);
+});
+
+test('no query fails while the partitions are divided into other groups', async (context) => {
+  const cluster = await startCluster(context, { partitions: 8, workers: 2, copies: 2, hasSocket: true });
+  await cluster.write(
+    things,
+    numbered(300, (size) => ({ size })),
+  );
+  const load = asking(cluster, 300);
+  for (const workers of [3, 4]) {
+    await cluster.addWorker([]);
+    assert.equal(cluster.workers.length, workers);
+    await cluster.untilCopied();
+  }
+  const asked = await load.end();
+  assert.deepEqual(load.wrong, []);
+  context.diagnostic(`${asked} queries`);
+  const held = cluster.workers.map(({ copies }) => copies?.beat?.ready.join());
+  assert.deepEqual(held.sort(), ['0/2', '0/2', '1/2', '1/2']);
+  // With groups of four partitions each worker has half of the items.
+  assert.deepEqual(
+    cluster.workers.map(({ copies }) => copies?.partitions),
+    [4, 4, 4, 4],
+  );
+});
+
+test('copies answer for partitions that nobody owns', async (context) => {
+  const cluster = await startCluster(context, { partitions: 4, workers: 2, copies: 2, queryWaitMs: 3_000 });
+  await cluster.write(
+    things,
+    numbered(50, (size) => ({ size })),
+  );
+  for (const worker of cluster.workers)
+    for (let partition = 0; partition < 4; partition += 1) await worker.giveBack(partition);
+  assert.equal(await totalOf(cluster), 50);
+});

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { changedItems, packItemNames } from '../../../src/store/derived/item-names.ts';
+import { keys } from '../../../src/store/keys.ts';
+import { commit } from '../../../src/store/partitions/commit.ts';
+import { HashWrites } from '../../../src/store/partitions/hash-writes.ts';
+import { type TakenLease, takeLease } from '../../../src/store/partitions/lease.ts';
+import { StoreUnavailableError } from '../../../src/store/redis/errors.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { ItemChangesFollower, UnnamedItemsError } from '../../../src/store/streams/item-changes.ts';
+import { openStreamSource } from '../../../src/store/streams/shared-streams.ts';
+import { StreamGapError } from '../../../src/store/streams/stream.ts';
+import { TestRedis } from '../../support/redis.ts';
+import { until } from '../../support/until.ts';
+
+const redis = await TestRedis.start();
+const scope = { tenant: 'acme', environmentId: 'env' };
+
+class Followed {
+  readonly told: string[] = [];
+  readonly lost: unknown[] = [];
+  /** Errors that the next calls end with. */
+  readonly errors: Error[] = [];
+
+  private constructor(
+    readonly store: Store,
+    private readonly lease: TakenLease,
+  ) {}
+
+  static async start(context: TestContext): Promise<Followed> {
+    const store = await redis.openEmptyStore(1);
+    const lease = await takeLease(store, 0, 'worker', 60_000);
+    assert.ok(lease !== null);
+    const followed = new Followed(store, lease);
+    const source = openStreamSource(store);
+    const follower = new ItemChangesFollower(store, source, 0, {
+      onGap: async () => {
+        followed.told.push('all');
+      },
+      onCommits: async (_, { number, names }) => {
+        const error = followed.errors.shift();
+        if (error !== undefined) throw error;
+        const fields = changedItems(names).flatMap((changed) => [...changed.fields]);
+        followed.told.push(`${number}: ${fields.join()}`);
+      },
+      onLost: (_, why) => followed.lost.push(why),
+    });
+    void follower.run();
+    context.after(() => {
+      follower.close();
+      source.close();
+    });
+    await until('it follows', () => followed.told.length > 0);
+    return followed;
+  }
+
+  /** @param originId of the item that changes; null: the owner names none */
+  commit(originId: string | null): Promise<number> {
+    const change = { scope, index: 'schema:things', sourceId: 's', originId: originId ?? '', item: null };
+    const named = originId === null ? {} : { itemNames: packItemNames([change]) };
+    const told = { checkpoint: 0, pendingRebuilds: new Map(), downstream: [], digests: Buffer.alloc(0) };
+    return commit(this.store, this.lease, new HashWrites(), { ...told, ...named });
+  }
+
+  async until(...told: string[]): Promise<void> {
+    await until(told.join(), () => this.told.join() === told.join());
+  }
+}
+
+test('all is read once, and then what each commit changed', async (context) => {
+  const followed = await Followed.start(context);
+  await followed.commit('a');
+  await followed.until('all', '1: s:a');
+  await followed.commit('b');
+  await followed.until('all', '1: s:a', '2: s:b');
+});
+
+test('a commit that was not taken for want of Redis is told again', async (context) => {
+  const followed = await Followed.start(context);
+  followed.errors.push(new StoreUnavailableError('away'), new StoreUnavailableError('away'));
+  await followed.commit('a');
+  await followed.until('all', '1: s:a');
+  assert.deepEqual(followed.lost, []);
+});
+
+test('after any other error, and after a gap, all is read again', async (context) => {
+  const followed = await Followed.start(context);
+  followed.errors.push(new TypeError('a bug'));
+  await followed.commit('a');
+  await followed.until('all', 'all');
+  const { store } = followed;
+  const tag = store.partitions.tag(0);
+  await store.client.hset(keys.clock(tag), 'changes', 7);
+  await followed.commit('b');
+  await followed.until('all', 'all', 'all');
+  await followed.commit('c');
+  await followed.until('all', 'all', 'all', '3: s:c');
+  assert.ok(followed.lost[0] instanceof TypeError && followed.lost[1] instanceof StreamGapError);
+});
+
+test('an owner that names no items is told of', async (context) => {
+  const followed = await Followed.start(context);
+  await followed.commit(null);
+  await until('it is told', () => followed.lost.length > 0);
+  assert.ok(followed.lost[0] instanceof UnnamedItemsError);
+  assert.match(String(followed.lost[0]), /SHARD_COPIES must be the same for all workers/);
+});
