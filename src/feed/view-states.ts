@@ -9,7 +9,7 @@ import type { LoggedView } from '../store/change-log/views.ts';
 import { readProcessed } from '../store/derived/processed.ts';
 import type { Destination, ProcessedRecord } from '../store/derived/processed-record.ts';
 import type { EnvironmentScope } from '../store/environment-scope.ts';
-import { viewField } from '../store/keys.ts';
+import { viewIdentity } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
 import type { Served } from './change.ts';
 
@@ -207,5 +207,5 @@ function formerClaim(view: LoggedView, claim: FormerClaim): ClaimOfView {
 
 /** Tells views apart. */
 export function viewName({ sourceId, alias, originId }: LoggedView): string {
-  return viewField(sourceId, alias, originId);
+  return viewIdentity(sourceId, alias, originId);
 }

@@ -85,8 +85,9 @@ export const keys = {
   entities: (tag: string, tenant: string, sourceId: string) => `${tag}:entities:${tenant}:${sourceId}`,
   /** Hash: originId -> processed record. */
   processed: (tag: string, tenant: string, sourceId: string) => `${tag}:processed:${tenant}:${sourceId}`,
-  /** Hash: view field -> body. */
-  views: (tag: string, tenant: string, environmentId: string) => `${tag}:views:${tenant}:${environmentId}`,
+  /** Hash: view field -> body; one per source, so that no field repeats its id. */
+  views: (tag: string, tenant: string, environmentId: string, sourceId: string) =>
+    `${tag}:views:${tenant}:${environmentId}:${sourceId}`,
   /** Hash: claim field -> what is served; `r:` … -> a claim of a contested field (`scripts/parts/claims.lua`). */
   claims: (tag: string, tenant: string, environmentId: string) => `${tag}:claims:${tenant}:${environmentId}`,
   /** Sorted set, all scores 0: the order of the claims of contested fields (`scripts/parts/claims.lua`). */
@@ -106,8 +107,8 @@ export const keys = {
   clashes: (tag: string, tenant: string, environmentId: string) =>
     `${tag}:clashes:${tenant}:${environmentId}`,
   /** Set: views that refer to a view (`derived/references.ts`). */
-  referrers: (tag: string, tenant: string, environmentId: string, viewField: string) =>
-    `${tag}:referrers:${tenant}:${environmentId}:${viewField}`,
+  referrers: (tag: string, tenant: string, environmentId: string, view: string) =>
+    `${tag}:referrers:${tenant}:${environmentId}:${view}`,
   /** Sorted set: view in the change log (`change-log/views.ts`) -> sequence of its latest change. */
   log: (tag: string, tenant: string, environmentId: string) => `${tag}:log:${tenant}:${environmentId}`,
   /** Sorted set, kept for a time: removed views, and views that won or lost a claim -> sequence of the change. */
@@ -122,10 +123,10 @@ export const keys = {
     `${tag}:log-names:${tenant}:${environmentId}`,
   /** Hash: `<tenant>|<environmentId>` -> sequence up to which its traces are forgotten; '' -> '1' once the log is whole. */
   logs: (tag: string) => `${tag}:logs`,
-  /** Hash: `<sourceId>:<originId>` -> index item. `index` is an `indexName`. */
-  items: (tag: string, tenant: string, environmentId: string, index: string) =>
-    `${tag}:items:${tenant}:${environmentId}:${index}`,
-  /** Hash: `<tenant>|<environmentId>|<index>` -> '1': the item hashes that the partition has. */
+  /** Hash: originId -> index item; one per source, so that no field repeats its id. `index` is an `indexName`. */
+  items: (tag: string, tenant: string, environmentId: string, sourceId: string, index: string) =>
+    `${tag}:items:${tenant}:${environmentId}:${sourceId}:${index}`,
+  /** Hash: `<tenant>|<environmentId>|<index>` -> '1': the indexes of which the partition has items. */
   itemIndexes: (tag: string) => `${tag}:indexes`,
   /** Hash: `<tenant>|<sourceId>` -> '1': the sources whose entities the partition has processed. */
   sources: (tag: string) => `${tag}:sources`,
@@ -160,12 +161,17 @@ export function tagOf(key: string): string {
   return key.slice(0, key.indexOf('}') + 1);
 }
 
-/** Field of a view in its hash. */
-export function viewField(sourceId: string, alias: string, originId: string): string {
+/** Field of a view in the hash of its source. */
+export function viewField(alias: string, originId: string): string {
+  return `${alias}:${originId}`;
+}
+
+/** What tells a view from the other views of its environment. */
+export function viewIdentity(sourceId: string, alias: string, originId: string): string {
   return `${sourceId}:${alias}:${originId}`;
 }
 
-/** Field of a large view's body, in the same hash; no source id begins so. */
+/** Field of a large view's body, in the same hash; no alias begins so. */
 export function largeBodyField(viewField: string): string {
   return `\0${viewField}`;
 }
@@ -175,16 +181,16 @@ export function viewFieldOf(field: string): string {
   return field.startsWith('\0') ? field.slice(1) : field;
 }
 
-/** Field of an index item in its hash. */
-export function itemField(sourceId: string, originId: string): string {
-  return `${sourceId}:${originId}`;
-}
-
 /** Claim field of a URL path (normalized) or of a handle. `i:` stands before paths in lower case. */
 export const claimField = {
   url: (path: string, form: UrlForm = 'exact') => `${urlMarks[form]}${pathInForm(path, form)}`,
   handle: (handle: string) => `h:${handle}`,
 } as const;
+
+/** All behind the mark of a claim field: a path without its host, or a handle. */
+export function textOfField(field: string): string {
+  return field.slice(field.indexOf(':') + 1);
+}
 
 const urlMarks: Readonly<Record<UrlForm, string>> = { exact: 'u:', folded: 'i:' };
 

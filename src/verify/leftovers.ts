@@ -110,7 +110,8 @@ function loggedTarget({ tenant, scope: environmentId }: StoredKey, view: LoggedV
 
 /** What a field of a hash of claims holds: a claim of a contested field, or what is served. */
 function claimsIn(field: string, value: Buffer): readonly Claim[] {
-  return fieldOfCompetingClaim(field) === null ? unpackServed(value).claims : [unpackClaim(value)];
+  const claimed = fieldOfCompetingClaim(field);
+  return claimed === null ? unpackServed(field, value).claims : [unpackClaim(claimed, value)];
 }
 
 /** What a stored field says of entities. */
@@ -119,15 +120,18 @@ function entityTargets(key: StoredKey, field: string, value: Buffer): EntityTarg
   const target = (sourceId: string, originId: string, suspect: Suspect): EntityTarget[] => [
     { kind: 'entity', tenant, sourceId, originId, suspects: [suspect] },
   ];
-  const [first = '', second = '', ...others] = (key.kind === 'views' ? viewFieldOf(field) : field).split(':');
   switch (key.kind) {
-    case 'views':
-      return target(first, others.join(':'), { kind: 'view', environmentId: scope, name: second });
-    case 'items':
-      return target(first, [second, ...others].join(':'), { kind: 'item', environmentId: scope, name: rest });
+    case 'views': {
+      const [name, originId] = cutAtColon(viewFieldOf(field));
+      return target(rest, originId, { kind: 'view', environmentId: scope, name });
+    }
+    case 'items': {
+      const [sourceId, name] = cutAtColon(rest);
+      return target(sourceId, field, { kind: 'item', environmentId: scope, name });
+    }
     case 'lookup': {
-      const [layoutId = '', ...lookupKey] = rest.split(':');
-      return target(scope, field, { kind: 'lookup', layoutId, lookupKey: lookupKey.join(':') });
+      const [layoutId, lookupKey] = cutAtColon(rest);
+      return target(scope, field, { kind: 'lookup', layoutId, lookupKey });
     }
     case 'claims':
       return claimsIn(field, value).flatMap(({ view, host, kind: claimKind, display }) =>
@@ -146,6 +150,12 @@ function entityTargets(key: StoredKey, field: string, value: Buffer): EntityTarg
     case 'routes':
       return [];
   }
+}
+
+/** What stands before the first colon, and what behind it. */
+function cutAtColon(text: string): [before: string, behind: string] {
+  const [before = '', ...behind] = text.split(':');
+  return [before, behind.join(':')];
 }
 
 /** The targets that the record of their entity does not account for. */

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { groupBy } from '../lib/group-by.ts';
 import type { Claim } from '../store/claims/claim-records.ts';
-import { type ServedClaims, unpackServed } from '../store/claims/claim-records.ts';
+import { nothingServed, type ServedClaims } from '../store/claims/claim-records.ts';
 import {
   type CompetingClaim,
   type RankedClaim,
@@ -33,7 +33,7 @@ export async function checkRoutes(store: Store, targets: readonly RouteTarget[])
       await counts.load();
       await Promise.all(
         group.map(async (target, index) => {
-          const record = records[index] ?? unpackServed(null);
+          const record = records[index] ?? nothingServed;
           const competing =
             record.isContested || target.isLeftover
               ? await readCompetingClaims(store, target, target.field)

@@ -34,9 +34,9 @@ export class TurnState {
   }
 
   placeOf(name: OutputName): Place {
-    const { tenantAlias, sourceId, originId } = this.turn;
+    const { sourceId, originId } = this.turn;
     const tag = this.store.partitions.tag(this.store.partitions.ofEntity(sourceId, originId));
-    return { key: outputHash(tag, tenantAlias, name), field: outputField(name, this.turn) };
+    return { key: outputHash(tag, this.turn, name), field: outputField(name, this.turn) };
   }
 
   /** Wants all that may be stored of a view or an item. */
@@ -65,13 +65,13 @@ export class TurnState {
   /** A claim of this entity's view as it is stored, in its place among others. */
   listedClaim(environmentId: string, alias: string, claim: ClaimOfView): Claim | undefined {
     const { claims, ranks } = this.#keysOfClaim(environmentId, claim.field);
-    const served = unpackServed(this.stored.field(claims, claim.field));
+    const served = unpackServed(claim.field, this.stored.field(claims, claim.field));
     if (!served.isContested) return this.#ofView(served, alias, claim);
     const competing = this.stored.field(
       claims,
       competingClaimField(claim.field, this.#claimOf(alias, claim)),
     );
-    const stored = competing === null ? undefined : unpackClaim(competing);
+    const stored = competing === null ? undefined : unpackClaim(claim.field, competing);
     if (stored?.sinceStamp !== claim.sinceStamp) return stored;
     const member = rankMember(claim.field, this.#claimOf(alias, claim));
     return this.stored.hasSortedMember(ranks, member) ? stored : undefined;
@@ -82,7 +82,10 @@ export class TurnState {
     const { claims } = this.#keysOfClaim(environmentId, claim.field);
     if (this.stored.field(claims, competingClaimField(claim.field, this.#claimOf(alias, claim))) !== null)
       return true;
-    return this.#ofView(unpackServed(this.stored.field(claims, claim.field)), alias, claim) !== undefined;
+    return (
+      this.#ofView(unpackServed(claim.field, this.stored.field(claims, claim.field)), alias, claim) !==
+      undefined
+    );
   }
 
   #ofView({ claims }: ServedClaims, alias: string, { kind, host }: ClaimOfView): Claim | undefined {

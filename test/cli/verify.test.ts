@@ -27,7 +27,7 @@ test('verify names what differs by its view id and ends with 1; --repair sets it
 
   const { store } = platform;
   const tag = store.partitions.tag(store.partitions.ofEntity('src-1', 'p3'));
-  await store.client.hdel(keys.views(tag, tenant, environmentId), viewField('src-1', 'page', 'p3'));
+  await store.client.hdel(keys.views(tag, tenant, environmentId, 'src-1'), viewField('page', 'p3'));
   const found = await runCommand('verify', ['--tenant', tenant], { env });
   assert.equal(found.code, 1);
   assert.match(

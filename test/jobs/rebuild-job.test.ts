@@ -102,10 +102,10 @@ test('what is configured no more vanishes: views, claims, routes, index items', 
       return counts.reduce((total, one) => total + one, 0);
     };
     return {
-      views: await sum((tag) => keys.views(tag, tenant, 'env-1'), 'hlen'),
+      views: await sum((tag) => keys.views(tag, tenant, 'env-1', 'src-1'), 'hlen'),
       claims: await sum((tag) => keys.claims(tag, tenant, 'env-1'), 'hlen'),
       routes: await sum((tag) => keys.routes(tag, tenant, 'env-1'), 'zcard'),
-      items: await sum((tag) => keys.items(tag, tenant, 'env-1', indexName.schema('pages')), 'hlen'),
+      items: await sum((tag) => keys.items(tag, tenant, 'env-1', 'src-1', indexName.schema('pages')), 'hlen'),
     };
   };
   assert.deepEqual(await counted(), { views: 300, claims: 600, routes: 300, items: 300 });
@@ -140,7 +140,7 @@ test('a removed environment and a removed source take what was made for them wit
   const views = async (environment: string) => {
     const { client, partitions } = platform.store;
     const counts = await Promise.all(
-      partitions.tags.map((tag) => client.hlen(keys.views(tag, tenant, environment))),
+      partitions.tags.map((tag) => client.hlen(keys.views(tag, tenant, environment, 'src-1'))),
     );
     return counts.reduce((total, one) => total + one, 0);
   };

@@ -1,6 +1,6 @@
 import type { EntityRef } from '../../src/contract/ids.ts';
 import { bytesApart, decodeBody, type StoredBody } from '../../src/store/derived/stored-body.ts';
-import { placeApart, placeOfView, viewTarget } from '../../src/store/derived/views.ts';
+import { placeApart, placeOfView } from '../../src/store/derived/views.ts';
 import type { EnvironmentScope } from '../../src/store/environment-scope.ts';
 import type { Store } from '../../src/store/store.ts';
 
@@ -10,11 +10,14 @@ export async function readViews(
   scope: EnvironmentScope,
   refs: readonly (EntityRef & { readonly alias: string })[],
 ): Promise<(StoredBody | null)[]> {
-  const places = refs.map((ref) => placeOfView(store, scope, viewTarget(ref)));
+  const places = refs.map((ref) => placeOfView(store, scope, ref));
   const inline = await store.fields.read(places);
   const bodies = await store.large.read(places.map(placeApart));
   const stored = inline.map((bytes, at) =>
     bytes !== null && bytesApart(bytes) !== null ? bodies[at] : bytes,
   );
-  return stored.map((bytes) => (bytes ? decodeBody(bytes) : null));
+  return refs.map(({ sourceId }, at) => {
+    const bytes = stored[at];
+    return bytes ? decodeBody(bytes, sourceId) : null;
+  });
 }

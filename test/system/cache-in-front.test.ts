@@ -8,7 +8,7 @@ import { normalizeUrl } from '../../src/config/urls/url.ts';
 import { formatViewId } from '../../src/contract/ids.ts';
 import type { Json, JsonObject } from '../../src/contract/json.ts';
 import { changeTags } from '../../src/store/derived/cache-tags.ts';
-import { claimField, keys } from '../../src/store/keys.ts';
+import { claimField } from '../../src/store/keys.ts';
 import { entityOf } from './support/data/entities.ts';
 import { NginxCache } from './support/nginx-cache.ts';
 import { System } from './support/processes/system.ts';
@@ -158,9 +158,11 @@ async function change(): Promise<string> {
 async function storedViews(): Promise<Map<string, string>> {
   const store = await system.store();
   const views = new Map<string, string>();
-  for (let partition = 0; partition < store.partitions.count; partition += 1) {
-    const key = keys.views(store.partitions.tag(partition), 'acme', environmentId);
-    for (const [field, body] of Object.entries(await store.client.hgetall(key))) views.set(field, body);
+  for (const key of await store.client.keys(`*:views:acme:${environmentId}:*`)) {
+    const sourceId = key.split(':').at(-1);
+    for (const [field, body] of Object.entries(await store.client.hgetall(key))) {
+      views.set(`${sourceId}:${field}`, body);
+    }
   }
   return views;
 }

@@ -4,7 +4,7 @@ import { loadConfiguration } from '../../src/config/documents/load.ts';
 import { competingClaimField, rankMember } from '../../src/store/claims/competing-claims.ts';
 import { pack, unpack } from '../../src/store/codec/pack.ts';
 import { readPublished } from '../../src/store/configuration/published-configuration.ts';
-import { claimField, indexName, itemField, keys, largeBodyField, viewField } from '../../src/store/keys.ts';
+import { claimField, indexName, keys, largeBodyField, viewField } from '../../src/store/keys.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Finding } from '../../src/verify/finding.ts';
 import { type VerifyResult, verify } from '../../src/verify/verification.ts';
@@ -60,7 +60,7 @@ test('a store that nobody touched has no differences, and everything in it was c
 test('a large view lies apart, is compared and repaired like any other, and leaves nothing when it shrinks or goes', async (context) => {
   const platform = await sound(context);
   const { store } = platform;
-  const field = viewField('src-1', 'page', 'p3');
+  const field = viewField('page', 'p3');
   const lengths = async () => [
     await store.client.hstrlen(viewsKey(store, 'p3'), field),
     await store.client.hstrlen(viewsKey(store, 'p3'), largeBodyField(field)),
@@ -114,11 +114,11 @@ const entityTag = (store: Store, originId: string) =>
 const claimTag = (store: Store, field: string) =>
   store.partitions.tag(store.partitions.ofText(`${tenant}:${environmentId}:${field}`));
 const viewsKey = (store: Store, originId: string) =>
-  keys.views(entityTag(store, originId), tenant, environmentId);
+  keys.views(entityTag(store, originId), tenant, environmentId, 'src-1');
 const logKey = (store: Store, originId: string) =>
   keys.log(entityTag(store, originId), tenant, environmentId);
 const itemsKey = (store: Store, originId: string) =>
-  keys.items(entityTag(store, originId), tenant, environmentId, indexName.schema('pages'));
+  keys.items(entityTag(store, originId), tenant, environmentId, 'src-1', indexName.schema('pages'));
 const claimsKey = (store: Store, field: string) => keys.claims(claimTag(store, field), tenant, environmentId);
 const routesKey = (store: Store, url: string) =>
   keys.routes(claimTag(store, claimField.url(url)), tenant, environmentId);
@@ -142,58 +142,52 @@ const damages: readonly { what: string; subject: RegExp; damage(store: Store): P
   {
     what: 'a view that is gone',
     subject: /Entity\/p3\/View\/page$/,
-    damage: (store) => store.client.hdel(viewsKey(store, 'p3'), viewField('src-1', 'page', 'p3')),
+    damage: (store) => store.client.hdel(viewsKey(store, 'p3'), viewField('page', 'p3')),
   },
   {
     what: 'a view with other bytes',
     subject: /Entity\/g1\/View\/group$/,
     damage: (store) =>
-      store.client.hset(
-        viewsKey(store, 'g1'),
-        viewField('src-1', 'group', 'g1'),
-        Buffer.from('\u0000{"members":[]}'),
-      ),
+      store.client.hset(viewsKey(store, 'g1'), viewField('group', 'g1'), Buffer.from('\u0000{"members":[]}')),
   },
   {
     what: 'a view that no entity makes',
     subject: /Entity\/ghost\/View\/page$/,
-    damage: (store) =>
-      store.client.hset(viewsKey(store, 'ghost'), viewField('src-1', 'page', 'ghost'), 'boo'),
+    damage: (store) => store.client.hset(viewsKey(store, 'ghost'), viewField('page', 'ghost'), 'boo'),
   },
   {
     what: 'the body of a large view that no entity makes',
     subject: /Entity\/ghost\/View\/page$/,
     damage: (store) =>
-      store.client.hset(viewsKey(store, 'ghost'), largeBodyField(viewField('src-1', 'page', 'ghost')), 'boo'),
+      store.client.hset(viewsKey(store, 'ghost'), largeBodyField(viewField('page', 'ghost')), 'boo'),
   },
   {
     what: 'a view of an environment that never was',
     subject: /Environment\/env-9\/.*Entity\/p1\/View\/page$/,
     damage: (store) =>
       store.client.hset(
-        keys.views(entityTag(store, 'p1'), tenant, 'env-9'),
-        viewField('src-1', 'page', 'p1'),
+        keys.views(entityTag(store, 'p1'), tenant, 'env-9', 'src-1'),
+        viewField('page', 'p1'),
         'boo',
       ),
   },
   {
     what: 'an index item that is gone',
     subject: /Entity\/p4 in index pages/,
-    damage: (store) => store.client.hdel(itemsKey(store, 'p4'), itemField('src-1', 'p4')),
+    damage: (store) => store.client.hdel(itemsKey(store, 'p4'), 'p4'),
   },
   {
     what: 'an index item with other values',
     subject: /Entity\/p4 in index pages/,
-    damage: (store) =>
-      store.client.hset(itemsKey(store, 'p4'), itemField('src-1', 'p4'), '[1,{"name":"wrong"}]'),
+    damage: (store) => store.client.hset(itemsKey(store, 'p4'), 'p4', '[1,{"name":"wrong"}]'),
   },
   {
     what: 'an index item that no entity makes',
     subject: /Entity\/ghost in index cms type page/,
     damage: (store) =>
       store.client.hset(
-        keys.items(entityTag(store, 'ghost'), tenant, environmentId, indexName.auto('cms', 'page')),
-        itemField('src-1', 'ghost'),
+        keys.items(entityTag(store, 'ghost'), tenant, environmentId, 'src-1', indexName.auto('cms', 'page')),
+        'ghost',
         '[1,{}]',
       ),
   },
@@ -442,7 +436,10 @@ test('a repair gives back what was there, byte for byte, with the age of its cla
   };
   const before = await snapshot();
   for (const tag of store.partitions.tags) {
-    await store.client.del(keys.views(tag, tenant, environmentId), keys.claims(tag, tenant, environmentId));
+    await store.client.del(
+      keys.views(tag, tenant, environmentId, 'src-1'),
+      keys.claims(tag, tenant, environmentId),
+    );
   }
   const { differences, repaired } = await verified(store, true);
   assert.ok(differences > 90);
@@ -453,7 +450,7 @@ test('a repair gives back what was there, byte for byte, with the age of its cla
 test('a difference that an unprocessed change explains is none, and one beside it is', async (context) => {
   const platform = await sound(context);
   await platform.ingest([page('new', { name: 'New', group: 'g0' })]);
-  await platform.store.client.hdel(viewsKey(platform.store, 'p3'), viewField('src-1', 'page', 'p3'));
+  await platform.store.client.hdel(viewsKey(platform.store, 'p3'), viewField('page', 'p3'));
   const { findings } = await verified(platform.store);
   assert.deepEqual(
     findings.map(({ subject, message }) => [subject, message]),

@@ -65,7 +65,7 @@ export function builderOf(
     | { readonly kind: 'full'; readonly schema: FullSchema }
     | { readonly kind: 'index'; readonly schema: IndexSchema },
 ): Builder {
-  const schemaDigest = `${schema.schema.digest}.${resolutionDigest(tenant, environmentId)}`;
+  const schemaDigest = builderDigest(schema.schema, resolutionOf(tenant, environmentId));
   const name = schema.schema.alias;
   return schema.kind === 'full'
     ? keyed({ kind: 'view', environmentId, name, schemaDigest, schema: schema.schema })
@@ -80,15 +80,15 @@ export function builderOf(
 
 function buildersIn(environmentId: string, tenant: Tenant, source: Source, type: string): Builder[] {
   const group = source.sourceGroup;
-  const resolution = resolutionDigest(tenant, environmentId);
+  const resolution = resolutionOf(tenant, environmentId);
   const builders: Builder[] = [];
   for (const schema of tenant.schemasFor(group, type)) {
     if (!schema.makesView) continue;
-    const schemaDigest = `${schema.digest}.${resolution}`;
+    const schemaDigest = builderDigest(schema, resolution);
     builders.push(keyed({ kind: 'view', environmentId, name: schema.alias, schemaDigest, schema }));
   }
   for (const schema of tenant.indexesFor(group, type)) {
-    const schemaDigest = `${schema.digest}.${resolution}`;
+    const schemaDigest = builderDigest(schema, resolution);
     const name = indexName.schema(schema.alias);
     builders.push(keyed({ kind: 'item', environmentId, name, schemaDigest, schema }));
   }
@@ -103,12 +103,17 @@ function keyed<T extends Omit<Builder, 'key'>>(builder: T): T & { readonly key: 
   return { ...builder, key: outputKey(builder) };
 }
 
+/** Every output has it in its record, so it is short. */
+function builderDigest({ digest }: { readonly digest: string }, resolution: string): string {
+  return digestOf(`${digest}.${resolution}`).toString('base64url');
+}
+
 /** Which source each group means in an environment: lookups and references of the same schema follow it. */
-function resolutionDigest(tenant: Tenant, environmentId: string): string {
+function resolutionOf(tenant: Tenant, environmentId: string): string {
   const resolved = [...tenant.sourceGroups.keys()]
     .sort()
     .map((group) => `${group}=${tenant.sourceIn(group, environmentId)?.id ?? ''}`);
-  return digestOf(resolved.join('|')).toString('base64url');
+  return resolved.join('|');
 }
 
 /** Tells the outputs of an entity apart. */

@@ -41,7 +41,7 @@ export class BatchChanges {
   readonly counts: BatchCounts = { entities: 0, built: 0, unchanged: 0, diagnostics: new Map() };
   /** Processed records, by the name of their source. */
   readonly #records = new Map<string, FieldWrites>();
-  /** Views or items, by their builder. */
+  /** Views or items, by their builder, which is of one source. */
   readonly #outputs = new Map<Builder, FieldWrites>();
   /** Subjects of the indexes in `itemChanges`. */
   readonly #changedIndexes = new Set<string>();
@@ -56,7 +56,7 @@ export class BatchChanges {
 
   /** @param wasThere true when a former output may lie there; it may have been large */
   putOutput(turn: Turn, builder: Builder, { bytes, item }: StoredOutput, wasThere: boolean): void {
-    const writes = this.#outputsOf(builder, turn.tenantAlias);
+    const writes = this.#outputsOf(builder, turn);
     const field = outputField(builder, turn);
     if (builder.kind === 'item') {
       writes.set(field, bytes);
@@ -69,7 +69,7 @@ export class BatchChanges {
   }
 
   removeOutput(turn: Turn, name: OutputName): void {
-    const writes = this.writes.hash(outputHash(this.tag, turn.tenantAlias, name));
+    const writes = this.writes.hash(outputHash(this.tag, turn, name));
     const field = outputField(name, turn);
     writes.delete(field);
     if (name.kind === 'item') {
@@ -170,10 +170,11 @@ export class BatchChanges {
     this.digests.add(subject);
   }
 
-  #outputsOf(builder: Builder, tenant: string): FieldWrites {
+  #outputsOf(builder: Builder, turn: Turn): FieldWrites {
     const known = this.#outputs.get(builder);
     if (known !== undefined) return known;
-    const writes = this.writes.hash(outputHash(this.tag, tenant, builder));
+    const { tenantAlias: tenant } = turn;
+    const writes = this.writes.hash(outputHash(this.tag, turn, builder));
     this.#outputs.set(builder, writes);
     if (builder.kind === 'item') {
       const { environmentId, name: index } = builder;

@@ -2,7 +2,7 @@
 import { chain, type Maybe } from '../../lib/pace.ts';
 import { encodeItem, type StoredItem } from '../../store/derived/items.ts';
 import { encodeBody } from '../../store/derived/stored-body.ts';
-import { itemField, keys, viewField } from '../../store/keys.ts';
+import { keys, viewField } from '../../store/keys.ts';
 import type { AutoTypes } from './auto-types.ts';
 import type { OutputName } from './builder.ts';
 import { itemOf, type Misfit, noMisfits } from './item.ts';
@@ -20,7 +20,8 @@ export interface StoredOutput {
 export function storedOutput(output: Output, autoTypes: AutoTypes): Maybe<StoredOutput> {
   const { result } = output;
   if (result.kind === 'view') {
-    return chain(encodeBody(result.view.body), (bytes) => ({ bytes, item: null, misfits: noMisfits }));
+    const encoded = encodeBody(result.view.body, output.turn.sourceId);
+    return chain(encoded, (bytes) => ({ bytes, item: null, misfits: noMisfits }));
   }
   return chain(itemOf(output, autoTypes.of(output)), ({ item, misfits }) => ({
     bytes: encodeItem(item),
@@ -29,17 +30,21 @@ export function storedOutput(output: Output, autoTypes: AutoTypes): Maybe<Stored
   }));
 }
 
-/** The hash of the outputs of one name in a partition. */
-export function outputHash(tag: string, tenant: string, { kind, environmentId, name }: OutputName): string {
+/** The hash of the outputs of one name, of the entities of one source in a partition. */
+export function outputHash(
+  tag: string,
+  { tenantAlias: tenant, sourceId }: Pick<Turn, 'tenantAlias' | 'sourceId'>,
+  { kind, environmentId, name }: OutputName,
+): string {
   return kind === 'view'
-    ? keys.views(tag, tenant, environmentId)
-    : keys.items(tag, tenant, environmentId, name);
+    ? keys.views(tag, tenant, environmentId, sourceId)
+    : keys.items(tag, tenant, environmentId, sourceId, name);
 }
 
 /** The field of an entity's output in it. */
 export function outputField(
   { kind, name }: Pick<OutputName, 'kind' | 'name'>,
-  { sourceId, originId }: Pick<Turn, 'sourceId' | 'originId'>,
+  { originId }: Pick<Turn, 'originId'>,
 ): string {
-  return kind === 'view' ? viewField(sourceId, name, originId) : itemField(sourceId, originId);
+  return kind === 'view' ? viewField(name, originId) : originId;
 }

@@ -89,7 +89,7 @@ export async function deliver(
   const stored = await readPlaces(store, toRead, onRead);
   const views = new LoadedViews(large, principal, onRead);
   try {
-    const served = stored.map((record) => unpackServed(record));
+    const served = toRead.claimFields.map((field, at) => unpackServed(field, stored[at]));
     const ofUrl = served.splice(0, toRead.urlFields.length);
     const found =
       url === null ? null : claimOnUrl(store, scope, url, principal.domains, toRead.urlFields, ofUrl);
@@ -205,10 +205,10 @@ function writeViews(
   const keys = new Set<string>();
   for (const { key, target } of asked) {
     const view = views.get(target);
-    if (view === null || keys.has(key) || (!includeDuplicates && delivered.has(target.field))) continue;
+    if (view === null || keys.has(key) || (!includeDuplicates && delivered.has(target.identity))) continue;
     rendering.write(Buffer.from(`${keys.size === 0 ? '' : ','}${JSON.stringify(key)}:`));
     rendering.view(view, `views['${key.replaceAll(/[\\']/g, '\\$&')}']`);
     keys.add(key);
-    delivered.add(target.field);
+    delivered.add(target.identity);
   }
 }

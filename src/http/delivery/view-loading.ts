@@ -73,7 +73,7 @@ export class LoadedViews {
   }
 
   get(target: ViewTarget): LoadedView | null {
-    return this.#views.get(target.field)?.loaded ?? null;
+    return this.#views.get(target.identity)?.loaded ?? null;
   }
 
   /**
@@ -139,8 +139,8 @@ export class LoadedViews {
   #take(view: MetView, waiting: MetView[]): void {
     const { stored, target } = view;
     if (!stored) return;
-    const body = decodeBody(stored);
-    view.loaded = { key: target.field, body };
+    const body = decodeBody(stored, target.sourceId);
+    view.loaded = { key: target.identity, body };
     this.#count(body);
     for (const reference of body.references) {
       if (reference.target !== null) this.#meet(reference.target, waiting);
@@ -148,9 +148,9 @@ export class LoadedViews {
   }
 
   #meet(target: ViewTarget, waiting: MetView[]): void {
-    if (this.#views.has(target.field)) return;
+    if (this.#views.has(target.identity)) return;
     const view: MetView = { target, stored: null, loaded: null };
-    this.#views.set(target.field, view);
+    this.#views.set(target.identity, view);
     waiting.push(view);
   }
 

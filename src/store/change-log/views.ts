@@ -1,5 +1,6 @@
 /** How the change log names environments and views (docs/design/changes.md "The log"). */
 import type { EntityRef } from '../../contract/ids.ts';
+import { longId, shortId } from '../codec/short-id.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
 
 /** Field of `keys.logs`. */
@@ -16,9 +17,9 @@ export function scopeOfLogField(field: string): EnvironmentScope | null {
 /** Field of `keys.logs` that says that every view of the partition stands in its log. */
 export const wholeLogField = '';
 
-/** Field of `keys.logNames`. */
+/** Field of `keys.logNames`; scripts make it of a packed claim. */
 export function logName(sourceId: string, alias: string): string {
-  return `${sourceId}:${alias}`;
+  return `${shortId(sourceId)}:${alias}`;
 }
 
 /** A view of the change log. */
@@ -32,7 +33,11 @@ export function loggedView(member: string, names: ReadonlyMap<number, string>): 
   const name = names.get(Number(member.slice(0, colon)));
   if (name === undefined) return null;
   const end = name.lastIndexOf(':');
-  return { sourceId: name.slice(0, end), alias: name.slice(end + 1), originId: member.slice(colon + 1) };
+  return {
+    sourceId: longId(name.slice(0, end)),
+    alias: name.slice(end + 1),
+    originId: member.slice(colon + 1),
+  };
 }
 
 /** Member of `keys.log` and `keys.traces`. @param number of the view's `logName` */

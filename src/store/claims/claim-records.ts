@@ -1,6 +1,8 @@
 /** What is stored of claims on URLs and handles: one claim, and the record of a claim field. */
 import type { EntityRef } from '../../contract/ids.ts';
 import { pack, unpack } from '../codec/pack.ts';
+import { longId, shortId } from '../codec/short-id.ts';
+import { textOfField } from '../keys.ts';
 
 /** One claim on a URL path or a handle, as kept under its key. */
 export interface Claim {
@@ -16,15 +18,19 @@ export interface Claim {
   readonly redirect: string | null;
 }
 
+/** Stands for a display that is what stands in the claim field, behind its mark. */
+const asField = true;
+
 /** See `packClaim`. */
 type PackedClaim = [
   host: string | false,
   kind: 0 | 1,
-  sinceStamp: string,
+  sinceStamp: number,
+  /** From `shortId`. */
   sourceId: string,
   alias: string,
   originId: string,
-  display: string,
+  display: string | typeof asField,
   redirect: string | false,
 ];
 
@@ -38,48 +44,48 @@ export interface ServedClaims {
   readonly hasMore: boolean;
 }
 
-const nothing: ServedClaims = { claims: [], isContested: false, hasMore: false };
+export const nothingServed: ServedClaims = { claims: [], isContested: false, hasMore: false };
 
-/**
- * The record of a field that has this claim alone, as most fields do. The stamp is a text of digits, because Redis' scripts
- * pack numbers of that size in another way than this process does.
- */
-export function packClaim({ host, kind, sinceStamp, view, display, redirect }: Claim): Buffer {
+/** The record of a field that has this claim alone, as most fields do. Scripts compare its bytes, and pack none themselves. */
+export function packClaim(field: string, { host, kind, sinceStamp, view, display, redirect }: Claim): Buffer {
   const packed: PackedClaim = [
     host ?? false,
     kind === 'page' ? 0 : 1,
-    String(sinceStamp),
-    view.sourceId,
+    sinceStamp,
+    shortId(view.sourceId),
     view.alias,
     view.originId,
-    display,
+    display === textOfField(field) ? asField : display,
     redirect ?? false,
   ];
   return pack([packed]);
 }
 
 /** The record of a claim field: the one claim, or those that are served and whether there are more. */
-export function unpackServed(stored: Buffer | null | undefined): ServedClaims {
-  if (!stored) return nothing;
+export function unpackServed(field: string, stored: Buffer | null | undefined): ServedClaims {
+  if (!stored) return nothingServed;
   const packed = unpack<(PackedClaim | boolean)[]>(stored);
   const last = packed.at(-1);
-  const claims = packed.filter((one) => typeof one !== 'boolean').map(claimOf);
+  const claims = packed.filter((one) => typeof one !== 'boolean').map((one) => claimOf(field, one));
   return { claims, isContested: typeof last === 'boolean', hasMore: last === true };
 }
 
-/** A claim as `packClaim` packs it. */
-export function unpackClaim(stored: Buffer): Claim {
+/** A claim as `packClaim` packs it. @param field that it claims, also where it stands under another one */
+export function unpackClaim(field: string, stored: Buffer): Claim {
   const [packed] = unpack<[PackedClaim]>(stored);
-  return claimOf(packed);
+  return claimOf(field, packed);
 }
 
-function claimOf([host, kind, sinceStamp, sourceId, alias, originId, display, redirect]: PackedClaim): Claim {
+function claimOf(
+  field: string,
+  [host, kind, sinceStamp, sourceId, alias, originId, display, redirect]: PackedClaim,
+): Claim {
   return {
     host: host === false ? null : host,
     kind: kind === 0 ? 'page' : 'redirect',
-    sinceStamp: Number(sinceStamp),
-    view: { sourceId, alias, originId },
-    display,
+    sinceStamp,
+    view: { sourceId: longId(sourceId), alias, originId },
+    display: display === asField ? textOfField(field) : display,
     redirect: redirect === false ? null : redirect,
   };
 }

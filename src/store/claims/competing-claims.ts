@@ -3,6 +3,7 @@
  * bounded and does not hold them all. The cost of a read depends on what it gives, not on how many views claim the field.
  */
 
+import { longId, shortId } from '../codec/short-id.ts';
 import { claimSubject } from '../derived/subjects.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
@@ -59,7 +60,7 @@ function rankOf({ kind, sinceStamp, host, view }: RankedClaim): string {
 }
 
 function tailOf({ host, view }: Pick<Claim, 'host' | 'view'>): string {
-  return `${view.alias}\0${view.sourceId}\0${view.originId}\0${host ?? ''}`;
+  return `${view.alias}\0${shortId(view.sourceId)}\0${view.originId}\0${host ?? ''}`;
 }
 
 /** The claim field to which a rank, or a field of the hash of claims, belongs; null for a claim field itself. */
@@ -101,16 +102,17 @@ async function readRanges(
     [keys.claims(tag, tenant, environmentId), keys.ranks(tag, tenant, environmentId)],
     [packForLua(packed)],
   );
-  return replies.map(competingClaimsIn);
+  return replies.map((reply, at) => competingClaimsIn(ranges[at]?.field ?? '', reply));
 }
 
-function competingClaimsIn(reply: readonly Buffer[]): CompetingClaim[] {
+function competingClaimsIn(field: string, reply: readonly Buffer[]): CompetingClaim[] {
   const competing: CompetingClaim[] = [];
   for (let at = 0; at + 1 < reply.length; at += 2) {
     const [section, packed] = [reply[at], reply[at + 1]];
     if (section === undefined || packed === undefined) continue;
     const rank = section.subarray(section[0] === sectionOfHosts ? section.indexOf(0) + 1 : 1);
-    competing.push({ rank, ranked: claimAt(rank), claim: packed.length === 0 ? null : unpackClaim(packed) });
+    const claim = packed.length === 0 ? null : unpackClaim(field, packed);
+    competing.push({ rank, ranked: claimAt(rank), claim });
   }
   return competing;
 }
@@ -126,7 +128,7 @@ function claimAt(rank: Buffer): RankedClaim {
     host: host === '' ? null : host,
     kind: text.startsWith('0') ? 'page' : 'redirect',
     sinceStamp: largestStamp - Number(text.slice(1, ageEnd)),
-    view: { sourceId, alias, originId: rest.join('\0') },
+    view: { sourceId: longId(sourceId), alias, originId: rest.join('\0') },
   };
 }
 

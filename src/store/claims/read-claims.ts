@@ -21,7 +21,7 @@ export async function readServed(
   fields: readonly string[],
 ): Promise<ServedClaims[]> {
   const stored = await store.fields.read(fields.map((field) => placeOfClaims(store, scope, field)));
-  return stored.map(unpackServed);
+  return fields.map((field, at) => unpackServed(field, stored[at]));
 }
 
 /**

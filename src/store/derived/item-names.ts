@@ -3,41 +3,52 @@
  * (docs/design/ownership.md "Shard copies"). The items themselves they read from Redis.
  */
 import { pack, unpack } from '../codec/pack.ts';
-import { itemField } from '../keys.ts';
 import type { ItemChange } from './item-sink.ts';
 import { indexOfField, itemIndexField, type ScopedIndex } from './items.ts';
 
-type PackedNames = [index: string, fields: string[]][];
+type PackedNames = [index: string, sourceId: string, originIds: string[]][];
 
-/** Items of one index that changed. */
+/** Items of one index and source that changed. */
 export interface ChangedItems {
   readonly index: ScopedIndex;
-  /** As `itemField` writes them, each once. */
-  readonly fields: ReadonlySet<string>;
+  readonly sourceId: string;
+  /** Each once. */
+  readonly originIds: ReadonlySet<string>;
 }
 
 export function packItemNames(changes: readonly ItemChange[]): Buffer {
-  const fieldsOf = new Map<string, string[]>();
-  for (const { scope, index, sourceId, originId } of changes) {
-    const name = itemIndexField({ scope, index });
-    const field = itemField(sourceId, originId);
-    const fields = fieldsOf.get(name);
-    if (fields === undefined) fieldsOf.set(name, [field]);
-    else fields.push(field);
-  }
-  const packed: PackedNames = [...fieldsOf];
+  const packed: PackedNames = [...gathered(changes)].map(({ index, sourceId, originIds }) => [
+    itemIndexField(index),
+    sourceId,
+    [...originIds],
+  ]);
   return pack(packed);
 }
 
 /** What several commits changed together. @param lists from `packItemNames` */
 export function changedItems(lists: readonly Buffer[]): ChangedItems[] {
-  const fieldsOf = new Map<string, Set<string>>();
-  for (const list of lists) {
-    for (const [name, fields] of unpack<PackedNames>(list)) {
-      const known = fieldsOf.get(name) ?? new Set();
-      fieldsOf.set(name, known);
-      for (const field of fields) known.add(field);
-    }
+  return gathered(lists.flatMap(namesIn));
+}
+
+function namesIn(list: Buffer): Pick<ItemChange, 'scope' | 'index' | 'sourceId' | 'originId'>[] {
+  return unpack<PackedNames>(list).flatMap(([field, sourceId, originIds]) => {
+    const index = indexOfField(field);
+    return originIds.map((originId) => ({ ...index, sourceId, originId }));
+  });
+}
+
+/** By index and source, in the order of their first items. */
+function gathered(
+  names: readonly Pick<ItemChange, 'scope' | 'index' | 'sourceId' | 'originId'>[],
+): ChangedItems[] {
+  const groups = new Map<string, { index: ScopedIndex; sourceId: string; originIds: Set<string> }>();
+  for (const { scope, index, sourceId, originId } of names) {
+    const ofIndex = { scope, index };
+    // A source id never holds a colon.
+    const key = `${sourceId}:${itemIndexField(ofIndex)}`;
+    const group = groups.get(key) ?? { index: ofIndex, sourceId, originIds: new Set() };
+    groups.set(key, group);
+    group.originIds.add(originId);
   }
-  return [...fieldsOf].map(([name, fields]) => ({ index: indexOfField(name), fields }));
+  return [...groups.values()];
 }

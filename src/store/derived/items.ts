@@ -8,6 +8,7 @@ import { keys } from '../keys.ts';
 import { answerOf } from '../redis/errors.ts';
 import { hashPortion, portionsFrom } from '../redis/scan.ts';
 import type { Store } from '../store.ts';
+import { processedSources } from './processed.ts';
 
 /** An index item as stored, under its index name (`indexName` in `keys.ts`). */
 export interface StoredItem extends EntityRef {
@@ -44,39 +45,32 @@ export function encodeItem({
   return Buffer.from(`[${updatedAtMs},${fieldsText}]`);
 }
 
-/** @param field as `itemField` writes it. */
-export function decodeItem(field: string, stored: Buffer): StoredItem {
-  return itemOf(field, JSON.parse(stored.toString()) as [number, JsonObject]);
+export function decodeItem(ref: EntityRef, stored: Buffer): StoredItem {
+  return itemOf(ref, JSON.parse(stored.toString()) as [number, JsonObject]);
 }
 
-function itemOf(field: string, [updatedAtMs, fields]: [number, JsonObject]): StoredItem {
-  return { ...refOfItem(field), updatedAtMs, fields };
-}
-
-/** The entity of an item. @param field as `itemField` writes it */
-export function refOfItem(field: string): EntityRef {
-  // A source id never holds a colon.
-  const colon = field.indexOf(':');
-  return { sourceId: field.slice(0, colon), originId: field.slice(colon + 1) };
+function itemOf({ sourceId, originId }: EntityRef, [updatedAtMs, fields]: [number, JsonObject]): StoredItem {
+  return { sourceId, originId, updatedAtMs, fields };
 }
 
 /** As `decodeItem`, in steps: for a large item. */
-function* decodeInParts(field: string, stored: Buffer): Generator<undefined, StoredItem, undefined> {
-  return itemOf(field, (yield* parseInParts(stored.toString())) as [number, JsonObject]);
+function* decodeInParts(ref: EntityRef, stored: Buffer): Generator<undefined, StoredItem, undefined> {
+  return itemOf(ref, (yield* parseInParts(stored.toString())) as [number, JsonObject]);
 }
 
 /** Longest time for which items are decoded without letting other work of the process run. */
 const sliceMs = 10;
 
 async function decodeItems(
-  pairs: readonly (readonly [name: Buffer | string, stored: Buffer])[],
+  sourceId: string,
+  pairs: readonly (readonly [originId: Buffer | string, stored: Buffer])[],
 ): Promise<StoredItem[]> {
   const items: StoredItem[] = [];
   const slice = new Slice(sliceMs);
   for (const [name, stored] of pairs) {
-    const field = name.toString();
+    const ref = { sourceId, originId: name.toString() };
     const isSmall = stored.length <= largeJsonCharacters;
-    items.push(isSmall ? decodeItem(field, stored) : await slice.run(decodeInParts(field, stored)));
+    items.push(isSmall ? decodeItem(ref, stored) : await slice.run(decodeInParts(ref, stored)));
     if (slice.isOver) await slice.next();
   }
   return items;
@@ -92,31 +86,41 @@ export async function* scanItems(
   { tenant, environmentId }: EnvironmentScope,
   index: string,
 ): AsyncGenerator<StoredItem[]> {
-  const key = keys.items(store.partitions.tag(partition), tenant, environmentId, index);
+  const tag = store.partitions.tag(partition);
   let count = portionItemsFirst;
-  for await (const { pairs } of portionsFrom((place) => hashPortion(store, key, place, count))) {
-    if (pairs.length === 0) continue;
-    const bytes = pairs.reduce((sum, [field, stored]) => sum + field.length + stored.length, 0);
-    const wanted = Math.round((portionBytes * pairs.length) / bytes);
-    count = Math.min(portionItemsMax, Math.max(portionItemsMin, wanted));
-    yield await decodeItems(pairs);
+  for (const sourceId of await sourcesOf(store, tag, tenant)) {
+    const key = keys.items(tag, tenant, environmentId, sourceId, index);
+    for await (const { pairs } of portionsFrom((place) => hashPortion(store, key, place, count))) {
+      if (pairs.length === 0) continue;
+      const bytes = pairs.reduce((sum, [field, stored]) => sum + field.length + stored.length, 0);
+      const wanted = Math.round((portionBytes * pairs.length) / bytes);
+      count = Math.min(portionItemsMax, Math.max(portionItemsMin, wanted));
+      yield await decodeItems(sourceId, pairs);
+    }
   }
 }
 
-/** Items as Redis has them now, in the order of their fields; null for one that is gone. @throws StoreUnavailableError */
+/** Sources of a tenant that may have items in a partition. @throws StoreUnavailableError */
+async function sourcesOf(store: Store, tag: string, tenant: string): Promise<string[]> {
+  const sources = await processedSources(store, tag);
+  return sources.filter((source) => source.tenant === tenant).map(({ sourceId }) => sourceId);
+}
+
+/** Items as Redis has them now, in the order asked; null for one that is gone. @throws StoreUnavailableError */
 export async function readItems(
   store: Store,
   partition: number,
-  { scope, index }: ScopedIndex,
-  fields: readonly string[],
+  { scope: { tenant, environmentId }, index }: ScopedIndex,
+  sourceId: string,
+  originIds: readonly string[],
 ): Promise<(StoredItem | null)[]> {
-  const key = keys.items(store.partitions.tag(partition), scope.tenant, scope.environmentId, index);
-  const values = await answerOf(store.client.hmgetBuffer(key, ...fields));
-  const found = fields.flatMap((field, at): [string, Buffer][] => {
+  const key = keys.items(store.partitions.tag(partition), tenant, environmentId, sourceId, index);
+  const values = await answerOf(store.client.hmgetBuffer(key, ...originIds));
+  const found = originIds.flatMap((originId, at): [string, Buffer][] => {
     const value = values[at] ?? null;
-    return value === null ? [] : [[field, value]];
+    return value === null ? [] : [[originId, value]];
   });
-  const items = (await decodeItems(found)).values();
+  const items = (await decodeItems(sourceId, found)).values();
   return values.map((value) => (value === null ? null : (items.next().value ?? null)));
 }
 
@@ -126,8 +130,12 @@ export async function countItems(
   partition: number,
   { scope, index }: ScopedIndex,
 ): Promise<number> {
-  const key = keys.items(store.partitions.tag(partition), scope.tenant, scope.environmentId, index);
-  return await answerOf(store.client.hlen(key));
+  const tag = store.partitions.tag(partition);
+  const { tenant, environmentId } = scope;
+  const counts = (await sourcesOf(store, tag, tenant)).map((sourceId) =>
+    store.client.hlen(keys.items(tag, tenant, environmentId, sourceId, index)),
+  );
+  return (await answerOf(Promise.all(counts))).reduce((sum, count) => sum + count, 0);
 }
 
 /** Field of `keys.itemIndexes`. */

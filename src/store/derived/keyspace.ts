@@ -17,7 +17,10 @@ export interface StoredKey {
   readonly tenant: string;
   /** Environment id; for `lookup` the source id. */
   readonly scope: string;
-  /** Index name; for `lookup` layout id and lookup key, with a colon between them; for `routes` the form of URLs; else empty. */
+  /**
+   * Source id for `views`; source id and index name for `items`, layout id and lookup key for `lookup`, with a colon between
+   * them; for `routes` the form of URLs; else empty.
+   */
   readonly rest: string;
 }
 

@@ -3,6 +3,8 @@ import type { EntityRef } from '../../contract/ids.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import { type FormerClaim, packFormerClaim, unpackFormerClaim } from '../change-log/told-views.ts';
 import { pack, unpack } from '../codec/pack.ts';
+import { longId, shortId } from '../codec/short-id.ts';
+import { textOfField } from '../keys.ts';
 
 /** A claim of a view, as its processed record keeps it. */
 export interface ProcessedClaim {
@@ -76,7 +78,7 @@ export interface ProcessedRecord {
   readonly outputs: readonly ProcessedOutput[];
 }
 
-/** Stands for what the record says at another place already. Records from before say it again. */
+/** Stands for what the record says at another place already. */
 const same = true;
 type Same = typeof same;
 
@@ -94,7 +96,7 @@ type PackedClaim = [
 
 type PackedOutput = [
   kind: 0 | 1,
-  /** Same: that of the output before. */
+  /** From `shortId`. Same: that of the output before. */
   environmentId: string | Same,
   name: string,
   schemaDigest: string,
@@ -149,7 +151,7 @@ function packedOutput(
   const { toldType, formerClaims, failure, references, destinations, because } = further;
   const packed: PackedOutput = [
     kind === 'view' ? 0 : 1,
-    environmentId === before?.environmentId ? same : environmentId,
+    environmentId === before?.environmentId ? same : shortId(environmentId),
     name,
     schemaDigest,
     bytesDigest,
@@ -182,11 +184,6 @@ function packedClaim(
     display === textOfField(field) ? same : display,
     redirect !== null && redirect === before?.display ? same : redirect,
   ];
-}
-
-/** All behind the mark of a claim field: a path without its host, or a handle. */
-function textOfField(field: string): string {
-  return field.slice(field.indexOf(':') + 1);
 }
 
 function packCause({ kind, entity }: BuildCause): PackedCause {
@@ -234,7 +231,7 @@ function unpackedOutput(
   const [toldType, formerClaims, failure, references, destinations, because] = further;
   return {
     kind: kind === 0 ? 'view' : 'item',
-    environmentId: environmentId === same ? (before?.environmentId ?? '') : environmentId,
+    environmentId: environmentId === same ? (before?.environmentId ?? '') : longId(environmentId),
     name,
     schemaDigest,
     bytesDigest,

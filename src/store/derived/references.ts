@@ -7,7 +7,7 @@ import { groupBy } from '../../lib/group-by.ts';
 import { portions } from '../../lib/portions.ts';
 import { type LoggedView, logField } from '../change-log/views.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
-import { keys, viewField } from '../keys.ts';
+import { keys, viewIdentity } from '../keys.ts';
 import type { Caller } from '../partitions/lease.ts';
 import { answerOf } from '../redis/errors.ts';
 import { type LuaValue, packForLua } from '../redis/lua-list.ts';
@@ -21,7 +21,7 @@ const listedMax = 1000;
 
 /** A view as another one names it: without the source where both have the same. */
 export function referenceText({ sourceId }: Pick<LoggedView, 'sourceId'>, view: LoggedView): string {
-  return viewField(view.sourceId === sourceId ? '' : view.sourceId, view.alias, view.originId);
+  return viewIdentity(view.sourceId === sourceId ? '' : view.sourceId, view.alias, view.originId);
 }
 
 export function viewOfReference({ sourceId }: Pick<LoggedView, 'sourceId'>, text: string): LoggedView {
@@ -125,7 +125,7 @@ export function referrersKey(
 ): string {
   const { sourceId, originId, alias } = target;
   const tag = store.partitions.tag(store.partitions.ofEntity(sourceId, originId));
-  return keys.referrers(tag, tenant, environmentId, viewField(sourceId, alias, originId));
+  return keys.referrers(tag, tenant, environmentId, viewIdentity(sourceId, alias, originId));
 }
 
 /** Idempotent. @throws FencedError, StoreUnavailableError */

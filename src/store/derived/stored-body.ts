@@ -4,13 +4,13 @@ import { inlineViewBytesMax } from '../../contract/limits.ts';
 import { flat } from '../../lib/flat.ts';
 import { atOnce, type Maybe, pace, type Steps, Unfinished } from '../../lib/pace.ts';
 import type { ViewBody } from '../../schemas/build/view-body.ts';
-import { largeBodyField, viewField } from '../keys.ts';
+import { largeBodyField, viewIdentity } from '../keys.ts';
 
 /** A view of an environment (`viewTarget`). */
 export interface ViewTarget extends EntityRef {
   readonly alias: string;
-  /** Its field in its hash, which tells it from the other views of the environment. */
-  readonly field: string;
+  /** What tells it from the other views of the environment. */
+  readonly identity: string;
 }
 
 /** A reference as stored in a view's body. */
@@ -30,11 +30,12 @@ export interface StoredBody {
 }
 
 /**
- * First byte of a stored body. `plainText`: the text alone follows. `cutText`: numbers of 32 bits (count of references;
- * for each reference the lengths of its five names in UTF-16 units; for each text its bytes; bytes of all names), then
+ * First byte of a stored body. `plainText`: the text alone follows. `cutText`: numbers in bytes of seven bits (count of
+ * references; for each reference the lengths of its names in UTF-16 units; for each text its bytes; bytes of all names), then
  * all names as one text, then the texts. One text for all names, because decoding one is nearly as dear as decoding
- * many; the first three stand in it as the field of the view. `apart`: the body is large and lies under a field of its
- * own; the bytes of its texts follow, so that a reader knows the size before it reads.
+ * many. Names that a reference does not have take nothing: no source where it is that of the view itself.
+ * `apart`: the body is large and lies under a field of its own; the bytes of its texts follow, so that a reader knows the
+ * size before it reads.
  */
 const plainText = 0;
 
@@ -42,119 +43,150 @@ const cutText = 1;
 
 const apart = 2;
 
-const namesPerReference = 5;
+/** In place of the length of a source id: the reference has no target, and the id that the schema gave follows. */
+const noTarget = 0;
 
-const numberBytes = 4;
+/** The target is of the source of the view itself. Other lengths are larger by this. */
+const sameSource = 1;
 
-/** In place of the length of a source id: the reference has no target. */
-const noTarget = 0xffff_ffff;
+const apartBytes = 4;
 
 const scratchBytes = 64 * 1024;
 
 /** Bodies are written here first, because the byte length of a text is known only when it is written. */
 const scratch = Buffer.allocUnsafeSlow(scratchBytes);
 
-/** References that are written in one go, and about what one costs in units of the pace. */
-const referencesPerGo = 1000;
-const unitsPerReference = 100;
+/** References and numbers that are written in one go, and about what one costs in units of the pace. */
+const perGo = 1000;
+const unitsEach = 100;
+/** A number takes at most so many bytes of seven bits. */
+const numberBytesMax = 5;
 
-/** The stored form of a built view. Equal bodies give equal bytes. In steps when it has very many references. */
-export function encodeBody(body: ViewBody): Maybe<Buffer> {
-  const steps = encodeInSteps(body);
-  return body.references.length > referencesPerGo ? new Unfinished(steps) : atOnce(steps);
+const plainHead = Buffer.of(plainText);
+
+/** The stored form of a built view. Equal bodies give equal bytes. In steps when it has very many references. @param sourceId of the view itself */
+export function encodeBody(body: ViewBody, sourceId: string): Maybe<Buffer> {
+  const steps = encodeInSteps(body, sourceId);
+  return body.references.length > perGo ? new Unfinished(steps) : atOnce(steps);
 }
 
-function* encodeInSteps(body: ViewBody): Steps<Buffer> {
-  const { texts, references } = body;
-  let characters = 0;
+function* encodeInSteps({ texts, references }: ViewBody, sourceId: string): Steps<Buffer> {
+  const numbers = [references.length];
+  let names = '';
+  for (let from = 0; from < references.length; from += perGo) {
+    const go = goOf(references, from);
+    names += namesOf(go, sourceId);
+    addNameLengths(numbers, go, sourceId);
+    if (isTimeOver()) yield;
+  }
+  let characters = names.length;
   for (const text of texts) characters += text.length;
-  let names = namesOf(references, 0);
-  for (let from = referencesPerGo; from < references.length; from += referencesPerGo) {
-    names += namesOf(references, from);
+  // A UTF-16 unit takes at most three bytes. Whoever pauses must not write into what others write into meanwhile.
+  const isBrief = references.length <= perGo && 3 * characters <= scratchBytes;
+  const stored = isBrief ? scratch : Buffer.allocUnsafeSlow(3 * characters);
+  if (references.length === 0) {
+    const length = stored.write(texts[0] ?? '', 0);
+    return Buffer.concat([plainHead, stored.subarray(0, length)]);
+  }
+  const namesBytes = stored.write(names, 0);
+  let at = namesBytes;
+  for (let from = 0; from < texts.length; from += perGo) {
+    for (const text of goOf(texts, from)) {
+      const bytes = stored.write(text, at);
+      numbers.push(bytes);
+      at += bytes;
+    }
     if (isTimeOver()) yield;
   }
-  const headBytes = 1 + numberBytes * (2 + references.length * namesPerReference + texts.length);
-  // A UTF-16 unit takes at most three bytes.
-  const bytesMax = headBytes + 3 * (names.length + characters);
-  const stored = bytesMax <= scratchBytes ? scratch : Buffer.allocUnsafeSlow(bytesMax);
-  if (references.length === 0) return copyOf(stored, writePlain(stored, texts[0] ?? ''));
-  stored[0] = cutText;
-  let lengthAt = stored.writeUInt32LE(references.length, 1);
-  for (let from = 0; from < references.length; from += referencesPerGo) {
-    lengthAt = writeNameLengths(stored, references, from, lengthAt);
-    if (isTimeOver()) yield;
-  }
-  const namesBytes = stored.write(names, headBytes);
-  let at = headBytes + namesBytes;
-  for (let from = 0; from < texts.length; from += referencesPerGo) {
-    at = writeTexts(stored, texts, from, lengthAt, at);
-    if (isTimeOver()) yield;
-  }
-  stored.writeUInt32LE(namesBytes, lengthAt + texts.length * numberBytes);
-  return copyOf(stored, at);
+  numbers.push(namesBytes);
+  const head = yield* headOf(numbers);
+  return Buffer.concat([head, stored.subarray(0, at)]);
 }
 
-function copyOf(stored: Buffer, length: number): Buffer {
-  return Buffer.from(stored.subarray(0, length));
+/** Adds the lengths of the names of each. */
+function addNameLengths(numbers: number[], references: ViewBody['references'], sourceId: string): void {
+  for (const { target, viewId, path } of references) {
+    if (target === null) numbers.push(noTarget, viewId?.length ?? 0);
+    else {
+      const source = target.sourceId === sourceId ? 0 : target.sourceId.length;
+      numbers.push(sameSource + source, target.alias.length, target.originId.length);
+    }
+    numbers.push(path.length);
+  }
+}
+
+function namesOf(references: ViewBody['references'], sourceId: string): string {
+  let names = '';
+  for (const { target, viewId, path } of references) {
+    if (target === null) names += viewId ?? '';
+    else names += (target.sourceId === sourceId ? '' : target.sourceId) + target.alias + target.originId;
+    names += path;
+  }
+  return references.length < perGo ? names : flat(names);
+}
+
+/** The mark of a text that is cut, and the numbers. */
+function* headOf(numbers: readonly number[]): Steps<Buffer> {
+  const head = Buffer.allocUnsafe(1 + numbers.length * numberBytesMax);
+  head[0] = cutText;
+  let at = 1;
+  for (let from = 0; from < numbers.length; from += perGo) {
+    at = writeNumbers(head, goOf(numbers, from), at);
+    if (isTimeOver()) yield;
+  }
+  return head.subarray(0, at);
+}
+
+/** Writes numbers, seven bits a byte; the last byte of each has its highest bit clear. @returns the place behind them */
+function writeNumbers(head: Buffer, numbers: readonly number[], from: number): number {
+  let at = from;
+  for (const number of numbers) {
+    let rest = number;
+    for (; rest > 0x7f; rest = Math.floor(rest / 0x80)) {
+      head[at] = 0x80 | (rest & 0x7f);
+      at += 1;
+    }
+    head[at] = rest;
+    at += 1;
+  }
+  return at;
+}
+
+/** A part of a list that is done in one go. */
+function goOf<T>(list: readonly T[], from: number): readonly T[] {
+  return list.length <= perGo ? list : list.slice(from, from + perGo);
 }
 
 function isTimeOver(): boolean {
-  pace.units += referencesPerGo * unitsPerReference;
+  pace.units += perGo * unitsEach;
   return pace.isOver();
 }
 
-/** @returns bytes written */
-function writePlain(stored: Buffer, text: string): number {
-  stored[0] = plainText;
-  return 1 + stored.write(text, 1);
-}
+/** Reads the numbers of a head, one behind the other. */
+class Numbers {
+  constructor(
+    private readonly stored: Buffer,
+    /** Where the next number begins. */
+    public at: number,
+  ) {}
 
-/** Writes the lengths of the names of one go. @returns the place behind them */
-function writeNameLengths(
-  stored: Buffer,
-  references: ViewBody['references'],
-  from: number,
-  lengthAt: number,
-): number {
-  let next = lengthAt;
-  for (const { target, viewId, path } of goOf(references, from)) {
-    next = stored.writeUInt32LE(target === null ? noTarget : target.sourceId.length, next);
-    next = stored.writeUInt32LE(target === null ? 0 : target.alias.length, next);
-    next = stored.writeUInt32LE(target === null ? 0 : target.originId.length, next);
-    next = stored.writeUInt32LE(viewId?.length ?? 0, next);
-    next = stored.writeUInt32LE(path.length, next);
+  next(): number {
+    let [number, scale] = [0, 1];
+    for (; ; scale *= 0x80) {
+      const byte = this.stored[this.at] ?? 0;
+      this.at += 1;
+      number += (byte & 0x7f) * scale;
+      if (byte <= 0x7f) return number;
+    }
   }
-  return next;
-}
-
-/** Writes the texts of one go, and their lengths into the list of them. @returns the place behind them */
-function writeTexts(
-  stored: Buffer,
-  texts: readonly string[],
-  from: number,
-  lengthsAt: number,
-  at: number,
-): number {
-  let lengthAt = lengthsAt + from * numberBytes;
-  let next = at;
-  for (const text of goOf(texts, from)) {
-    const bytes = stored.write(text, next);
-    lengthAt = stored.writeUInt32LE(bytes, lengthAt);
-    next += bytes;
-  }
-  return next;
-}
-
-function goOf<T>(list: readonly T[], from: number): readonly T[] {
-  return list.length <= referencesPerGo ? list : list.slice(from, from + referencesPerGo);
 }
 
 /** What is stored of a view: fields with their bytes. @param body from `encodeBody` */
 export function storedFields(field: string, body: Buffer): (readonly [field: string, bytes: Buffer])[] {
   if (body.length <= inlineViewBytesMax) return [[field, body]];
-  const note = Buffer.alloc(1 + numberBytes);
+  const note = Buffer.alloc(1 + apartBytes);
   note[0] = apart;
-  note.writeUInt32LE(body.length - (body[0] === plainText ? 1 : textsPlace(body)), 1);
+  note.writeUInt32LE(body.length - (body[0] === plainText ? 1 : decodeHead(body).textsAt), 1);
   return [
     [field, note],
     [largeBodyField(field), body],
@@ -166,77 +198,62 @@ export function bytesApart(stored: Buffer): number | null {
   return stored[0] === apart ? stored.readUInt32LE(1) : null;
 }
 
-function namesOf(references: ViewBody['references'], from: number): string {
-  let names = '';
-  for (const { target, viewId, path } of goOf(references, from)) {
-    if (target !== null) names += viewField(target.sourceId, target.alias, target.originId);
-    names += (viewId ?? '') + path;
-  }
-  return references.length <= referencesPerGo ? names : flat(names);
-}
-
-/** Where the texts of a body with references begin. */
-function textsPlace(stored: Buffer): number {
-  const namesBytesAt = namesBytesPlace(stored.readUInt32LE(1));
-  return namesBytesAt + numberBytes + stored.readUInt32LE(namesBytesAt);
-}
-
-function namesBytesPlace(count: number): number {
-  return 1 + numberBytes * (1 + count * namesPerReference + count + 1);
-}
-
-/** @param stored from `encodeBody` */
-export function decodeBody(stored: Buffer): StoredBody {
+/** @param stored from `encodeBody`. @param sourceId of the view itself */
+export function decodeBody(stored: Buffer, sourceId: string): StoredBody {
   if (stored[0] === plainText) return { texts: [stored.subarray(1)], references: [] };
-  const count = stored.readUInt32LE(1);
-  const lengthsAt = 1 + numberBytes;
-  const textsAt = lengthsAt + count * namesPerReference * numberBytes;
-  const namesBytesAt = namesBytesPlace(count);
-  const namesAt = namesBytesAt + numberBytes;
-  const namesEnd = namesAt + stored.readUInt32LE(namesBytesAt);
-  const names = stored.toString('utf8', namesAt, namesEnd);
-  const references = decodeReferences(stored, lengthsAt, count, names);
+  const { lengths, textBytes, names, textsAt } = decodeHead(stored);
   const texts: Buffer[] = [];
-  for (let at = namesEnd, index = 0; index <= count; index += 1) {
-    const end = at + stored.readUInt32LE(textsAt + index * numberBytes);
-    texts.push(stored.subarray(at, end));
-    at = end;
+  let at = textsAt;
+  for (const bytes of textBytes) {
+    texts.push(stored.subarray(at, at + bytes));
+    at += bytes;
   }
-  return { texts, references };
+  return { texts, references: referencesIn(lengths, names, sourceId) };
 }
 
-function decodeReferences(
-  stored: Buffer,
-  lengthsAt: number,
-  count: number,
-  names: string,
-): StoredReference[] {
-  const references: StoredReference[] = [];
-  let lengthAt = lengthsAt;
-  let from = 0;
+interface Head {
+  /** Of the names of each reference. */
+  readonly lengths: readonly (readonly number[])[];
+  readonly textBytes: readonly number[];
+  readonly names: string;
+  /** Where the texts begin. */
+  readonly textsAt: number;
+}
+
+function decodeHead(stored: Buffer): Head {
+  const numbers = new Numbers(stored, 1);
+  const count = numbers.next();
+  const lengths: number[][] = [];
   for (let index = 0; index < count; index += 1) {
-    const first = stored.readUInt32LE(lengthAt);
-    const hasTarget = first !== noTarget;
-    const aliasFrom = from + (hasTarget ? first + 1 : 0);
-    const originFrom = aliasFrom + (hasTarget ? stored.readUInt32LE(lengthAt + numberBytes) + 1 : 0);
-    const viewFrom = originFrom + stored.readUInt32LE(lengthAt + 2 * numberBytes);
-    const pathFrom = viewFrom + stored.readUInt32LE(lengthAt + 3 * numberBytes);
-    const end = pathFrom + stored.readUInt32LE(lengthAt + 4 * numberBytes);
-    references.push({
-      target: hasTarget
-        ? {
-            sourceId: names.slice(from, aliasFrom - 1),
-            alias: names.slice(aliasFrom, originFrom - 1),
-            originId: names.slice(originFrom, viewFrom),
-            field: names.slice(from, viewFrom),
-          }
-        : null,
-      // An earlier release wrote the id of every reference; beside a target it is left out.
-      viewId: hasTarget ? null : names.slice(viewFrom, pathFrom),
-      path: names.slice(pathFrom, end),
-    });
-    lengthAt += namesPerReference * numberBytes;
-    from = end;
+    const source = numbers.next();
+    lengths.push(
+      source === noTarget
+        ? [source, numbers.next(), numbers.next()]
+        : [source, numbers.next(), numbers.next(), numbers.next()],
+    );
   }
-  return references;
+  const textBytes: number[] = [];
+  for (let index = 0; index <= count; index += 1) textBytes.push(numbers.next());
+  const namesBytes = numbers.next();
+  const textsAt = numbers.at + namesBytes;
+  return { lengths, textBytes, names: stored.toString('utf8', numbers.at, textsAt), textsAt };
+}
+
+function referencesIn(
+  lengths: readonly (readonly number[])[],
+  names: string,
+  ownSourceId: string,
+): StoredReference[] {
+  let at = 0;
+  const take = (length: number) => {
+    at += length;
+    return names.slice(at - length, at);
+  };
+  return lengths.map(([source = noTarget, first = 0, second = 0, third = 0]) => {
+    if (source === noTarget) return { target: null, viewId: take(first), path: take(second) };
+    const sourceId = source === sameSource ? ownSourceId : take(source - sameSource);
+    const [alias, originId] = [take(first), take(second)];
+    const target = { sourceId, alias, originId, identity: viewIdentity(sourceId, alias, originId) };
+    return { target, viewId: null, path: take(third) };
+  });
 }

@@ -3,14 +3,14 @@
 import type { EntityRef } from '../../contract/ids.ts';
 import { digestText } from '../codec/digest.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
-import { viewField } from '../keys.ts';
+import { viewIdentity } from '../keys.ts';
 
 /** A view, whether it is there or missing. */
 export function viewSubject(
   { tenant, environmentId }: EnvironmentScope,
   { sourceId, alias, originId }: EntityRef & { readonly alias: string },
 ): string {
-  return `${tenant}:${environmentId}:v:${viewField(sourceId, alias, originId)}`;
+  return `${tenant}:${environmentId}:v:${viewIdentity(sourceId, alias, originId)}`;
 }
 
 /** A claim field (`claimField`), whether anything claims it or not. */

@@ -15,7 +15,7 @@ import { logMember, logName } from '../../store/change-log/views.ts';
 import { type LayoutStates, readLayouts } from '../../store/configuration/layouts.ts';
 import type { ProcessedOutput, ProcessedRecord } from '../../store/derived/processed-record.ts';
 import { bytesApart, decodeBody, type StoredBody } from '../../store/derived/stored-body.ts';
-import { placeApart, placeOfView, viewsAreThere, viewTarget } from '../../store/derived/views.ts';
+import { placeApart, placeOfView, viewsAreThere } from '../../store/derived/views.ts';
 import { indexLabel, keys } from '../../store/keys.ts';
 import { answerOf } from '../../store/redis/errors.ts';
 import type { Store } from '../../store/store.ts';
@@ -111,12 +111,12 @@ export async function explainView(store: Store, request: ExplainRequest): Promis
 }
 
 async function readBody(store: Store, tenant: string, view: ViewRef): Promise<StoredBody | null> {
-  const place = placeOfView(store, { tenant, environmentId: view.environmentId }, viewTarget(view));
+  const place = placeOfView(store, { tenant, environmentId: view.environmentId }, view);
   const [stored = null] = await store.fields.read([place]);
   if (stored === null) return null;
-  if (bytesApart(stored) === null) return decodeBody(stored);
+  if (bytesApart(stored) === null) return decodeBody(stored, view.sourceId);
   const [apart = null] = await store.large.read([placeApart(place)]);
-  return apart === null ? null : decodeBody(apart);
+  return apart === null ? null : decodeBody(apart, view.sourceId);
 }
 
 interface Shown {
@@ -133,12 +133,12 @@ async function showsOf(
   const targets = references.flatMap(({ target }) => target ?? []);
   const scope = { tenant: tenant.alias, environmentId: environment.id };
   const areThere = await viewsAreThere(store, scope, targets);
-  const there = new Set(targets.filter((_, at) => areThere[at]).map(({ field }) => field));
+  const there = new Set(targets.filter((_, at) => areThere[at]).map(({ identity }) => identity));
   const shown = new Map<string, Shown>();
   for (const reference of references) {
     const viewId = referenceId(reference, environment.id);
     if (viewId === null) continue;
-    const missing = reference.target === null || !there.has(reference.target.field);
+    const missing = reference.target === null || !there.has(reference.target.identity);
     const known = shown.get(viewId) ?? { viewId, paths: [], missing };
     shown.set(viewId, known);
     known.paths.push(reference.path.replace(/^\./, ''));

@@ -7,7 +7,7 @@ import { type LoggedView, logField, logMember, logName } from '../../store/chang
 import { hasSorted } from '../../store/derived/keyspace.ts';
 import type { Suspect } from '../../store/derived/suspects.ts';
 import type { EnvironmentScope } from '../../store/environment-scope.ts';
-import { keys, viewField } from '../../store/keys.ts';
+import { keys, viewIdentity } from '../../store/keys.ts';
 import type { Store } from '../../store/store.ts';
 import { type Finding, finding, outputSubject } from '../finding.ts';
 import type { TurnState } from '../turn-state.ts';
@@ -48,7 +48,7 @@ export class ListedViews {
 }
 
 function nameOf({ scope, view }: AskedView): string {
-  return `${logField(scope)}|${viewField(view.sourceId, view.alias, view.originId)}`;
+  return `${logField(scope)}|${viewIdentity(view.sourceId, view.alias, view.originId)}`;
 }
 
 function askedView({ turn }: TurnState, environmentId: string, alias: string): AskedView {

@@ -8,7 +8,7 @@ import { finish } from '../../../src/lib/pace.ts';
 import { encodeBody } from '../../../src/store/derived/stored-body.ts';
 import { acceptEntities } from '../../../src/store/entities/accept.ts';
 import { encodeEntity } from '../../../src/store/entities/entity-record.ts';
-import { indexName, itemField, keys, largeBodyField, viewField } from '../../../src/store/keys.ts';
+import { indexName, keys, largeBodyField, viewField } from '../../../src/store/keys.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { Progress } from '../../../src/store/visibility/progress.ts';
 import { inputOf } from '../../schemas/support/fixtures.ts';
@@ -109,7 +109,7 @@ assert.ok(tenant !== undefined);
 function expected({ schemas, indexes, partials }: Tenant, entity: StoredEntity): Buffer {
   const input = inputOf(entity, { environmentId, lookup: () => [], partial: (alias) => partials.get(alias) });
   const schema = schemas.get(entity.type);
-  if (schema !== undefined) return finish(encodeBody(finish(schema.build(input)).body));
+  if (schema !== undefined) return finish(encodeBody(finish(schema.build(input)).body, sourceId));
   const index = indexes.get(entity.type);
   assert.ok(index !== undefined);
   return Buffer.from(JSON.stringify(finish(index.build(input)).fields));
@@ -119,12 +119,12 @@ async function stored(store: Store, { alias }: Tenant, type: string): Promise<Bu
   const tag = store.partitions.tag(0);
   const { client } = store;
   if (type in fields) {
-    const hash = keys.items(tag, alias, environmentId, indexName.schema(type));
-    const item = await client.hgetBuffer(hash, itemField(sourceId, type));
+    const hash = keys.items(tag, alias, environmentId, sourceId, indexName.schema(type));
+    const item = await client.hgetBuffer(hash, type);
     return item?.subarray(item.indexOf(',') + 1, -1) ?? Buffer.alloc(0);
   }
-  const hash = keys.views(tag, alias, environmentId);
-  const field = viewField(sourceId, type, type);
+  const hash = keys.views(tag, alias, environmentId, sourceId);
+  const field = viewField(type, type);
   const apart = await client.hgetBuffer(hash, largeBodyField(field));
   return apart ?? (await client.hgetBuffer(hash, field)) ?? Buffer.alloc(0);
 }

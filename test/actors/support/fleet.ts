@@ -8,7 +8,7 @@ import type { ItemChange, ItemSink } from '../../../src/store/derived/item-sink.
 import type { StoredItem } from '../../../src/store/derived/items.ts';
 import { listItemIndexes, scanItems } from '../../../src/store/derived/items.ts';
 import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
-import { indexName, itemField, keys } from '../../../src/store/keys.ts';
+import { indexName, keys } from '../../../src/store/keys.ts';
 import { readOwners } from '../../../src/store/partitions/owners.ts';
 import { disconnect } from '../../../src/store/redis/connection.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -61,7 +61,7 @@ export function nameOf(
   index: string,
   { sourceId, originId }: { sourceId: string; originId: string },
 ): string {
-  return `${tenant}|${environmentId}|${index}|${itemField(sourceId, originId)}`;
+  return `${tenant}|${environmentId}|${index}|${sourceId}:${originId}`;
 }
 
 /** Items of one index schema by originId, as Redis has them. */

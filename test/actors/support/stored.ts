@@ -51,16 +51,18 @@ export async function storedViews(
   environmentId: string,
 ): Promise<Map<string, Json>> {
   const views = new Map<string, Json>();
-  for (const tag of store.partitions.tags) {
-    const hash = await store.client.hgetallBuffer(keys.views(tag, tenant, environmentId));
-    for (const [field, stored] of Object.entries(hash)) views.set(field, viewOf(environmentId, stored));
+  for (const key of await store.client.keys(`*:views:${tenant}:${environmentId}:*`)) {
+    const sourceId = key.split(':').at(-1) ?? '';
+    for (const [field, stored] of Object.entries(await store.client.hgetallBuffer(key))) {
+      views.set(`${sourceId}:${field}`, viewOf(environmentId, sourceId, stored));
+    }
   }
   return views;
 }
 
 /** A stored view; a reference is written `→<view id>`. */
-export function viewOf(environmentId: string, stored: Buffer): Json {
-  const { texts, references } = decodeBody(stored);
+export function viewOf(environmentId: string, sourceId: string, stored: Buffer): Json {
+  const { texts, references } = decodeBody(stored, sourceId);
   const text = texts.map((piece, index) => {
     const reference = references[index];
     return (
@@ -84,14 +86,14 @@ export async function storedClaims(
   for (const tag of store.partitions.tags) {
     const hash = await store.client.hgetallBuffer(keys.claims(tag, tenant, environmentId));
     for (const [field, stored] of Object.entries(hash)) {
-      const served = unpackServed(stored);
+      const served = unpackServed(field, stored);
       if (fieldOfCompetingClaim(field) === null && !served.isContested) claims.set(field, [...served.claims]);
     }
     const members = await store.client.zrange(keys.ranks(tag, tenant, environmentId), '0', '-1');
     for (const { field, competingClaimField } of ranksIn(members)) {
       const stored = hash[competingClaimField];
       if (stored === undefined) throw new Error(`${competingClaimField} is ranked, but not there`);
-      claims.set(field, [...(claims.get(field) ?? []), unpackClaim(stored)]);
+      claims.set(field, [...(claims.get(field) ?? []), unpackClaim(field, stored)]);
     }
   }
   return claims;
@@ -107,7 +109,7 @@ export async function storedServed(
   for (const tag of store.partitions.tags) {
     const hash = await store.client.hgetallBuffer(keys.claims(tag, tenant, environmentId));
     for (const [field, stored] of Object.entries(hash)) {
-      if (fieldOfCompetingClaim(field) === null) served.set(field, unpackServed(stored));
+      if (fieldOfCompetingClaim(field) === null) served.set(field, unpackServed(field, stored));
     }
   }
   return served;

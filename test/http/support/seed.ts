@@ -35,19 +35,22 @@ export async function putView(
   }
   texts[texts.length - 1] += '}';
   const body = finish(
-    encodeBody({
-      texts,
-      references: entries.map(([name, other]) => ({
-        target: { environmentId, sourceId, originId: other, alias: 'page' },
-        viewId: null,
-        path: `.${name}`,
-      })),
-    }),
+    encodeBody(
+      {
+        texts,
+        references: entries.map(([name, other]) => ({
+          target: { environmentId, sourceId, originId: other, alias: 'page' },
+          viewId: null,
+          path: `.${name}`,
+        })),
+      },
+      sourceId,
+    ),
   );
   const tag = store.partitions.tag(store.partitions.ofEntity(sourceId, originId));
   await store.client.hset(
-    keys.views(tag, tenant, environmentId),
-    storedFields(viewField(sourceId, 'page', originId), body).flat(),
+    keys.views(tag, tenant, environmentId, sourceId),
+    storedFields(viewField('page', originId), body).flat(),
   );
 }
 

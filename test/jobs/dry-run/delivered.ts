@@ -16,7 +16,7 @@ export async function delivered(store: Store): Promise<Delivered> {
   for (const [name, field, value] of await hashFields(store, 'claims')) {
     if (field.startsWith('r:')) continue;
     const served = field.startsWith('h:') ? handles : routes;
-    for (const { display, kind, redirect, view } of unpackServed(value).claims) {
+    for (const { display, kind, redirect, view } of unpackServed(field, value).claims) {
       served.set(`${name} ${display}`, JSON.stringify([kind, redirect, view]));
     }
   }

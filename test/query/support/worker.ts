@@ -11,8 +11,9 @@ import { inferFieldType } from '../../../src/search/fields/infer.ts';
 import { packItemNames } from '../../../src/store/derived/item-names.ts';
 import type { ItemChange } from '../../../src/store/derived/item-sink.ts';
 import { encodeItem, itemIndexField } from '../../../src/store/derived/items.ts';
+import { sourceField } from '../../../src/store/derived/processed.ts';
 import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
-import { itemField, keys } from '../../../src/store/keys.ts';
+import { keys } from '../../../src/store/keys.ts';
 import { commit } from '../../../src/store/partitions/commit.ts';
 import { HashWrites } from '../../../src/store/partitions/hash-writes.ts';
 import { releaseLease, type TakenLease, takeLease } from '../../../src/store/partitions/lease.ts';
@@ -158,12 +159,12 @@ export class TestWorker {
     const writes = new HashWrites();
     for (const change of changes) {
       const { scope, index, sourceId, originId, item } = change;
-      const key = keys.items(lease.tag, scope.tenant, scope.environmentId, index);
-      const field = itemField(sourceId, originId);
-      if (item === null) writes.delete(key, field);
+      const key = keys.items(lease.tag, scope.tenant, scope.environmentId, sourceId, index);
+      if (item === null) writes.delete(key, originId);
       else {
         await this.#decideFields(change);
-        writes.set(key, field, encodeItem(item));
+        writes.set(key, originId, encodeItem(item));
+        writes.set(keys.sources(lease.tag), sourceField(scope.tenant, sourceId), Buffer.from('1'));
         writes.set(keys.itemIndexes(lease.tag), itemIndexField({ scope, index }), Buffer.from('1'));
       }
     }

@@ -7,8 +7,9 @@ import { ShardSet } from '../../../src/query/worker/shard-set.ts';
 import type { CheckedQuery } from '../../../src/search/checked-query.ts';
 import type { ItemChange } from '../../../src/store/derived/item-sink.ts';
 import { encodeItem, itemIndexField, type ScopedIndex } from '../../../src/store/derived/items.ts';
+import { sourceField } from '../../../src/store/derived/processed.ts';
 import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
-import { indexName, itemField, keys } from '../../../src/store/keys.ts';
+import { indexName, keys } from '../../../src/store/keys.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { searchIn } from '../../search/support/searches.ts';
 import { TestRedis } from '../../support/redis.ts';
@@ -58,15 +59,15 @@ class Owner {
 
   async put(changes: ReadonlyMap<string, JsonObject | null>): Promise<ItemChange[]> {
     const tag = this.store.partitions.tag(this.partition);
-    const key = keys.items(tag, scope.tenant, scope.environmentId, this.index.index);
+    const key = keys.items(tag, scope.tenant, scope.environmentId, sourceId, this.index.index);
     const pipeline = this.store.client.multi();
     pipeline.hset(keys.itemIndexes(tag), itemIndexField(this.index), '1');
+    pipeline.hset(keys.sources(tag), sourceField(scope.tenant, sourceId), '1');
     const applied: ItemChange[] = [];
     for (const [originId, fields] of changes) {
       const item = fields && { sourceId, originId, updatedAtMs: this.commits, fields };
-      const field = itemField(sourceId, originId);
-      if (item === null) pipeline.hdel(key, field);
-      else pipeline.hset(key, field, encodeItem(item));
+      if (item === null) pipeline.hdel(key, originId);
+      else pipeline.hset(key, originId, encodeItem(item));
       applied.push({ ...this.index, sourceId, originId, item });
       if (fields === null) this.model.delete(originId);
       else this.model.set(originId, fields);

@@ -21,8 +21,8 @@ test('items that several commits changed are named once, by their index', () => 
     packItemNames([change('schema:things', 'a', false), change('schema:others', 'a')]),
   ];
   assert.deepEqual(changedItems(lists), [
-    { index: { scope, index: 'schema:things' }, fields: new Set(['s:a', 's:b']) },
-    { index: { scope, index: 'auto:cms:a|b' }, fields: new Set(['s:ü:1']) },
-    { index: { scope, index: 'schema:others' }, fields: new Set(['s:a']) },
+    { index: { scope, index: 'schema:things' }, sourceId: 's', originIds: new Set(['a', 'b']) },
+    { index: { scope, index: 'auto:cms:a|b' }, sourceId: 's', originIds: new Set(['ü:1']) },
+    { index: { scope, index: 'schema:others' }, sourceId: 's', originIds: new Set(['a']) },
   ]);
 });

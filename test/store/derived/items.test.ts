@@ -11,8 +11,9 @@ import {
   listItemIndexes,
   scanItems,
 } from '../../../src/store/derived/items.ts';
+import { sourceField } from '../../../src/store/derived/processed.ts';
 import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
-import { indexName, itemField, keys } from '../../../src/store/keys.ts';
+import { indexName, keys } from '../../../src/store/keys.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { TestRedis } from '../../support/redis.ts';
 
@@ -22,9 +23,11 @@ const scope = { tenant: 'acme', environmentId: 'env-1' };
 
 async function putItems(store: Store, index: string, items: readonly StoredItem[]): Promise<void> {
   const tag = store.partitions.tag(0);
-  const key = keys.items(tag, scope.tenant, scope.environmentId, index);
   for (const item of items) {
-    await store.client.hset(key, itemField(item.sourceId, item.originId), encodeItem(item));
+    const { sourceId, originId } = item;
+    const key = keys.items(tag, scope.tenant, scope.environmentId, sourceId, index);
+    await store.client.hset(key, originId, encodeItem(item));
+    await store.client.hset(keys.sources(tag), sourceField(scope.tenant, sourceId), '1');
   }
   await store.client.hset(keys.itemIndexes(tag), itemIndexField({ scope, index }), '1');
 }
@@ -32,7 +35,7 @@ async function putItems(store: Store, index: string, items: readonly StoredItem[
 async function scanAll(store: Store, index: string): Promise<StoredItem[]> {
   const found = new Map<string, StoredItem>();
   for await (const portion of scanItems(store, 0, scope, index)) {
-    for (const item of portion) found.set(itemField(item.sourceId, item.originId), item);
+    for (const item of portion) found.set(`${item.sourceId}:${item.originId}`, item);
   }
   return [...found.values()].sort((a, b) => (a.originId < b.originId ? -1 : 1));
 }
@@ -47,7 +50,7 @@ test('any item comes back as it was stored, and equal items have equal bytes', (
         const parsed = JSON.parse(JSON.stringify(fields)) as JsonObject;
         const item: StoredItem = { sourceId: 'source', originId, updatedAtMs, fields: parsed };
         const stored = encodeItem(item);
-        const decoded = decodeItem(itemField('source', originId), stored);
+        const decoded = decodeItem({ sourceId: 'source', originId }, stored);
         assert.equal(decoded.originId, originId);
         assert.equal(JSON.stringify(decoded), JSON.stringify(item));
         assert.deepEqual(encodeItem(decoded), stored);
@@ -60,7 +63,7 @@ test('any item comes back as it was stored, and equal items have equal bytes', (
 test('names of prototypes, lone surrogates and long numbers sent as text survive', () => {
   const text = '{"__proto__":{"x":1},"constructor":"c","id":"9223372036854775807","half":"\\ud800"}';
   const item = { updatedAtMs: 5, fields: JSON.parse(text) as JsonObject };
-  const decoded = decodeItem('s:a:b', encodeItem(item));
+  const decoded = decodeItem({ sourceId: 's', originId: 'a:b' }, encodeItem(item));
   assert.equal(decoded.originId, 'a:b');
   assert.equal(JSON.stringify(decoded.fields), text);
   assert.equal(Object.hasOwn(decoded.fields, '__proto__'), true);

@@ -7,7 +7,7 @@ import { decodeBody, encodeBody } from '../../../src/store/derived/stored-body.t
 import { viewTarget } from '../../../src/store/derived/views.ts';
 import { runs } from '../../support/runs.ts';
 
-const encoded = (body: ViewBody): Buffer => finish(encodeBody(body));
+const encoded = (body: ViewBody, sourceId: string): Buffer => finish(encodeBody(body, sourceId));
 
 const text = fc.string({ unit: 'grapheme' });
 
@@ -33,8 +33,8 @@ const bodies: fc.Arbitrary<ViewBody> = fc
 
 test('a view comes back from its stored form with the same texts and references', () => {
   fc.assert(
-    fc.property(bodies, (body) => {
-      const stored = decodeBody(encoded(body));
+    fc.property(bodies, name, (body, sourceId) => {
+      const stored = decodeBody(encoded(body, sourceId), sourceId);
       assert.deepEqual(
         stored.texts.map((piece) => piece.toString()),
         body.texts,
@@ -50,20 +50,22 @@ test('a view comes back from its stored form with the same texts and references'
   );
 });
 
-test('of a view that an earlier release stored, ids that its references name by their targets are left out', () => {
-  const target = { environmentId: 'e', sourceId: 's', originId: 'o', alias: 'a' };
-  const former = encoded({
-    texts: ['{"x":', '}'],
-    references: [{ target, viewId: 'gid://…', path: '.x' }],
-  });
-  assert.deepEqual(decodeBody(former).references, [{ target: viewTarget(target), viewId: null, path: '.x' }]);
+test('a reference within the source of the view does not repeat its id', () => {
+  const sourceId = '0b0d6e1c-8a9b-4c57-9d8c-0a1b2c3d4e5f';
+  const target = { environmentId: 'e', sourceId, originId: 'o', alias: 'a' };
+  const body = { texts: ['{"x":', '}'], references: [{ target, viewId: null, path: '.x' }] };
+  const [within, across] = [encoded(body, sourceId), encoded(body, 'another')];
+  assert.equal(across.length - within.length, sourceId.length);
+  const expected = [{ target: viewTarget(target), viewId: null, path: '.x' }];
+  assert.deepEqual(decodeBody(within, sourceId).references, expected);
+  assert.deepEqual(decodeBody(across, 'another').references, expected);
 });
 
 test('equal views have equal bytes, however often they were made', () => {
   fc.assert(
     fc.property(bodies, (body) => {
       const again = structuredClone(body);
-      assert.ok(encoded(body).equals(encoded(again)));
+      assert.ok(encoded(body, 'source').equals(encoded(again, 'source')));
     }),
     { numRuns: runs(100) },
   );

@@ -41,7 +41,7 @@ function announcing(checkpoint = 0): Announcement {
 }
 
 function viewsKey({ tag }: TakenLease): string {
-  return keys.views(tag, scope.tenant, scope.environmentId);
+  return keys.views(tag, scope.tenant, scope.environmentId, 'source');
 }
 
 /** A commit that stores one view. */

@@ -40,8 +40,8 @@ class Followed {
       onCommits: async (_, { number, names }) => {
         const error = followed.errors.shift();
         if (error !== undefined) throw error;
-        const fields = changedItems(names).flatMap((changed) => [...changed.fields]);
-        followed.told.push(`${number}: ${fields.join()}`);
+        const originIds = changedItems(names).flatMap((changed) => [...changed.originIds]);
+        followed.told.push(`${number}: ${originIds.join()}`);
       },
       onLost: (_, why) => followed.lost.push(why),
     });
@@ -70,16 +70,16 @@ class Followed {
 test('all is read once, and then what each commit changed', async (context) => {
   const followed = await Followed.start(context);
   await followed.commit('a');
-  await followed.until('all', '1: s:a');
+  await followed.until('all', '1: a');
   await followed.commit('b');
-  await followed.until('all', '1: s:a', '2: s:b');
+  await followed.until('all', '1: a', '2: b');
 });
 
 test('a commit that was not taken for want of Redis is told again', async (context) => {
   const followed = await Followed.start(context);
   followed.errors.push(new StoreUnavailableError('away'), new StoreUnavailableError('away'));
   await followed.commit('a');
-  await followed.until('all', '1: s:a');
+  await followed.until('all', '1: a');
   assert.deepEqual(followed.lost, []);
 });
 
@@ -94,7 +94,7 @@ test('after any other error, and after a gap, all is read again', async (context
   await followed.commit('b');
   await followed.until('all', 'all', 'all');
   await followed.commit('c');
-  await followed.until('all', 'all', 'all', '3: s:c');
+  await followed.until('all', 'all', 'all', '3: c');
   assert.ok(followed.lost[0] instanceof TypeError && followed.lost[1] instanceof StreamGapError);
 });
 

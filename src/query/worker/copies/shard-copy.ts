@@ -4,9 +4,9 @@
  * later commits: what the shards have whole (`applied`) and what they can show (`shows`) are told apart.
  */
 import type { Configuration } from '../../../config/configuration.ts';
-import { changedItems } from '../../../store/derived/item-names.ts';
+import { type ChangedItems, changedItems } from '../../../store/derived/item-names.ts';
 import type { ItemChange } from '../../../store/derived/item-sink.ts';
-import { readItems, refOfItem, type ScopedIndex } from '../../../store/derived/items.ts';
+import { readItems } from '../../../store/derived/items.ts';
 import type { AutoFields } from '../../../store/entities/auto-fields.ts';
 import { readCommittedState } from '../../../store/partitions/partition-state.ts';
 import { StoreUnavailableError } from '../../../store/redis/errors.ts';
@@ -93,10 +93,10 @@ export class ShardCopy {
   }
 
   async #apply(partition: number, { number, names }: ItemCommits): Promise<void> {
-    for (const { index, fields } of changedItems(names)) {
-      const all = [...fields];
+    for (const { originIds, ...changed } of changedItems(names)) {
+      const all = [...originIds];
       for (let at = 0; at < all.length; at += itemsPerRead) {
-        const changes = await this.#read(partition, index, all.slice(at, at + itemsPerRead));
+        const changes = await this.#read(partition, changed, all.slice(at, at + itemsPerRead));
         const shows = await this.#lastCommit(partition);
         this.shards.apply(partition, 0, changes, shows);
       }
@@ -104,13 +104,17 @@ export class ShardCopy {
     this.shards.apply(partition, number, []);
   }
 
-  async #read(partition: number, index: ScopedIndex, fields: readonly string[]): Promise<ItemChange[]> {
-    const items = await readItems(this.context.store, partition, index, fields);
+  async #read(
+    partition: number,
+    { index, sourceId }: Omit<ChangedItems, 'originIds'>,
+    originIds: readonly string[],
+  ): Promise<ItemChange[]> {
+    const items = await readItems(this.context.store, partition, index, sourceId, originIds);
     await this.shards.learnFields(
       index,
       items.filter((item) => item !== null),
     );
-    return items.map((item, at) => ({ ...index, ...refOfItem(fields[at] ?? ''), item }));
+    return originIds.map((originId, at) => ({ ...index, sourceId, originId, item: items[at] ?? null }));
   }
 
   #onLost(partition: number, why: unknown): void {

@@ -7,7 +7,8 @@
 -- one claim, of each claim 1 if its view may need a trace, of each claim the tag where its traces go}. The last list but one is
 -- empty if no view needs a trace, the last one if all traces go where the trail says.
 -- 'renew' derives again what follows from a claim, if the claim is there.
--- A claim is {host or false, 0 page | 1 redirect, sinceStamp in digits, sourceId, alias, originId, display, redirect or false}
+-- A claim is {host or false, 0 page | 1 redirect, sinceStamp, short source id, alias, originId, display or `true`, redirect or
+-- false}; see `displayOf`
 --
 -- In the hash of claims, a field that one view claims has the packed list of that claim. A contested field has what is
 -- served: the first claims of its hosts, best first, at most `hostsMax`, then whether there are more. Each claim of a
@@ -121,8 +122,8 @@ end
 local function changeContested(run, field, begin, isUrl, claim, packed)
   local claimsKey, ranksKey, served = run.claimsKey, run.ranksKey, run.served
   local before, was, after, is = changeCompeting(run.action, claimsKey, ranksKey, begin, claim, packed)
-  if isUrl and was then served[cmsgpack.unpack(was)[1][7]] = false end
-  if isUrl and is then served[cmsgpack.unpack(is)[1][7]] = true end
+  if isUrl and was then served[displayOf(field, cmsgpack.unpack(was)[1])] = false end
+  if isUrl and is then served[displayOf(field, cmsgpack.unpack(is)[1])] = true end
   local isRedirect = (before and not isPage(before)) or (after and not isPage(after))
   if claim[1] and isRedirect and isPage(first(claimsKey, ranksKey, begin, 'h\0')) then
     if was and not isPage(before) and before ~= after then noteOvertaken(run, was) end
@@ -150,8 +151,8 @@ local function changeOnly(run, field, isUrl, claim, packed, record, other)
   elseif run.action == 'drop' and other and sameClaim(other, claim) then
     now = false
   end
-  if isUrl and other then run.served[other[7]] = false end
-  if isUrl and now then run.served[cmsgpack.unpack(now)[1][7]] = true end
+  if isUrl and other then run.served[displayOf(field, other)] = false end
+  if isUrl and now then run.served[displayOf(field, cmsgpack.unpack(now)[1])] = true end
   if now ~= record then noteService(run, field, claim[1], record, now) end
   return now
 end

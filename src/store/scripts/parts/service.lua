@@ -5,6 +5,11 @@
 
 local largestStamp = 9007199254740991
 
+-- The URL or handle as the view wrote it. `true` stands for what is behind the mark of the claim field.
+local function displayOf(field, claim)
+  return claim[7] == true and string.sub(field, 3) or claim[7]
+end
+
 local function sameClaim(a, b)
   return a[1] == b[1] and a[2] == b[2] and a[4] == b[4] and a[5] == b[5] and a[6] == b[6]
 end

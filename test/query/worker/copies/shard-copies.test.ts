@@ -105,10 +105,9 @@ test('a copy that misses changes loads its partition again', async (context) => 
   const { client, partitions } = cluster.store;
   const tag = partitions.tag(0);
   // The stream begins anew behind what the copies have read, as after a failover.
-  const key = keys.items(tag, tenant.alias, 'production', things);
-  const scope = (await client.keys(`${tag}:*`)).find((name) => name.includes(things)) ?? key;
-  const [field = ''] = await client.hkeys(scope);
-  await client.hdel(scope, field);
+  const items = (await client.keys(`${tag}:items:*`)).find((name) => name.endsWith(`:${things}`)) ?? '';
+  const [field = ''] = await client.hkeys(items);
+  await client.hdel(items, field);
   await client.del(keys.changes(tag));
   await client.xadd(keys.changes(tag), '9-0', 'd', '');
   await client.hset(keys.clock(tag), 'changes', 9);

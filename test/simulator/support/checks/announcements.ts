@@ -72,7 +72,9 @@ function digestsOf([kind, value = '']: readonly string[]): string {
 /** What requests see of the record of a claim field: not whether others claim it. */
 function servedIn(records: ReadonlyMap<string, string>, field: string): string {
   const record = records.get(field);
-  return JSON.stringify(unpackServed(record === undefined ? null : Buffer.from(record, 'latin1')).claims);
+  return JSON.stringify(
+    unpackServed(field, record === undefined ? null : Buffer.from(record, 'latin1')).claims,
+  );
 }
 
 function changedSubjects(
@@ -80,7 +82,7 @@ function changedSubjects(
   before: ReadonlyMap<string, string>,
   now: ReadonlyMap<string, string>,
 ): string[] {
-  const [, part, tenant = '', environmentId = '', ...index] = key.split(':');
+  const [, part, tenant = '', environmentId = '', sourceId = '', ...index] = key.split(':');
   const scope = { tenant, environmentId };
   const fields = [...new Set([...before.keys(), ...now.keys()])].filter(
     (field) => before.get(field) !== now.get(field),
@@ -94,7 +96,7 @@ function changedSubjects(
       .map((field) => claimSubject(scope, field));
   }
   return fields.map((field) => {
-    const [sourceId = '', alias = '', originId = ''] = field.split(':');
+    const [alias = '', originId = ''] = field.split(':');
     return viewSubject(scope, { sourceId, alias, originId });
   });
 }

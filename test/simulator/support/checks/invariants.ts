@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import type { Worker } from '../../../../src/actors/worker.ts';
+import type { EntityRef } from '../../../../src/contract/ids.ts';
 import type { Json } from '../../../../src/contract/json.ts';
 import type { Claim } from '../../../../src/store/claims/claim-records.ts';
 import { decodeItem } from '../../../../src/store/derived/items.ts';
@@ -112,13 +113,13 @@ async function checkTenant(
 class Decoded<T> {
   readonly #known = new Map<string, T>();
 
-  constructor(private readonly decode: (bytes: Buffer, field: string) => T) {}
+  constructor(private readonly decode: (bytes: Buffer, ref: EntityRef) => T) {}
 
-  of(field: string, stored: string): T {
-    const name = `${field} ${stored}`;
+  of(ref: EntityRef, stored: string): T {
+    const name = `${ref.sourceId}:${ref.originId} ${stored}`;
     const known = this.#known.get(name);
     if (known !== undefined) return known;
-    const decoded = this.decode(Buffer.from(stored, 'latin1'), field);
+    const decoded = this.decode(Buffer.from(stored, 'latin1'), ref);
     if (this.#known.size === decodedMax) this.#known.clear();
     this.#known.set(name, decoded);
     return decoded;
@@ -126,17 +127,19 @@ class Decoded<T> {
 }
 
 const decodedMax = 5_000;
-const decodedViews = new Decoded((stored) => viewOf(environmentId, stored));
-const decodedItems = new Decoded((bytes, field) => {
-  const item = decodeItem(field, bytes);
+const decodedViews = new Decoded((stored, { sourceId }) => viewOf(environmentId, sourceId, stored));
+const decodedItems = new Decoded((bytes, ref) => {
+  const item = decodeItem(ref, bytes);
   return { item, text: JSON.stringify(item.fields) };
 });
 
 function storedViews(keyspace: Keyspace, tags: readonly string[], tenant: string): Map<string, Json> {
   const views = new Map<string, Json>();
   for (const tag of tags) {
-    for (const [field, stored] of keyspace.hash(keys.views(tag, tenant, environmentId))) {
-      views.set(field, decodedViews.of(field, stored));
+    for (const sourceId of sourceIds) {
+      for (const [field, stored] of keyspace.hash(keys.views(tag, tenant, environmentId, sourceId))) {
+        views.set(`${sourceId}:${field}`, decodedViews.of({ sourceId, originId: field }, stored));
+      }
     }
   }
   return views;
@@ -269,9 +272,11 @@ function itemsOf(keyspace: Keyspace, tag: string): string[] {
   const items: string[] = [];
   for (const place of keyspace.hash(keys.itemIndexes(tag)).keys()) {
     const [tenant = '', environment = '', index = ''] = place.split('|');
-    for (const [field, stored] of keyspace.hash(keys.items(tag, tenant, environment, index))) {
-      const { item, text } = decodedItems.of(field, stored);
-      items.push(`${nameOf({ tenant, environmentId: environment }, index, item)} ${text}`);
+    for (const sourceId of sourceIds) {
+      for (const [originId, stored] of keyspace.hash(keys.items(tag, tenant, environment, sourceId, index))) {
+        const { item, text } = decodedItems.of({ sourceId, originId }, stored);
+        items.push(`${nameOf({ tenant, environmentId: environment }, index, item)} ${text}`);
+      }
     }
   }
   return items;

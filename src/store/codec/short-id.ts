@@ -1,0 +1,31 @@
+/**
+ * Ids of sources and environments are most often UUIDs, and records repeat them. They stand there in two thirds of their
+ * length, as text: scripts compare them, and put them into names.
+ */
+import { BoundedCache } from '../../lib/bounded-cache.ts';
+
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+/** Stands before a UUID that is shortened, and before another id that begins with it. */
+const mark = '~';
+const idsKept = 1_000;
+/** There are few ids, and each record has one: reading their digits every time would be felt. */
+const shortened = new BoundedCache<string, string>({ entriesMax: idsKept });
+const lengthened = new BoundedCache<string, string>({ entriesMax: idsKept });
+
+/** The form of an id in records. No two ids have one form. */
+export function shortId(id: string): string {
+  return shortened.getOrMake(id, () => {
+    if (uuidPattern.test(id)) return mark + Buffer.from(id.replaceAll('-', ''), 'hex').toString('base64url');
+    return id.startsWith(mark) ? mark + id : id;
+  });
+}
+
+/** @param short from `shortId` */
+export function longId(short: string): string {
+  if (!short.startsWith(mark)) return short;
+  if (short.startsWith(mark + mark)) return short.slice(mark.length);
+  return lengthened.getOrMake(short, () => {
+    const digits = Buffer.from(short.slice(mark.length), 'base64url').toString('hex');
+    return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+  });
+}

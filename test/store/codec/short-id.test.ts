@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { longId, shortId } from '../../../src/store/codec/short-id.ts';
+import { runs } from '../../support/runs.ts';
+
+const ids = fc.oneof(
+  fc.uuid(),
+  fc.uuid().map((id) => id.toUpperCase()),
+  fc.uuid().map((id) => shortId(id)),
+  fc.string({ unit: 'grapheme' }),
+  fc.string().map((text) => `~${text}`),
+);
+
+test('an id comes back from its short form, and no two ids have one form', () => {
+  fc.assert(
+    fc.property(ids, ids, (one, other) => {
+      assert.equal(longId(shortId(one)), one);
+      assert.equal(shortId(one) === shortId(other), one === other);
+    }),
+    { numRuns: runs(300) },
+  );
+});
+
+test('a UUID takes two thirds of its length, and its short form has no colon', () => {
+  const short = shortId('1f0923db-39e0-4bb9-89bc-8fc1c4346018');
+  assert.equal(short.length, 23);
+  assert.ok(!short.includes(':'));
+});
