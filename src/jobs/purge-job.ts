@@ -13,6 +13,7 @@ import { endPurge, notePurged, type Purge, readPurge } from '../store/configurat
 import { readProcessed } from '../store/derived/processed.ts';
 import { forgetTypes } from '../store/entities/directory.ts';
 import { countEntities, scanOriginIds } from '../store/entities/entities.ts';
+import { forgetNames } from '../store/entities/name-lists.ts';
 import { removeEntities } from '../store/entities/remove.ts';
 import { lastSequence } from '../store/partitions/partition-state.ts';
 import { liveProcesses } from '../store/processes/registry.ts';
@@ -62,6 +63,7 @@ class PurgeRun {
     await job.save({ entities: Math.max(job.progress.entities, job.progress.total) });
     for (const { tenant, sourceId } of purge.sources) {
       await forgetTypes(store, job.tag, { tenant, sourceId });
+      await forgetNames(store, { tag: job.tag, tenant, sourceId });
       const forgotten = await autoFields.forgetDecided(job.tag, tenant, sourceId);
       await job.save({ fieldTypes: job.progress.fieldTypes + forgotten });
     }

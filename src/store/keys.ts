@@ -83,6 +83,8 @@ export const keys = {
   meta: (tag: string, tenant: string, sourceId: string) => `${tag}:meta:${tenant}:${sourceId}`,
   /** Hash: originId -> entity record. */
   entities: (tag: string, tenant: string, sourceId: string) => `${tag}:entities:${tenant}:${sourceId}`,
+  /** Hash: digest -> names of properties that entity records leave out, in JSON (`entities/name-lists.ts`). */
+  names: (tag: string, tenant: string, sourceId: string) => `${tag}:names:${tenant}:${sourceId}`,
   /** Hash: originId -> processed record. */
   processed: (tag: string, tenant: string, sourceId: string) => `${tag}:processed:${tenant}:${sourceId}`,
   /** Hash: view field -> body; one per source, so that no field repeats its id. */

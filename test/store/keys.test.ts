@@ -32,6 +32,7 @@ test('all keys of a partition lie in one slot, whatever ids they hold', () => {
         keys.removal(tag, text),
         keys.meta(tag, tenant, sourceId),
         keys.entities(tag, tenant, sourceId),
+        keys.names(tag, tenant, sourceId),
         keys.processed(tag, tenant, sourceId),
         keys.views(tag, tenant, 'env', sourceId),
         keys.claims(tag, tenant, text),

@@ -84,8 +84,8 @@ export class EntityReader {
 
 /** Buffers cross threads as plain byte arrays. */
 function withBuffers(reading: SentEntity): EntityReading {
-  const { originId, type, size, contentHash, urlHash, body } = reading.entity;
-  const bytes = asBuffer(body);
+  const { originId, type, size, contentHash, urlHash, body, names } = reading.entity;
+  const record = { body: asBuffer(body), names };
   return {
     ...reading,
     entity: {
@@ -94,7 +94,7 @@ function withBuffers(reading: SentEntity): EntityReading {
       size,
       contentHash: asBuffer(contentHash),
       urlHash: asBuffer(urlHash),
-      encode: () => bytes,
+      encode: () => record,
     },
   };
 }

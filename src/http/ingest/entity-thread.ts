@@ -1,6 +1,6 @@
 /** The thread that reads large entities. `entity-reader.ts` talks to it. */
 import { parentPort } from 'node:worker_threads';
-import type { EncodedEntity } from '../../store/entities/entity-record.ts';
+import type { EncodedEntity, EncodedRecord } from '../../store/entities/entity-record.ts';
 import { type EntityForm, type EntityReading, type ReadEntity, readEntity } from './entity-reading.ts';
 
 export interface ReadingTask {
@@ -16,11 +16,11 @@ export interface ReadingResult {
   readonly reading: SentReading;
 }
 
-/** A reading as it crosses threads: it has the bytes in place of `encode`. */
+/** A reading as it crosses threads: it has the record in place of `encode`. */
 export type SentReading = SentEntity | Exclude<EntityReading, ReadEntity>;
 
 export interface SentEntity extends Omit<ReadEntity, 'entity'> {
-  readonly entity: Omit<EncodedEntity, 'encode'> & { readonly body: Buffer };
+  readonly entity: Omit<EncodedEntity, 'encode'> & EncodedRecord;
 }
 
 const port = parentPort;
@@ -39,6 +39,7 @@ function ownBuffers(reading: EntityReading): SentReading {
   if (reading.kind !== 'entity') return reading;
   const { entity } = reading;
   const { originId, type, size } = entity;
+  const { body, names } = entity.encode();
   return {
     ...reading,
     entity: {
@@ -47,13 +48,14 @@ function ownBuffers(reading: EntityReading): SentReading {
       size,
       contentHash: ownCopy(entity.contentHash),
       urlHash: ownCopy(entity.urlHash),
-      body: ownCopy(entity.encode()),
+      body: ownCopy(body),
+      names: names && { ...names, digest: ownCopy(names.digest) },
     },
   };
 }
 
-function ownCopy(buffer: Buffer): Buffer {
-  const copy = Buffer.allocUnsafeSlow(buffer.length);
-  buffer.copy(copy);
+function ownCopy(bytes: Uint8Array): Buffer {
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  copy.set(bytes);
   return copy;
 }

@@ -147,7 +147,7 @@ async function encode(groups: readonly Group[]): Promise<void> {
   let bytes = 0;
   for (const { sent } of groups) {
     for (const { entity } of sent) {
-      bytes += entity.encode().length;
+      bytes += entity.encode().body.length;
       if (bytes < turnBytes) continue;
       await nextTurn();
       bytes = 0;
@@ -180,11 +180,19 @@ function recordsForLua({ tenant, sourceId, sent }: Group, tag: string): LuaValue
     keys.stream(tag),
     keys.meta(tag, tenant, sourceId),
     keys.entities(tag, tenant, sourceId),
+    keys.names(tag, tenant, sourceId),
     tenant,
     sourceId,
     sent.map(({ parcel }) => (parcel.request.force ? '1' : '0')).join(''),
     sent.map(({ entity }) => entity.originId),
     sent.map(({ entity, head }) => Buffer.concat([head, Buffer.from(entity.type)])),
-    sent.map(({ entity, head }) => Buffer.concat([head.subarray(stampsAt), entity.encode()])),
+    sent.map(({ entity, head }) => Buffer.concat([head.subarray(stampsAt), entity.encode().body])),
+    namesForLua(sent),
   ];
+}
+
+/** Lists of names that the records leave out, each once: digest, text, digest … */
+function namesForLua(sent: readonly Sent[]): LuaValue[] {
+  const lists = new Set(sent.map(({ entity }) => entity.encode().names).filter((list) => list !== null));
+  return [...lists].flatMap(({ digest, text }) => [digest, text]);
 }

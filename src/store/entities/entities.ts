@@ -8,7 +8,8 @@ import { answerOf, storeError } from '../redis/errors.ts';
 import { hashPortion, portionsFrom, type ScanPlace } from '../redis/scan.ts';
 import { readFields } from '../redis/send.ts';
 import type { Store } from '../store.ts';
-import { decodeEntity, decodeInParts } from './entity-record.ts';
+import { decodeEntity, decodeInParts, type OpenRecord, openRecord } from './entity-record.ts';
+import { type NamesPlace, readNames } from './name-lists.ts';
 
 /** Entities as they are now, in the order asked; null where there is none. @throws StoreUnavailableError */
 export async function readEntities(
@@ -29,7 +30,7 @@ export async function readEntities(
       [...groups.values()].map(async ({ tag, sourceId, positions }) => {
         const originIds = positions.map((position) => refs[position]?.originId ?? '');
         const records = await store.client.hmgetBuffer(keys.entities(tag, tenant, sourceId), ...originIds);
-        const entities = await decodeEntities(sourceId, originIds, records);
+        const entities = await decodeEntities(store, { tag, tenant, sourceId }, originIds, records);
         positions.forEach((position, index) => {
           result[position] = entities[index] ?? null;
         });
@@ -50,30 +51,38 @@ export async function readEntitiesIn(
   originIds: readonly string[],
 ): Promise<(StoredEntity | null)[]> {
   const records = await answerOf(readFields(store.client, keys.entities(tag, tenant, sourceId), originIds));
-  return await decodeEntities(sourceId, originIds, records);
+  return await decodeEntities(store, { tag, tenant, sourceId }, originIds, records);
 }
 
 /** Longest time for which records are decoded without letting other work of the process run. */
 const sliceMs = 10;
 
 async function decodeEntities(
-  sourceId: string,
+  store: Store,
+  place: NamesPlace,
   originIds: readonly string[],
   records: readonly (Buffer | null)[],
 ): Promise<(StoredEntity | null)[]> {
+  const { sourceId } = place;
   const entities: (StoredEntity | null)[] = [];
   const slice = new Slice(sliceMs);
-  for (const [index, record] of records.entries()) {
+  const open: (OpenRecord | null)[] = [];
+  for (const record of records) {
+    open.push(record && openRecord(record));
+    if (slice.isOver) await slice.next();
+  }
+  const digests = open.map((record) => record?.namesDigest ?? null);
+  const lists = await readNames(store, place, digests);
+  for (const [index, record] of open.entries()) {
     if (record === null) {
       entities.push(null);
       continue;
     }
-    const originId = originIds[index] ?? '';
-    const isSmall = record.length <= largeJsonCharacters;
+    const ref = { sourceId, originId: originIds[index] ?? '' };
+    const names = lists[index] ?? null;
+    const isSmall = (records[index]?.length ?? 0) <= largeJsonCharacters;
     entities.push(
-      isSmall
-        ? decodeEntity(sourceId, originId, record)
-        : await slice.run(decodeInParts(sourceId, originId, record)),
+      isSmall ? decodeEntity(ref, record, names) : await slice.run(decodeInParts(ref, record, names)),
     );
     if (slice.isOver) await slice.next();
   }

@@ -3,10 +3,11 @@ import { hash } from 'node:crypto';
 import { canonicalJson } from '../../contract/canonical-json.ts';
 import type { SourceEntity, StoredEntity } from '../../contract/entity.ts';
 import type { EntityRef } from '../../contract/ids.ts';
-import type { JsonObject } from '../../contract/json.ts';
+import { type Json, type JsonObject, setOwn } from '../../contract/json.ts';
 import { parseInParts } from '../../contract/large-json/parse-in-parts.ts';
 import { digestOf } from '../codec/digest.ts';
 import { pack, unpack } from '../codec/pack.ts';
+import { type NameList, nameListOf } from './name-lists.ts';
 
 /** A source entity made ready for the store: hashed and encoded once (see `encodeEntity`). */
 export interface EncodedEntity {
@@ -18,8 +19,15 @@ export interface EncodedEntity {
   readonly urlHash: Buffer;
   /** How much of a call it takes: about the bytes that `encode` gives. */
   readonly size: number;
-  /** The stored bytes. They are made at the first call, and never for an entity that is stored already as it is. */
-  encode(): Buffer;
+  /** What is stored. It is made at the first call, and never for an entity that is stored already as it is. */
+  encode(): EncodedRecord;
+}
+
+/** The stored form of an entity. */
+export interface EncodedRecord {
+  readonly body: Buffer;
+  /** Names that the body leaves out, to be stored beside it; null: none. */
+  readonly names: NameList | null;
 }
 
 type EntityRecord = [
@@ -27,7 +35,9 @@ type EntityRecord = [
   url: string | null,
   originParentId: string | null,
   redirects: readonly string[],
+  /** The properties; with a digest of their names, the list of their values. */
   propertiesJson: string,
+  namesDigest?: Uint8Array,
 ];
 
 /** Bytes of an entity record; see `scripts/entities/accept.lua`. */
@@ -49,7 +59,7 @@ class HashedEntity implements EncodedEntity {
   readonly type: string;
   readonly urlHash: Buffer;
   /** The entity is let go when it is encoded: its bytes take a fraction of the memory. */
-  #state: { readonly entity: SourceEntity } | { readonly body: Buffer };
+  #state: { readonly entity: SourceEntity } | { readonly record: EncodedRecord };
 
   constructor(
     entity: SourceEntity,
@@ -62,17 +72,21 @@ class HashedEntity implements EncodedEntity {
     this.#state = { entity };
   }
 
-  encode(): Buffer {
-    if ('body' in this.#state) return this.#state.body;
-    const body = encodeBody(this.#state.entity);
-    this.#state = { body };
-    return body;
+  encode(): EncodedRecord {
+    if ('record' in this.#state) return this.#state.record;
+    const record = encodeRecord(this.#state.entity);
+    this.#state = { record };
+    return record;
   }
 }
 
-function encodeBody({ type, url, originParentId, redirects, properties }: SourceEntity): Buffer {
-  const record: EntityRecord = [type, url, originParentId, redirects, JSON.stringify(properties)];
-  return pack(record);
+function encodeRecord({ type, url, originParentId, redirects, properties }: SourceEntity): EncodedRecord {
+  const names = nameListOf(properties);
+  const record: EntityRecord =
+    names === null
+      ? [type, url, originParentId, redirects, JSON.stringify(properties)]
+      : [type, url, originParentId, redirects, JSON.stringify(Object.values(properties)), names.digest];
+  return { body: pack(record), names };
 }
 
 /** The stamps of an entity as scripts keep them: three big-endian doubles. */
@@ -84,40 +98,60 @@ export function packStamps({ stamp, bornStamp, urlStamp }: StoredEntity): Buffer
   return packed;
 }
 
-/** @param record as Redis has it: three stamps, then what `encode` gave */
-export function decodeEntity(sourceId: string, originId: string, record: Buffer): StoredEntity {
+/** A record that is open: all but its properties is read. */
+export interface OpenRecord {
+  readonly stamps: Pick<StoredEntity, 'stamp' | 'bornStamp' | 'urlStamp'>;
+  readonly fields: EntityRecord;
+  /** Of the names that it leaves out; null: none. */
+  readonly namesDigest: Uint8Array | null;
+}
+
+/** @param record as Redis has it: three stamps, then the body of `encode` */
+export function openRecord(record: Buffer): OpenRecord {
   const fields = unpack<EntityRecord>(record.subarray(bodyAt));
-  return entityOf({ sourceId, originId }, record, fields, JSON.parse(fields[4]) as JsonObject);
+  return {
+    stamps: {
+      stamp: record.readDoubleBE(0),
+      bornStamp: record.readDoubleBE(bornStampAt),
+      urlStamp: record.readDoubleBE(urlStampAt),
+    },
+    fields,
+    namesDigest: fields[5] ?? null,
+  };
+}
+
+/** @param names that the record leaves out; null: none */
+export function decodeEntity(
+  ref: EntityRef,
+  record: OpenRecord,
+  names: readonly string[] | null,
+): StoredEntity {
+  return entityOf(ref, record, propertiesOf(JSON.parse(record.fields[4]) as Json, names));
 }
 
 /** As `decodeEntity`, in steps: for a large record. */
 export function* decodeInParts(
-  sourceId: string,
-  originId: string,
-  record: Buffer,
+  ref: EntityRef,
+  record: OpenRecord,
+  names: readonly string[] | null,
 ): Generator<undefined, StoredEntity, undefined> {
-  const fields = unpack<EntityRecord>(record.subarray(bodyAt));
-  yield;
-  const properties = (yield* parseInParts(fields[4])) as JsonObject;
-  return { ...entityOf({ sourceId, originId }, record, fields, properties), isLarge: true };
+  const properties = propertiesOf(yield* parseInParts(record.fields[4]), names);
+  return { ...entityOf(ref, record, properties), isLarge: true };
+}
+
+/** @param json the properties, or with their names the list of their values */
+function propertiesOf(json: Json, names: readonly string[] | null): JsonObject {
+  if (names === null) return json as JsonObject;
+  const values = json as Json[];
+  const properties: JsonObject = {};
+  for (let at = 0; at < names.length; at += 1) setOwn(properties, names[at] ?? '', values[at] ?? null);
+  return properties;
 }
 
 function entityOf(
   { sourceId, originId }: EntityRef,
-  record: Buffer,
-  [type, url, originParentId, redirects]: EntityRecord,
+  { stamps, fields: [type, url, originParentId, redirects] }: OpenRecord,
   properties: JsonObject,
 ): StoredEntity {
-  return {
-    sourceId,
-    originId,
-    type,
-    url,
-    originParentId,
-    redirects,
-    properties,
-    stamp: record.readDoubleBE(0),
-    bornStamp: record.readDoubleBE(bornStampAt),
-    urlStamp: record.readDoubleBE(urlStampAt),
-  };
+  return { sourceId, originId, type, url, originParentId, redirects, properties, ...stamps };
 }

@@ -9,7 +9,7 @@ import { encodeEntity, packStamps } from './entity-record.ts';
 import type { EntitySnapshot } from './snapshots.ts';
 
 const hold = new Script<number>('entities/hold', 2);
-const restore = new Script<number>('entities/restore', 6);
+const restore = new Script<number>('entities/restore', 7);
 
 /** As many as one accepted request has, so that a worker's portions stay as they are. */
 const entitiesPerCall = 50;
@@ -81,6 +81,7 @@ async function restoreInPartition(
     keys.meta(tag, tenant, sourceId),
     keys.entities(tag, tenant, sourceId),
     keys.processed(tag, tenant, sourceId),
+    keys.names(tag, tenant, sourceId),
   ];
   for (let at = 0; at < snapshots.length; at += entitiesPerCall) {
     const scriptArguments = snapshots.slice(at, at + entitiesPerCall).flatMap(argumentsOf);
@@ -92,7 +93,9 @@ function argumentsOf({ entity, processed }: EntitySnapshot): ScriptArgument[] {
   const encoded = encodeEntity(entity);
   const { originId, contentHash, urlHash, type } = encoded;
   const record = processed === null ? '' : encodeProcessed(withoutResults(processed));
-  return [originId, contentHash, urlHash, packStamps(entity), type, encoded.encode(), record];
+  const { body, names } = encoded.encode();
+  const [digest, list] = names === null ? ['', ''] : [Buffer.from(names.digest), names.text];
+  return [originId, contentHash, urlHash, packStamps(entity), type, body, record, digest, list];
 }
 
 /**

@@ -5,7 +5,7 @@ import type { SourceEntity } from '../../../src/contract/entity.ts';
 import type { JsonObject } from '../../../src/contract/json.ts';
 import { acceptEntities } from '../../../src/store/entities/accept.ts';
 import { readEntities, scanOriginIds } from '../../../src/store/entities/entities.ts';
-import type { EncodedEntity } from '../../../src/store/entities/entity-record.ts';
+import type { EncodedEntity, EncodedRecord } from '../../../src/store/entities/entity-record.ts';
 import { encodeEntity } from '../../../src/store/entities/entity-record.ts';
 import { removeEntities } from '../../../src/store/entities/remove.ts';
 import { keys } from '../../../src/store/keys.ts';
@@ -69,7 +69,7 @@ test('an accepted entity is stored whole and announced once', async () => {
   const source = openStreamSource(store);
   const entries = await new IntakeReader(source, store.partitions.tag(partition), 0).next(10, 10);
   source.close();
-  const bytes = encodeEntity(sent).encode().length;
+  const bytes = encodeEntity(sent).encode().body.length;
   assert.deepEqual(entries, [{ kind: 'entities', sequence: 1, tenant, sourceId, originIds: ['1'], bytes }]);
 });
 
@@ -178,7 +178,7 @@ test('while nearly everything comes again as it is, only what differs is encoded
   const endsBefore = await ends(store);
   const unasked = stored.map(encodeEntity).map(({ originId, type, contentHash, urlHash, size }) => ({
     ...{ originId, type, contentHash, urlHash, size },
-    encode(): Buffer {
+    encode(): EncodedRecord {
       throw new Error(`the body of ${originId} was asked for`);
     },
   }));
@@ -392,12 +392,14 @@ function acceptCall(store: Store, token: string, entities: readonly SourceEntity
     keys.stream(tag),
     keys.meta(tag, tenant, sourceId),
     keys.entities(tag, tenant, sourceId),
+    keys.names(tag, tenant, sourceId),
     tenant,
     sourceId,
     '0'.repeat(encoded.length),
     encoded.map(({ originId }) => originId),
     records,
-    encoded.map((one, index) => Buffer.concat([stamps[index] ?? Buffer.alloc(0), one.encode()])),
+    encoded.map((one, index) => Buffer.concat([stamps[index] ?? Buffer.alloc(0), one.encode().body])),
+    [],
   ];
   return acceptAgain.run(store.client, [keys.clock(tag)], [packForLua([group])]);
 }

@@ -3,8 +3,9 @@
 -- Idempotent: a repeated call finds the token of its request in the compare records, and does nothing to those entities.
 --
 -- KEYS  1 clock of the first group
--- ARGV  1 packed list of groups, each the entities of one source in one partition: {clock, stream, meta and entities
---       key, tenant, sourceId, a digit for each entity: 1 overrides its type, originIds, compare records, entity records}
+-- ARGV  1 packed list of groups, each the entities of one source in one partition: {clock, stream, meta, entities
+--       and names key, tenant, sourceId, a digit for each entity: 1 overrides its type, originIds, compare records, entity records,
+--       the lists of names that these leave out: digest, list, digest …}
 --       Records come as they are stored for a new entity: their three stamps are equal.
 --       A call of several groups is for one Redis, where their keys may lie in different slots.
 --       Two requests of one call have no entity in common.
@@ -22,13 +23,13 @@ end
 -- Everything is read, and every key looked at, before the first write: an error between the writes would not undo them.
 local groups, codes = {}, {}
 for index, sent in ipairs(cmsgpack.unpack(ARGV[1])) do
-  local clock, stream, metaKey, entities, tenant, sourceId, forces, originIds, records, sentBodies = unpack(sent)
+  local clock, stream, metaKey, entities, namesKey, tenant, sourceId, forces, originIds, records, sentBodies, names = unpack(sent)
   local group = {
     clock = clock, stream = stream, meta = metaKey, entities = entities, tenant = tenant, sourceId = sourceId,
-    metas = {}, bodies = {}, announced = {}, announcedBytes = 0,
+    metas = {}, bodies = {}, announced = {}, announcedBytes = 0, namesKey = namesKey, names = names,
   }
   groups[index] = group
-  redis.call('EXISTS', clock, stream, entities)
+  redis.call('EXISTS', clock, stream, entities, namesKey)
   local stored, written = {}, {}
   each(originIds, function(from, to)
     local found = redis.call('HMGET', metaKey, unpack(originIds, from, to))
@@ -73,6 +74,7 @@ end
 local sequences = {}
 for index, group in ipairs(groups) do
   if #group.announced > 0 then
+    for at = 1, #group.names, 2 do redis.call('HSETNX', group.namesKey, group.names[at], group.names[at + 1]) end
     each(group.metas, function(from, to) redis.call('HSET', group.meta, unpack(group.metas, from, to)) end)
     each(group.bodies, function(from, to) redis.call('HSET', group.entities, unpack(group.bodies, from, to)) end)
     local sequence = redis.call('HINCRBY', group.clock, 'stream', 1)

@@ -1,0 +1,104 @@
+/**
+ * Most entities of a type have properties of the same names. Their records leave the names out, and say under which digest
+ * their list stands in `keys.names`, in the same partition. The call that stores a record stores its list with it
+ * (`scripts/entities/accept.lua`), so no record is ever without it. A list never changes: whoever has read it may keep it.
+ */
+import { hash } from 'node:crypto';
+import type { JsonObject } from '../../contract/json.ts';
+import { assert } from '../../lib/assert.ts';
+import { BoundedCache } from '../../lib/bounded-cache.ts';
+import { keys } from '../keys.ts';
+import { answerOf } from '../redis/errors.ts';
+import { Script } from '../redis/script.ts';
+import type { Store } from '../store.ts';
+
+/** The names of the properties of an entity, in their order. */
+export interface NameList {
+  /** Field of `keys.names`. */
+  readonly digest: Uint8Array;
+  /** JSON text of the names. */
+  readonly text: string;
+}
+
+interface MetList {
+  /** Null until records leave it out. */
+  list: NameList | null;
+  /** Entities of a process that had these names. */
+  entities: number;
+}
+
+/** Each partition keeps the list, so it pays only when many entities share it. */
+const entitiesMin = 64;
+/** Of the JSON text of a list. A longer one stays in its records. */
+const textCharactersMax = 4_096;
+const listsMet = 1_000;
+const listsRead = 2_000;
+const digestBytes = 12;
+
+const met = new BoundedCache<string, MetList>({ entriesMax: listsMet });
+const read = new BoundedCache<string, readonly string[]>({ entriesMax: listsRead });
+
+/** The list of an entity's names, if its record should leave them out. Counts the entity. */
+export function nameListOf(properties: JsonObject): NameList | null {
+  const text = JSON.stringify(Object.keys(properties));
+  if (text.length > textCharactersMax) return null;
+  const known = met.getOrMake(text, () => ({ list: null, entities: 0 }));
+  known.entities += 1;
+  if (known.entities < entitiesMin) return null;
+  known.list ??= { digest: hash('sha256', text, 'buffer').subarray(0, digestBytes), text };
+  return known.list;
+}
+
+/** Entities of one source in one partition. */
+export interface NamesPlace {
+  readonly tag: string;
+  readonly tenant: string;
+  readonly sourceId: string;
+}
+
+/**
+ * The lists of records, in the order asked; null for a record that has its names itself.
+ * @param digests null for such a record. @throws StoreUnavailableError
+ */
+export async function readNames(
+  store: Store,
+  { tag, tenant, sourceId }: NamesPlace,
+  digests: readonly (Uint8Array | null)[],
+): Promise<(readonly string[] | null)[]> {
+  const known = new Map<string, readonly string[]>();
+  const missing = new Map<string, Uint8Array>();
+  for (const digest of digests) {
+    if (digest === null) continue;
+    const text = textOf(digest);
+    const names = read.get(text);
+    if (names === undefined) missing.set(text, digest);
+    else known.set(text, names);
+  }
+  if (missing.size > 0) {
+    const fields = [...missing.values()].map((digest) => Buffer.from(digest));
+    const stored = await answerOf(store.client.hmget(keys.names(tag, tenant, sourceId), ...fields));
+    for (const [at, text] of [...missing.keys()].entries()) {
+      const list = stored[at];
+      assert(typeof list === 'string', 'the names of a record are stored with it');
+      const names = JSON.parse(list) as string[];
+      read.set(text, names);
+      known.set(text, names);
+    }
+  }
+  return digests.map((digest) => (digest === null ? null : (known.get(textOf(digest)) ?? null)));
+}
+
+function textOf(digest: Uint8Array): string {
+  return Buffer.from(digest.buffer, digest.byteOffset, digest.byteLength).toString('latin1');
+}
+
+const forgetScript = new Script<0 | 1>('entities/forget-names', 2);
+
+/** Forgets the lists of a source of which a partition has no entities. @throws StoreUnavailableError */
+export async function forgetNames(store: Store, { tag, tenant, sourceId }: NamesPlace): Promise<void> {
+  await forgetScript.run(
+    store.client,
+    [keys.meta(tag, tenant, sourceId), keys.names(tag, tenant, sourceId)],
+    [],
+  );
+}

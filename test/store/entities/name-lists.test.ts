@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { SourceEntity } from '../../../src/contract/entity.ts';
+import type { JsonObject } from '../../../src/contract/json.ts';
+import { acceptEntities } from '../../../src/store/entities/accept.ts';
+import { readEntities } from '../../../src/store/entities/entities.ts';
+import {
+  decodeEntity,
+  encodeEntity,
+  openRecord,
+  packStamps,
+} from '../../../src/store/entities/entity-record.ts';
+import { forgetNames } from '../../../src/store/entities/name-lists.ts';
+import { removeEntities } from '../../../src/store/entities/remove.ts';
+import { keys } from '../../../src/store/keys.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { TestRedis } from '../../support/redis.ts';
+import { runs } from '../../support/runs.ts';
+
+const redis = await TestRedis.start();
+const tenant = 'acme';
+const sourceId = 'source-1';
+const originIds = Array.from({ length: 300 }, (_, number) => `e${number}`);
+
+function entity(originId: string, properties: JsonObject): SourceEntity {
+  return { originId, type: 'page', url: null, originParentId: null, redirects: [], properties };
+}
+
+async function accept(store: Store, entities: readonly SourceEntity[]): Promise<void> {
+  await acceptEntities(store, { tenant, sourceId, force: false, entities: entities.map(encodeEntity) });
+}
+
+async function storedProperties(store: Store): Promise<(JsonObject | undefined)[]> {
+  const stored = await readEntities(
+    store,
+    tenant,
+    originIds.map((originId) => ({ sourceId, originId })),
+  );
+  return stored.map((one) => one?.properties);
+}
+
+const longNames = (number: number): JsonObject => ({
+  aNameThatIsAsLongAsAWholeSentence: number,
+  anotherNameThatIsAsLongAsAWholeSentence: [`${number}`],
+});
+
+test('records of many entities with equal names leave them out, and give them back', async () => {
+  const store = await redis.openEmptyStore(2);
+  const sent = originIds.map((originId, number) => entity(originId, longNames(number)));
+  await accept(store, sent);
+  assert.deepEqual(
+    await storedProperties(store),
+    sent.map(({ properties }) => properties),
+  );
+  const [tag = ''] = store.partitions.tags;
+  const sizes = Object.values(await store.client.hgetallBuffer(keys.entities(tag, tenant, sourceId))).map(
+    ({ length }) => length,
+  );
+  assert.ok(Math.max(...sizes) > Math.min(...sizes) + 60, 'the first ones have their names themselves');
+  const lists = await store.client.hvals(keys.names(tag, tenant, sourceId));
+  assert.deepEqual(lists, [JSON.stringify(Object.keys(longNames(0)))]);
+});
+
+test('names of which no two entities have the same stay in their records', async () => {
+  const store = await redis.openEmptyStore(2);
+  const sent = originIds.map((originId) => entity(originId, { [`only of ${originId}`]: 1 }));
+  await accept(store, sent);
+  assert.deepEqual(
+    await storedProperties(store),
+    sent.map(({ properties }) => properties),
+  );
+  for (const tag of store.partitions.tags) {
+    assert.equal(await store.client.exists(keys.names(tag, tenant, sourceId)), 0);
+  }
+});
+
+test('the names go with the last entity of their source, and not before', async () => {
+  const store = await redis.openEmptyStore(1);
+  const [tag = ''] = store.partitions.tags;
+  const place = { tag, tenant, sourceId };
+  await accept(
+    store,
+    originIds.map((originId, number) => entity(originId, { n: number, m: 1 })),
+  );
+  await forgetNames(store, place);
+  assert.equal(await store.client.exists(keys.names(tag, tenant, sourceId)), 1);
+  await removeEntities(store, { tenant, sourceId, originIds });
+  await forgetNames(store, place);
+  assert.equal(await store.client.exists(keys.names(tag, tenant, sourceId)), 0);
+});
+
+test('any properties come back in their order, with their names in the record or without', () => {
+  const names = fc.oneof(
+    fc.string(),
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom('__proto__', '7', '\ud800'),
+  );
+  fc.assert(
+    fc.property(fc.dictionary(names, fc.jsonValue()), (made) => {
+      const properties = JSON.parse(JSON.stringify(made)) as JsonObject;
+      const text = JSON.stringify(properties);
+      let leftOut = 0;
+      for (let times = 0; times < 70; times += 1) {
+        const { body, names: list } = encodeEntity(entity('e', properties)).encode();
+        const stamps = packStamps({ ...entity('e', {}), sourceId, stamp: 1, bornStamp: 1, urlStamp: 1 });
+        const open = openRecord(Buffer.concat([stamps, body]));
+        const known = list === null ? null : (JSON.parse(list.text) as string[]);
+        const decoded = decodeEntity({ sourceId, originId: 'e' }, open, known);
+        assert.equal(JSON.stringify(decoded.properties), text);
+        leftOut += list === null ? 0 : 1;
+      }
+      assert.ok(leftOut > 0);
+    }),
+    { numRuns: runs(30) },
+  );
+});
