@@ -2,8 +2,8 @@
 import { Redis } from 'ioredis';
 import type { System } from './system.ts';
 
-/** Elements of a key that Redis looks at to say how large it is. */
-const samples = 500;
+/** Redis looks at all elements of a key to say how large it is. */
+const samples = 0;
 const keysPerScan = 500;
 
 /** Kind of key, as `src/store/keys.ts` names it -> bytes of all keys of a tenant, the largest first. */

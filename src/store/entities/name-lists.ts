@@ -21,6 +21,7 @@ export interface NameList {
 }
 
 interface MetList {
+  readonly names: readonly string[];
   /** Null until records leave it out. */
   list: NameList | null;
   /** Entities of a process that had these names. */
@@ -29,8 +30,8 @@ interface MetList {
 
 /** Each partition keeps the list, so it pays only when many entities share it. */
 const entitiesMin = 64;
-/** Of the JSON text of a list. A longer one stays in its records. */
-const textCharactersMax = 4_096;
+/** Of a list. A longer one stays in its records. */
+const charactersMax = 4_096;
 const listsMet = 1_000;
 const listsRead = 2_000;
 const digestBytes = 12;
@@ -40,13 +41,25 @@ const read = new BoundedCache<string, readonly string[]>({ entriesMax: listsRead
 
 /** The list of an entity's names, if its record should leave them out. Counts the entity. */
 export function nameListOf(properties: JsonObject): NameList | null {
-  const text = JSON.stringify(Object.keys(properties));
-  if (text.length > textCharactersMax) return null;
-  const known = met.getOrMake(text, () => ({ list: null, entities: 0 }));
+  const names = Object.keys(properties);
+  // Joining takes a fraction of what JSON text takes. Two lists with one text can only have zero bytes in their names.
+  const joined = names.join('\0');
+  if (names.length === 0 || joined.length > charactersMax) return null;
+  const known = met.getOrMake(joined, () => ({ names, list: null, entities: 0 }));
+  if (!areEqual(known.names, names)) return null;
   known.entities += 1;
   if (known.entities < entitiesMin) return null;
-  known.list ??= { digest: hash('sha256', text, 'buffer').subarray(0, digestBytes), text };
+  known.list ??= listOf(names);
   return known.list;
+}
+
+function areEqual(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((name, at) => name === b[at]);
+}
+
+function listOf(names: readonly string[]): NameList {
+  const text = JSON.stringify(names);
+  return { digest: hash('sha256', text, 'buffer').subarray(0, digestBytes), text };
 }
 
 /** Entities of one source in one partition. */
@@ -98,7 +111,7 @@ const forgetScript = new Script<0 | 1>('entities/forget-names', 2);
 export async function forgetNames(store: Store, { tag, tenant, sourceId }: NamesPlace): Promise<void> {
   await forgetScript.run(
     store.client,
-    [keys.meta(tag, tenant, sourceId), keys.names(tag, tenant, sourceId)],
+    [keys.entities(tag, tenant, sourceId), keys.names(tag, tenant, sourceId)],
     [],
   );
 }
