@@ -43,11 +43,37 @@ test('files of the rooms share processes, but for the longest and those with hoo
   const { modules, remove } = writeSharing(root, files);
   const { code, stdout } = await runCommand('test', modules);
   assert.equal(code, 0, stdout);
-  assert.match(stdout, /ℹ pass 16\n/);
+  // Each process has a test of its own, which waits for the files.
+  assert.match(stdout, new RegExp(`ℹ pass ${files.length + modules.length}\\n`));
   for (const file of files) assert.ok(stdout.includes(file), file);
   assert.ok(modules.length < files.length);
   remove();
   assert.deepEqual(modules.filter(existsSync), []);
+});
+
+test('what a file cleans up at its end is there until the tests of a slower one have run', async (context) => {
+  const root = await temporaryFolder(context);
+  mkdirSync(path.join(root, 'test/lib'), { recursive: true });
+  const quick = `import { after, test } from 'node:test';
+    globalThis.isThere = true;
+    after(() => { globalThis.isThere = false; });
+    test('quick', () => {});`;
+  const slow = `import assert from 'node:assert';
+    import { test } from 'node:test';
+    import { setTimeout } from 'node:timers/promises';
+    await setTimeout(300);
+    test('slow', () => assert.ok(globalThis.isThere));`;
+  // Files beyond the number of processes share one with the first.
+  const idle = Array.from({ length: 11 }, (_, at) => `test/lib/c${at}.test.ts`);
+  const files = ['test/lib/a.test.ts', ...idle, 'test/lib/b.test.ts'];
+  for (const file of files) writeFileSync(path.join(root, file), '');
+  writeFileSync(path.join(root, 'test/lib/a.test.ts'), quick);
+  writeFileSync(path.join(root, 'test/lib/b.test.ts'), slow);
+  const { modules, remove } = writeSharing(root, files);
+  const { code, stdout } = await runCommand('test', modules.slice(0, 1));
+  assert.equal(code, 0, stdout);
+  assert.match(stdout, /✔ slow/);
+  remove();
 });
 
 test('files whose tenants are on one platform are in one process', async (context) => {

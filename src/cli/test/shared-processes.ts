@@ -59,13 +59,24 @@ export function writeSharing(
   const groups = [...spread(others), ofPlatform].filter((group) => group.length > 0);
   const modules = groups.map((group, at) => {
     const module = path.join(folder, `shared-${at + 1}.mjs`);
-    writeFileSync(
-      module,
-      group.map((file) => `import ${JSON.stringify(pathToFileURL(path.join(root, file)).href)};\n`).join(''),
-    );
+    writeFileSync(module, sharedModule(group.map((file) => pathToFileURL(path.join(root, file)).href)));
     return module;
   });
   return { modules, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/**
+ * Its first test waits until all files are there. Otherwise the tests of one could all end before another has registered
+ * any: what they clean up at their end would be gone, and the others would never run.
+ */
+function sharedModule(urls: readonly string[]): string {
+  return `import { test } from 'node:test';
+let onLoaded;
+const loaded = new Promise((resolve) => { onLoaded = resolve; });
+test('all files are loaded', () => loaded);
+await Promise.all([${urls.map((url) => `import(${JSON.stringify(url)})`).join(', ')}]);
+onLoaded();
+`;
 }
 
 /** Spreads files over as many groups as there are processes. */
