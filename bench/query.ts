@@ -61,7 +61,7 @@ await runBench({
       : [packages, await cityItems()].filter((set) => set !== null);
     const postgres = await startPostgres(context);
     const results: BenchResult[] = [];
-    for (const set of sets) results.push(await measureSet(context, set, postgres));
+    for (const set of sets) results.push(await measureSet(context, set, postgres?.version ?? null));
     return {
       tables: results.flatMap(({ tables }) => tables),
       charts: results.flatMap(({ charts }) => charts),

@@ -9,7 +9,8 @@ const rowsPerInsert = 50;
 const columns = ['origin_id', 'type', 'url', 'origin_parent_id', 'redirects', 'properties'];
 const jsonText = (name: string) => `(properties->>'${name}')`;
 
-const schema = [
+/** The table, and the indexes of what our index searches, filters and sorts. */
+export const entitiesTable = [
   'drop table if exists entities',
   `create table entities (
     origin_id text primary key,
@@ -22,8 +23,6 @@ const schema = [
     words tsvector generated always as (case when type = 'city' then
       to_tsvector('simple', coalesce(properties->>'name', '') || ' ' || coalesce(properties->>'alternateNames', '')) end) stored
   )`,
-  'create index on entities (url)',
-  'create index on entities using gin (redirects)',
   'create index on entities using gin (words)',
   ...['country', 'regionId', 'featureCode', 'timezone', 'updatedAt'].map(
     (name) => `create index on entities (${jsonText(name)}) where type = 'city'`,
@@ -33,48 +32,71 @@ const schema = [
   ),
 ];
 
-/** An upsert, as our ingest is one. */
-const upsert = (rows: number) => `insert into entities (${columns.join(', ')})
-  values ${Array.from({ length: rows }, (_, row) => `(${columns.map((_, column) => `$${row * columns.length + column + 1}`).join(', ')})`).join(', ')}
-  on conflict (origin_id) do update set (${columns.slice(1).join(', ')}) = (${columns
-    .slice(1)
-    .map((name) => `excluded.${name}`)
-    .join(', ')})
+/** What an upsert does with an entity that is there: it writes what differs, as our ingest does. */
+export const updateWhereChanged = `on conflict (origin_id) do update set (${columns.slice(1).join(', ')}) = (${columns
+  .slice(1)
+  .map((name) => `excluded.${name}`)
+  .join(', ')})
   where (entities.type, entities.url, entities.origin_parent_id, entities.redirects, entities.properties)
     is distinct from (excluded.type, excluded.url, excluded.origin_parent_id, excluded.redirects, excluded.properties)`;
 
-export async function createEntitiesTable(connection: SqlConnection): Promise<void> {
-  for (const text of schema) await connection.query({ text });
-  await connection.query({ text: 'checkpoint' });
+const upsert = (rows: number) => `insert into entities (${columns.join(', ')})
+  values ${Array.from({ length: rows }, (_, row) => `(${columns.map((_, column) => `$${row * columns.length + column + 1}`).join(', ')})`).join(', ')}
+  ${updateWhereChanged}`;
+
+/** A way to keep the entities in PostgreSQL. */
+export interface EntityKeeper {
+  create(connection: SqlConnection): Promise<void>;
+  /** Saves some in one statement, which is one commit. */
+  save(connection: SqlConnection, entities: readonly Entity[]): Promise<void>;
 }
 
-/** Reads NDJSON lines and inserts them over all connections at once. A statement has 50 rows and is a commit. */
+/** Rows, and nothing made of them. */
+export const plainRows: EntityKeeper = {
+  create: (connection) =>
+    inOrder(connection, [
+      ...entitiesTable,
+      'create index on entities (url)',
+      'create index on entities using gin (redirects)',
+      'checkpoint',
+    ]),
+  async save(connection, entities) {
+    await connection.query({
+      name: `upsert-${entities.length}`,
+      text: upsert(entities.length),
+      values: entities.flatMap((entity) => [
+        entity.originId,
+        entity.type,
+        entity.url,
+        entity.originParentId,
+        entity.redirects,
+        JSON.stringify(entity.properties),
+      ]),
+    });
+  },
+};
+
+export async function inOrder(connection: SqlConnection, statements: readonly string[]): Promise<void> {
+  for (const text of statements) await connection.query({ text });
+}
+
+/** Reads NDJSON lines and saves them over all connections at once, 50 in a batch. */
 export async function loadEntities(
   connections: readonly SqlConnection[],
+  keeper: EntityKeeper,
   lines: AsyncIterator<string>,
 ): Promise<void> {
   await Promise.all(
     connections.map(async (connection) => {
       for (;;) {
-        const rows: Entity[] = [];
-        while (rows.length < rowsPerInsert) {
+        const entities: Entity[] = [];
+        while (entities.length < rowsPerInsert) {
           const { value, done } = await lines.next();
           if (done === true) break;
-          rows.push(JSON.parse(value));
+          entities.push(JSON.parse(value));
         }
-        if (rows.length === 0) return;
-        await connection.query({
-          name: `upsert-${rows.length}`,
-          text: upsert(rows.length),
-          values: rows.flatMap((row) => [
-            row.originId,
-            row.type,
-            row.url,
-            row.originParentId,
-            row.redirects,
-            JSON.stringify(row.properties),
-          ]),
-        });
+        if (entities.length === 0) return;
+        await keeper.save(connection, entities);
       }
     }),
   );

@@ -45,8 +45,14 @@ export const postgresSettingsText = Object.entries(settings)
   .map(([name, value]) => `${name} ${value}`)
   .join(', ');
 
-/** Starts PostgreSQL. @returns its version; null when there is none, after a line that says why */
-export async function startPostgres(context: BenchContext): Promise<string | null> {
+export interface Postgres {
+  readonly version: string;
+  /** Of the process whose children serve the connections. */
+  readonly pid: number;
+}
+
+/** Starts PostgreSQL. @returns null when there is none, after a line that says why */
+export async function startPostgres(context: BenchContext): Promise<Postgres | null> {
   const initdb = findTool('initdb', 'postgresql', context.say);
   const postgres = initdb === null ? null : path.join(path.dirname(initdb), 'postgres');
   if (initdb === null || postgres === null) return null;
@@ -63,7 +69,7 @@ export async function startPostgres(context: BenchContext): Promise<string | nul
   }
   const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const port = ports.postgres;
-  await startServer(context, {
+  const { pid } = await startServer(context, {
     program: postgres,
     words: ['-D', folder, '-p', String(port), ...options],
     port,
@@ -72,7 +78,7 @@ export async function startPostgres(context: BenchContext): Promise<string | nul
   const connection = await connectPostgres();
   const { rows } = await connection.query({ text: 'show server_version' });
   await connection.end();
-  return `PostgreSQL ${String(rows[0]?.server_version).split(' ')[0]}`;
+  return { version: `PostgreSQL ${String(rows[0]?.server_version).split(' ')[0]}`, pid: pid ?? 0 };
 }
 
 export async function connectPostgres(): Promise<SqlConnection> {

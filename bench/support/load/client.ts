@@ -117,6 +117,22 @@ export class Client {
     }
   }
 
+  /** Every route of the tenant. */
+  async routes(): Promise<readonly ListedRoute[]> {
+    const routes: ListedRoute[] = [];
+    for (let token: string | null = ''; token !== null; ) {
+      const response: Response = await fetch(`${this.baseUrl}/routes/v2`, {
+        headers: { 'X-Api-Key': this.clientKey, ...(token === '' ? {} : { 'X-Continuation-Token': token }) },
+      });
+      const page: { continuationToken: string | null; results: ListedRoute[] } = JSON.parse(
+        await response.text(),
+      );
+      routes.push(...page.results);
+      token = page.continuationToken;
+    }
+    return routes;
+  }
+
   async routeCount(): Promise<number> {
     const response = await fetch(`${this.baseUrl}/routes/v1?first=100`, {
       headers: { 'X-Api-Key': this.clientKey },
@@ -159,6 +175,12 @@ export class Client {
 const pollMs = 25;
 const perRequest = 50;
 const settlingEntities = 300;
+
+export interface ListedRoute {
+  readonly url: string;
+  /** The URL that a redirect leads to; null for a page. */
+  readonly redirect: string | null;
+}
 
 export interface QueryAnswer {
   readonly totalResults: number;

@@ -102,7 +102,7 @@ export async function headersToRun(
   return { 'X-Service-Min-Version': await client.save(items.slice(0, 1).map(itemEntity)) };
 }
 
-/** Starts the other contenders, each with the same items behind the same front. @param postgres from `startPostgres` */
+/** Starts the other contenders, each with the same items behind the same front. @param postgres its version, where it runs */
 export async function startPeers(
   context: BenchContext,
   { name: setName, items }: ItemSet,
