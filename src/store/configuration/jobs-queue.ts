@@ -83,11 +83,12 @@ export class JobQueue<Task extends object, Progress extends object> {
   }
 
   async #status(queue: Queue<Task>, id: string): Promise<JobStatus<Progress> | null> {
+    // The state comes first: a job that was read before it ended would be told as done with what it had saved until then.
+    const state = await queue.getJobState(id);
     const job = await queue.getJob(id);
     if (job === undefined) return null;
-    const state = stateOf[await job.getState()] ?? 'waiting';
     return {
-      state,
+      state: stateOf[state] ?? 'waiting',
       progress: progressOf<Progress>(job),
       failure: job.failedReason ?? null,
       startedAtMs: job.processedOn ?? null,
