@@ -57,27 +57,28 @@ export function writeSharing(
   const ofPlatform = files.filter((file) => sharesPlatform(root, file));
   const others = files.filter((file) => !ofPlatform.includes(file));
   const groups = [...spread(others), ofPlatform].filter((group) => group.length > 0);
+  writeFileSync(path.join(folder, 'until-loaded.mjs'), untilLoaded);
   const modules = groups.map((group, at) => {
     const module = path.join(folder, `shared-${at + 1}.mjs`);
-    writeFileSync(module, sharedModule(group.map((file) => pathToFileURL(path.join(root, file)).href)));
+    const imports = group.map(
+      (file) => `import ${JSON.stringify(pathToFileURL(path.join(root, file)).href)};\n`,
+    );
+    // Modules that await anything are left behind by those after them, and what is below runs when all of them are done.
+    writeFileSync(module, `${imports.join('')}import { onLoaded } from './until-loaded.mjs';\nonLoaded();\n`);
     return module;
   });
   return { modules, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
 /**
- * Its first test waits until all files are there. Otherwise the tests of one could all end before another has registered
- * any: what they clean up at their end would be gone, and the others would never run.
+ * One more test of each process, which waits until all its files are there. Otherwise the tests of the others could end before a
+ * file that takes long to load has registered any: what they clean up would be gone, and its tests would never run.
  */
-function sharedModule(urls: readonly string[]): string {
-  return `import { test } from 'node:test';
-let onLoaded;
+const untilLoaded = `import { test } from 'node:test';
+export let onLoaded;
 const loaded = new Promise((resolve) => { onLoaded = resolve; });
 test('all files are loaded', () => loaded);
-await Promise.all([${urls.map((url) => `import(${JSON.stringify(url)})`).join(', ')}]);
-onLoaded();
 `;
-}
 
 /** Spreads files over as many groups as there are processes. */
 function spread(files: readonly string[]): string[][] {
