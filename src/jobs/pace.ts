@@ -13,7 +13,7 @@ import { rebuildsWaitingMax } from '../contract/limits.ts';
 /** Below so many requests a second nobody reads: a probe or two. */
 const readersFromPerSecond = 1;
 /** Readers notice the work when an answer takes longer than so many times its quiet value. */
-const slowedMax = 1.75;
+const slowedMax = 1.4;
 /** What an answer takes besides what it waits for, in ms: below it, nobody notices that a read takes twice as long. */
 const answerMs = 0.25;
 

@@ -73,7 +73,7 @@ function highestUnnoticed({ quietMs, capacity, slowdown }: Machine): number {
   let highest = 0;
   for (let rate = 10; rate <= capacity; rate += 10) {
     const waitMs = quietMs * (1 + (slowdown * rate) / capacity);
-    if ((waitMs + 0.25) / (quietMs + 0.25) <= 1.75) highest = rate;
+    if ((waitMs + 0.25) / (quietMs + 0.25) <= 1.4) highest = rate;
   }
   return highest;
 }
