@@ -14,7 +14,7 @@ const comparisonUnits = 5;
 /** The cost of indexing a term, in units of the pace. */
 const indexingUnits = 200;
 /** A search indexes at most so many portions of terms, of so many each. It looks at the terms that are left. */
-const portionsPerSearch = 64;
+const portionsPerSearch = 512;
 const portionTerms = 64;
 /** Terms that are not indexed are looked at. The index is made again when they are so many, and this share of the others. */
 const unindexedTermsMin = 2048;
