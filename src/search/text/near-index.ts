@@ -10,7 +10,7 @@ const placesPerBucketMin = 2;
 
 /** Terms by the places at which a dictionary has them. */
 export interface TermPlaces {
-  /** Undefined: the term is gone. */
+  /** Undefined behind the last place. Texts of terms that are gone may still be there. */
   at(place: number): string | undefined;
 }
 
