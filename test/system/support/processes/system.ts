@@ -81,7 +81,7 @@ export class System {
   readonly #processes = new Map<string, SystemProcess>();
   readonly #ports = new Map<string, number>();
   readonly #clients: Client[] = [];
-  #store: Store | null = null;
+  #store: Promise<Store> | null = null;
   #configuration: Configuration | null = null;
 
   private constructor(
@@ -168,11 +168,11 @@ export class System {
     };
   }
 
-  /** A store of the test's own. */
-  async store(): Promise<Store> {
+  /** A store of the test's own, the same for all who ask: files that share a platform ask at once, and `stop` closes one. */
+  store(): Promise<Store> {
     const url = this.options.storeUrl ?? this.own.redis?.url ?? '';
     const address = this.#cluster?.address ?? { kind: 'single' as const, url };
-    this.#store ??= await openStore({ address, partitionCount: this.#partitions });
+    this.#store ??= openStore({ address, partitionCount: this.#partitions });
     return this.#store;
   }
 
@@ -370,7 +370,7 @@ export class System {
     for (const role of ['web', 'worker', 'jobs']) {
       await Promise.all(all.filter(({ name }) => name.startsWith(role)).map((process) => process.stop()));
     }
-    await this.#store?.close();
+    await (await this.#store)?.close();
     await this.own.redis?.process.signal('SIGKILL');
     await this.own.cluster?.stop();
     await rm(this.folder, { recursive: true, force: true });
