@@ -174,7 +174,11 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     });
     const closed = once(child, 'close');
     const log = path.join(folder, 'apt-get.log');
-    await until('the installation is under way', () => existsSync(log));
+    // The shell makes the file before it writes into it.
+    await until(
+      'the installation is under way',
+      async () => (await readFile(log, 'utf8').catch(() => '')) !== '',
+    );
     process.kill(-(child.pid ?? 0), signal);
     await closed;
     assert.equal(await readFile(log, 'utf8'), 'guarded\n');
