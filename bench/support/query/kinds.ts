@@ -7,6 +7,7 @@ export const queryKinds = ['one word', 'two words, typos', 'filter + sort', 'sea
 
 /** What a search box and a map ask for besides. */
 export const boxKinds = [
+  'one word, typos',
   'beginning',
   'beginning, typos',
   'word, highlighted',

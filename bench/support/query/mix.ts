@@ -60,13 +60,14 @@ interface Source {
 
 const makers: Readonly<Record<QueryKind, (source: Source) => readonly BenchQuery[]>> = {
   'one word': (source) => wordQueries(shuffled(source), source.count),
-  'two words, typos': typoQueries,
+  'two words, typos': (source) => typoQueries(source, 2),
   'filter + sort': filterQueries,
   'search + facet': (source) =>
     wordQueries(shuffled(source), source.count).map((query) => ({
       ...query,
       facets: [{ field: 'category' }],
     })),
+  'one word, typos': (source) => typoQueries(source, 1),
   beginning: (source) => beginningQueries(source, true),
   'beginning, typos': (source) => beginningQueries(source, false),
   'word, highlighted': (source) =>
@@ -173,11 +174,11 @@ function within(degrees: number, most: number): number {
   return Math.max(-most, Math.min(most, degrees));
 }
 
-/** Queries of two words, each with one letter replaced. */
-function typoQueries({ words, count, next }: Source): BenchQuery[] {
+/** Queries of some words, each with one letter replaced. */
+function typoQueries({ words, count, next }: Source, wordCount: number): BenchQuery[] {
   const long = words.filter((word) => word.length >= 6);
   return distinct(count, () => {
-    const value = [pick(long, next), pick(long, next)].map((word) => withTypo(word, next)).join(' ');
+    const value = Array.from({ length: wordCount }, () => withTypo(pick(long, next), next)).join(' ');
     return { search: { field: 'text', value, literal: false } };
   });
 }
