@@ -79,9 +79,7 @@ export const keys = {
   /** String: token of the restore that may write to the partition; gone when it is done. */
   restore: (tag: string) => `${tag}:restore`,
 
-  /** Hash: originId -> compare record. */
-  meta: (tag: string, tenant: string, sourceId: string) => `${tag}:meta:${tenant}:${sourceId}`,
-  /** Hash: originId -> entity record. */
+  /** Hash: originId -> entity record (`scripts/parts/entity-heads.lua`). */
   entities: (tag: string, tenant: string, sourceId: string) => `${tag}:entities:${tenant}:${sourceId}`,
   /** Hash: digest -> names of properties that entity records leave out, in JSON (`entities/name-lists.ts`). */
   names: (tag: string, tenant: string, sourceId: string) => `${tag}:names:${tenant}:${sourceId}`,

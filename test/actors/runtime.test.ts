@@ -231,7 +231,7 @@ class Stage {
     for (const tenant of tenants) {
       for (const sourceId of sourceIds) {
         for (const [partition, tag] of this.store.partitions.tags.entries()) {
-          const originIds = await this.store.client.hkeys(keys.meta(tag, tenant, sourceId));
+          const originIds = await this.store.client.hkeys(keys.entities(tag, tenant, sourceId));
           const members = originIds.map((originId) =>
             formatDependent({ kind: 'entity', environmentId: '', name: '', sourceId, originId }),
           );

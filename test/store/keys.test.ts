@@ -30,7 +30,6 @@ test('all keys of a partition lie in one slot, whatever ids they hold', () => {
         keys.itemIndexes(tag),
         keys.sources(tag),
         keys.removal(tag, text),
-        keys.meta(tag, tenant, sourceId),
         keys.entities(tag, tenant, sourceId),
         keys.names(tag, tenant, sourceId),
         keys.processed(tag, tenant, sourceId),

@@ -390,7 +390,6 @@ const damages: readonly { what: string; subject: RegExp; damage(store: Store): P
     what: 'an entity that went without a word',
     subject: /Entity\/p12\/View\/page$/,
     damage: async (store) => {
-      await store.client.hdel(keys.meta(entityTag(store, 'p12'), tenant, 'src-1'), 'p12');
       await store.client.hdel(keys.entities(entityTag(store, 'p12'), tenant, 'src-1'), 'p12');
     },
   },

@@ -6,12 +6,11 @@ import { type LuaValue, packForLua } from '../redis/lua-list.ts';
 import { Script } from '../redis/script.ts';
 import type { Store } from '../store.ts';
 import type { AcceptOutcome, AcceptRequest } from './accept.ts';
-import { stampsAt } from './compare-heads.ts';
 import type { EncodedEntity } from './entity-record.ts';
 
-const accept = new Script<[sequences: number[], codes: Buffer]>('entities/accept', 1);
+const accept = new Script<[sequences: number[], codes: Buffer]>('entities/accept', 1, ['entity-heads']);
 
-const compare = new Script<[sequences: number[], codes: Buffer]>('entities/compare', 1);
+const compare = new Script<[sequences: number[], codes: Buffer]>('entities/compare', 1, ['entity-heads']);
 
 /** Outcomes by the digit with which the script answers. */
 const outcomes: readonly AcceptOutcome[] = ['unchanged', 'changed', 'typeConflict'];
@@ -167,7 +166,7 @@ function areDistinct(sent: readonly Sent[]): boolean {
 function hashesForLua({ tenant, sourceId, sent }: Group, tag: string): LuaValue {
   return [
     keys.clock(tag),
-    keys.meta(tag, tenant, sourceId),
+    keys.entities(tag, tenant, sourceId),
     sent.map(({ entity }) => entity.originId),
     sent.map(({ entity }) => entity.contentHash),
   ];
@@ -178,15 +177,13 @@ function recordsForLua({ tenant, sourceId, sent }: Group, tag: string): LuaValue
   return [
     keys.clock(tag),
     keys.stream(tag),
-    keys.meta(tag, tenant, sourceId),
     keys.entities(tag, tenant, sourceId),
     keys.names(tag, tenant, sourceId),
     tenant,
     sourceId,
     sent.map(({ parcel }) => (parcel.request.force ? '1' : '0')).join(''),
     sent.map(({ entity }) => entity.originId),
-    sent.map(({ entity, head }) => Buffer.concat([head, Buffer.from(entity.type)])),
-    sent.map(({ entity, head }) => Buffer.concat([head.subarray(stampsAt), entity.encode().body])),
+    sent.map(({ entity, head }) => Buffer.concat([head, entity.encode().body])),
     namesForLua(sent),
   ];
 }

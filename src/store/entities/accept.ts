@@ -11,8 +11,8 @@ import { surviving } from '../redis/replication.ts';
 import type { Store } from '../store.ts';
 import type { VersionVector } from '../visibility/version.ts';
 import { AcceptCall, type Parcel } from './accept-call.ts';
-import { compareHeadsOf } from './compare-heads.ts';
 import type { EncodedEntity } from './entity-record.ts';
+import { recordHeadsOf } from './record-heads.ts';
 
 /** Bounds of one call, which Redis does in one go; a request beyond them is a call by itself. */
 const callEntitiesMax = 1000;
@@ -35,7 +35,7 @@ export async function acceptEntities(
   const groups = groupBy(entities.keys(), (position) =>
     store.partitions.ofEntity(sourceId, entities[position]?.originId ?? ''),
   );
-  const heads = compareHeadsOf(entities);
+  const heads = recordHeadsOf(entities);
   const result: AcceptOutcome[] = new Array(entities.length).fill('unchanged');
   const version = new Map<number, number>();
   const tags = [...groups.keys()].map((partition) => store.partitions.tag(partition));

@@ -5,7 +5,7 @@ import { largeJsonCharacters } from '../../contract/large-json/parse-in-parts.ts
 import { Slice } from '../../lib/slices/slice.ts';
 import { keys } from '../keys.ts';
 import { answerOf, storeError } from '../redis/errors.ts';
-import { hashPortion, portionsFrom, type ScanPlace } from '../redis/scan.ts';
+import { fieldsPortion, portionsFrom, type ScanPlace } from '../redis/scan.ts';
 import { readFields } from '../redis/send.ts';
 import type { Store } from '../store.ts';
 import { decodeEntity, decodeInParts, type OpenRecord, openRecord } from './entity-record.ts';
@@ -96,7 +96,7 @@ export async function countEntities(
   tenant: string,
   sourceId: string,
 ): Promise<number> {
-  return await answerOf(store.client.hlen(keys.meta(store.partitions.tag(partition), tenant, sourceId)));
+  return await answerOf(store.client.hlen(keys.entities(store.partitions.tag(partition), tenant, sourceId)));
 }
 
 const originIdsPerPortion = 500;
@@ -115,9 +115,9 @@ export async function originIdsPortion(
   sourceId: string,
   place: ScanPlace | null,
 ): Promise<OriginIdsPortion> {
-  const key = keys.meta(store.partitions.tag(partition), tenant, sourceId);
-  const { next, pairs } = await hashPortion(store, key, place, originIdsPerPortion);
-  return { next, originIds: pairs.map(([originId]) => originId.toString()) };
+  const key = keys.entities(store.partitions.tag(partition), tenant, sourceId);
+  const { next, fields } = await fieldsPortion(store, key, place, originIdsPerPortion);
+  return { next, originIds: fields.map((originId) => originId.toString()) };
 }
 
 /**

@@ -8,6 +8,7 @@ import { parseInParts } from '../../contract/large-json/parse-in-parts.ts';
 import { digestOf } from '../codec/digest.ts';
 import { pack, unpack } from '../codec/pack.ts';
 import { type NameList, nameListOf } from './name-lists.ts';
+import { bornStampAt, stampsAt, typeAt, urlStampAt } from './record-heads.ts';
 
 /** A source entity made ready for the store: hashed and encoded once (see `encodeEntity`). */
 export interface EncodedEntity {
@@ -25,13 +26,13 @@ export interface EncodedEntity {
 
 /** The stored form of an entity. */
 export interface EncodedRecord {
+  /** What follows the head of its record: type and body. */
   readonly body: Buffer;
   /** Names that the body leaves out, to be stored beside it; null: none. */
   readonly names: NameList | null;
 }
 
-type EntityRecord = [
-  type: string,
+type EntityBody = [
   url: string | null,
   originParentId: string | null,
   redirects: readonly string[],
@@ -40,12 +41,8 @@ type EntityRecord = [
   namesDigest?: Uint8Array,
 ];
 
-/** Bytes of an entity record; see `scripts/entities/accept.lua`. */
-const bornStampAt = 8;
-
-const urlStampAt = 16;
-
-const bodyAt = 24;
+/** Of the type, which stands before the body with its length. */
+const lengthBytes = 2;
 
 /** Hashes an entity, and encodes it once for its whole way into the store. */
 export function encodeEntity(entity: SourceEntity): EncodedEntity {
@@ -82,41 +79,42 @@ class HashedEntity implements EncodedEntity {
 
 function encodeRecord({ type, url, originParentId, redirects, properties }: SourceEntity): EncodedRecord {
   const names = nameListOf(properties);
-  const record: EntityRecord =
+  const body: EntityBody =
     names === null
-      ? [type, url, originParentId, redirects, JSON.stringify(properties)]
-      : [type, url, originParentId, redirects, JSON.stringify(Object.values(properties)), names.digest];
-  return { body: pack(record), names };
+      ? [url, originParentId, redirects, JSON.stringify(properties)]
+      : [url, originParentId, redirects, JSON.stringify(Object.values(properties)), names.digest];
+  return { body: Buffer.concat([packType(type), pack(body)]), names };
 }
 
-/** The stamps of an entity as scripts keep them: three big-endian doubles. */
-export function packStamps({ stamp, bornStamp, urlStamp }: StoredEntity): Buffer {
-  const packed = Buffer.alloc(bodyAt);
-  packed.writeDoubleBE(stamp, 0);
-  packed.writeDoubleBE(bornStamp, bornStampAt);
-  packed.writeDoubleBE(urlStamp, urlStampAt);
+function packType(type: string): Buffer {
+  const packed = Buffer.from(`\0\0${type}`);
+  packed.writeUInt16BE(packed.length - lengthBytes);
   return packed;
 }
 
 /** A record that is open: all but its properties is read. */
 export interface OpenRecord {
   readonly stamps: Pick<StoredEntity, 'stamp' | 'bornStamp' | 'urlStamp'>;
-  readonly fields: EntityRecord;
+  readonly type: string;
+  readonly body: EntityBody;
   /** Of the names that it leaves out; null: none. */
   readonly namesDigest: Uint8Array | null;
 }
 
-/** @param record as Redis has it: three stamps, then the body of `encode` */
+/** @param record as Redis has it: a head (`record-heads.ts`), then the body of `encode` */
 export function openRecord(record: Buffer): OpenRecord {
-  const fields = unpack<EntityRecord>(record.subarray(bodyAt));
+  const textAt = typeAt + lengthBytes;
+  const bodyAt = textAt + record.readUInt16BE(typeAt);
+  const body = unpack<EntityBody>(record.subarray(bodyAt));
   return {
     stamps: {
-      stamp: record.readDoubleBE(0),
+      stamp: record.readDoubleBE(stampsAt),
       bornStamp: record.readDoubleBE(bornStampAt),
       urlStamp: record.readDoubleBE(urlStampAt),
     },
-    fields,
-    namesDigest: fields[5] ?? null,
+    type: record.toString('utf8', textAt, bodyAt),
+    body,
+    namesDigest: body[4] ?? null,
   };
 }
 
@@ -126,7 +124,7 @@ export function decodeEntity(
   record: OpenRecord,
   names: readonly string[] | null,
 ): StoredEntity {
-  return entityOf(ref, record, propertiesOf(JSON.parse(record.fields[4]) as Json, names));
+  return entityOf(ref, record, propertiesOf(JSON.parse(record.body[3]) as Json, names));
 }
 
 /** As `decodeEntity`, in steps: for a large record. */
@@ -135,7 +133,7 @@ export function* decodeInParts(
   record: OpenRecord,
   names: readonly string[] | null,
 ): Generator<undefined, StoredEntity, undefined> {
-  const properties = propertiesOf(yield* parseInParts(record.fields[4]), names);
+  const properties = propertiesOf(yield* parseInParts(record.body[3]), names);
   return { ...entityOf(ref, record, properties), isLarge: true };
 }
 
@@ -150,7 +148,7 @@ function propertiesOf(json: Json, names: readonly string[] | null): JsonObject {
 
 function entityOf(
   { sourceId, originId }: EntityRef,
-  { stamps, fields: [type, url, originParentId, redirects] }: OpenRecord,
+  { stamps, type, body: [url, originParentId, redirects] }: OpenRecord,
   properties: JsonObject,
 ): StoredEntity {
   return { sourceId, originId, type, url, originParentId, redirects, properties, ...stamps };

@@ -7,7 +7,7 @@ import { Script } from '../redis/script.ts';
 import type { Store } from '../store.ts';
 import type { VersionVector } from '../visibility/version.ts';
 
-const remove = new Script<[number, number[]]>('entities/remove', 5);
+const remove = new Script<[number, number[]]>('entities/remove', 4);
 
 /** Removes entities; `removed` says which were there. @throws StoreUnavailableError */
 export async function removeEntities(
@@ -25,13 +25,7 @@ export async function removeEntities(
     const tag = store.partitions.tag(partition);
     const [sequence, found] = await remove.run(
       store.client,
-      [
-        keys.clock(tag),
-        keys.stream(tag),
-        keys.meta(tag, tenant, sourceId),
-        keys.entities(tag, tenant, sourceId),
-        keys.removal(tag, token),
-      ],
+      [keys.clock(tag), keys.stream(tag), keys.entities(tag, tenant, sourceId), keys.removal(tag, token)],
       [tenant, sourceId, ...positions.map((position) => originIds[position] ?? '')],
     );
     version.set(partition, sequence);

@@ -5,11 +5,12 @@ import { keys } from '../keys.ts';
 import { surviving } from '../redis/replication.ts';
 import { Script, type ScriptArgument } from '../redis/script.ts';
 import type { Store } from '../store.ts';
-import { encodeEntity, packStamps } from './entity-record.ts';
+import { encodeEntity } from './entity-record.ts';
+import { restoredHead } from './record-heads.ts';
 import type { EntitySnapshot } from './snapshots.ts';
 
 const hold = new Script<number>('entities/hold', 2);
-const restore = new Script<number>('entities/restore', 7);
+const restore = new Script<number>('entities/restore', 6, ['entity-heads']);
 
 /** As many as one accepted request has, so that a worker's portions stay as they are. */
 const entitiesPerCall = 50;
@@ -78,7 +79,6 @@ async function restoreInPartition(
     keys.restore(tag),
     keys.clock(tag),
     keys.stream(tag),
-    keys.meta(tag, tenant, sourceId),
     keys.entities(tag, tenant, sourceId),
     keys.processed(tag, tenant, sourceId),
     keys.names(tag, tenant, sourceId),
@@ -91,11 +91,10 @@ async function restoreInPartition(
 
 function argumentsOf({ entity, processed }: EntitySnapshot): ScriptArgument[] {
   const encoded = encodeEntity(entity);
-  const { originId, contentHash, urlHash, type } = encoded;
   const record = processed === null ? '' : encodeProcessed(withoutResults(processed));
   const { body, names } = encoded.encode();
   const [digest, list] = names === null ? ['', ''] : [Buffer.from(names.digest), names.text];
-  return [originId, contentHash, urlHash, packStamps(entity), type, body, record, digest, list];
+  return [encoded.originId, Buffer.concat([restoredHead(encoded, entity), body]), record, digest, list];
 }
 
 /**

@@ -1,9 +1,9 @@
 /** What waits in the stream of a partition. */
 
 import { unpack } from '../codec/pack.ts';
-import { stampsAt } from '../entities/compare-heads.ts';
 import { keys } from '../keys.ts';
 import { answerOf } from '../redis/errors.ts';
+import { Script } from '../redis/script.ts';
 import type { Store } from '../store.ts';
 import { readOwner } from './owners.ts';
 
@@ -30,6 +30,8 @@ export async function readBacklog(store: Store, partition: number): Promise<Back
   return { owner: holds ? workerId : null, entries, lagMs };
 }
 
+const stampScript = new Script<Buffer | null>('partitions/stamp', 1);
+
 /** How many entries are looked through for one that names an entity: an invalidation carries no time. */
 const entriesLookedAt = 20;
 
@@ -44,8 +46,8 @@ async function lagOf(store: Store, tag: string, from: number): Promise<number> {
     if (name?.toString() !== 'e' || packed === undefined) continue;
     const [tenant, sourceId, [originId]] = unpack<[string, string, string[]]>(packed);
     if (originId === undefined) continue;
-    const stamps = await answerOf(client.hgetBuffer(keys.meta(tag, tenant, sourceId), originId));
-    if (stamps !== null) return Math.max(0, Math.round(Date.now() - stamps.readDoubleBE(stampsAt) / 1000));
+    const stamp = await stampScript.run(client, [keys.entities(tag, tenant, sourceId)], [originId]);
+    if (stamp !== null) return Math.max(0, Math.round(Date.now() - Number(stamp.toString()) / 1000));
   }
   return 0;
 }

@@ -10,6 +10,7 @@ import { Script } from './script.ts';
 import { sendRaw } from './send.ts';
 
 const serverScript = new Script<Buffer>('redis/server', 1);
+const fieldsScript = new Script<[server: Buffer, cursor: Buffer, fields: Buffer[]]>('redis/fields', 1);
 
 /** Where a scan goes on. */
 export interface ScanPlace {
@@ -50,6 +51,25 @@ export async function hashPortion(
   count: number,
 ): Promise<ScannedPortion> {
   return await portion(store, 'HSCAN', key, place, count);
+}
+
+export interface FieldsPortion {
+  readonly fields: readonly Buffer[];
+  /** Null when this was the last portion. */
+  readonly next: ScanPlace | null;
+}
+
+/** As `hashPortion`, without the values: of a hash whose values may be large. @throws StoreUnavailableError */
+export async function fieldsPortion(
+  store: Store,
+  key: string,
+  place: ScanPlace | null,
+  count: number,
+): Promise<FieldsPortion> {
+  const from = [place?.cursor ?? '0', place?.server ?? '', count];
+  const [server, cursor, fields] = await fieldsScript.run(store.client, [key], from);
+  const next = cursor.toString();
+  return { fields, next: next === '0' ? null : { cursor: next, server: server.toString() } };
 }
 
 /** As `hashPortion`, of a sorted set. @throws StoreUnavailableError */

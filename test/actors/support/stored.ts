@@ -155,7 +155,7 @@ export async function expectedEntries(store: Store, tenants: Iterable<Tenant>): 
   for (const tenant of tenants) {
     for (const [sourceId, layout] of tenant.lookupLayouts) {
       for (const tag of store.partitions.tags) {
-        const originIds = await store.client.hkeys(keys.meta(tag, tenant.alias, sourceId));
+        const originIds = await store.client.hkeys(keys.entities(tag, tenant.alias, sourceId));
         const refs = originIds.map((originId) => ({ sourceId, originId }));
         for (const entity of await readEntities(store, tenant.alias, refs)) {
           if (entity === null) continue;

@@ -367,30 +367,21 @@ test('a delete tells which entities were there and announces those alone', async
 });
 
 /** The scripts as the client library would send them a second time after a reconnect. */
-const acceptAgain = new Script<[number[], Buffer]>('entities/accept', 1);
-const removeAgain = new Script<[number, number[]]>('entities/remove', 5);
+const acceptAgain = new Script<[number[], Buffer]>('entities/accept', 1, ['entity-heads']);
+const removeAgain = new Script<[number, number[]]>('entities/remove', 4);
 
 function acceptCall(store: Store, token: string, entities: readonly SourceEntity[]) {
   const tag = store.partitions.tag(0);
   const encoded = entities.map(encodeEntity);
-  const stamps = encoded.map((_, index) => {
+  const records = encoded.map((one, index) => {
     const stamp = Buffer.alloc(8);
     stamp.writeDoubleBE(1_000_000 + index);
-    return Buffer.concat([stamp, stamp, stamp]);
+    const { contentHash, urlHash } = one;
+    return Buffer.concat([contentHash, Buffer.from(token), urlHash, stamp, stamp, stamp, one.encode().body]);
   });
-  const records = encoded.map(({ contentHash, urlHash, type }, index) =>
-    Buffer.concat([
-      contentHash,
-      Buffer.from(token),
-      urlHash,
-      stamps[index] ?? Buffer.alloc(0),
-      Buffer.from(type),
-    ]),
-  );
   const group = [
     keys.clock(tag),
     keys.stream(tag),
-    keys.meta(tag, tenant, sourceId),
     keys.entities(tag, tenant, sourceId),
     keys.names(tag, tenant, sourceId),
     tenant,
@@ -398,7 +389,6 @@ function acceptCall(store: Store, token: string, entities: readonly SourceEntity
     '0'.repeat(encoded.length),
     encoded.map(({ originId }) => originId),
     records,
-    encoded.map((one, index) => Buffer.concat([stamps[index] ?? Buffer.alloc(0), one.encode().body])),
     [],
   ];
   return acceptAgain.run(store.client, [keys.clock(tag)], [packForLua([group])]);
@@ -455,6 +445,39 @@ test('requests that come together are answered each for itself, those of one ent
   assert.ok(entries < 4 * numbers.length, `gathered into fewer entries: ${entries}`);
 });
 
+test('types are told apart whatever they begin with and however long they are', async () => {
+  const store = await redis.openEmptyStore(1);
+  const types = ['page', 'pages', '', 'p'.repeat(256), '😀'.repeat(256), `${'😀'.repeat(255)}x`];
+  for (const type of types) {
+    await accept(store, [entity(`of ${type}`, { n: 1 }, { type })]);
+    assert.equal((await read(store, `of ${type}`))?.type, type);
+    const again = await Promise.all(
+      types.map(
+        async (other) => (await accept(store, [entity(`of ${type}`, { n: 2 }, { type: other })])).outcomes,
+      ),
+    );
+    const taken = types.filter((_, at) => again[at]?.[0] !== 'typeConflict');
+    assert.deepEqual(taken, [type]);
+  }
+});
+
+test('more entities of a partition than are read at a time are compared, large ones too', async () => {
+  const store = await redis.openEmptyStore(1);
+  const states = (n: number) =>
+    Array.from({ length: 50 }, (_, at) =>
+      entity(`e${at}`, { n: at % 3 === 0 ? n : 0, text: 'x'.repeat(at * 2_000) }, { url: `/${at}` }),
+    );
+  await accept(store, states(0));
+  for (const n of [1, 2]) {
+    const { outcomes } = await accept(store, states(n));
+    assert.deepEqual(
+      outcomes,
+      states(n).map((_, at) => (at % 3 === 0 ? 'changed' : 'unchanged')),
+    );
+    assert.deepEqual((await read(store, 'e48'))?.properties, states(n)[48]?.properties);
+  }
+});
+
 test('a request larger than a call of the store is taken whole', async () => {
   const store = await redis.openEmptyStore(2);
   const many = Array.from({ length: 1500 }, (_, number) => entity(`${number}`, { number }));
@@ -470,13 +493,7 @@ test('a remove call sent twice answers the same and spares what came in between'
   const call = () =>
     removeAgain.run(
       store.client,
-      [
-        keys.clock(tag),
-        keys.stream(tag),
-        keys.meta(tag, tenant, sourceId),
-        keys.entities(tag, tenant, sourceId),
-        keys.removal(tag, 'token'),
-      ],
+      [keys.clock(tag), keys.stream(tag), keys.entities(tag, tenant, sourceId), keys.removal(tag, 'token')],
       [tenant, sourceId, '1', '2'],
     );
   const first = await call();

@@ -5,13 +5,9 @@ import type { SourceEntity } from '../../../src/contract/entity.ts';
 import type { JsonObject } from '../../../src/contract/json.ts';
 import { acceptEntities } from '../../../src/store/entities/accept.ts';
 import { readEntities } from '../../../src/store/entities/entities.ts';
-import {
-  decodeEntity,
-  encodeEntity,
-  openRecord,
-  packStamps,
-} from '../../../src/store/entities/entity-record.ts';
-import { forgetNames } from '../../../src/store/entities/name-lists.ts';
+import { decodeEntity, encodeEntity, type OpenRecord, openRecord } from '../../../src/store/entities/entity-record.ts';
+import { forgetNames, type NameList } from '../../../src/store/entities/name-lists.ts';
+import { recordHeadsOf } from '../../../src/store/entities/record-heads.ts';
 import { removeEntities } from '../../../src/store/entities/remove.ts';
 import { keys } from '../../../src/store/keys.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -90,6 +86,13 @@ test('the names go with the last entity of their source, and not before', async 
   assert.equal(await store.client.exists(keys.names(tag, tenant, sourceId)), 0);
 });
 
+/** The record of an entity, open, and the names that it leaves out. */
+function opened(properties: JsonObject): { open: OpenRecord; names: NameList | null } {
+  const encoded = encodeEntity(entity('e', properties));
+  const { body, names } = encoded.encode();
+  return { open: openRecord(Buffer.concat([...recordHeadsOf([encoded]), body])), names };
+}
+
 test('any properties come back in their order, with their names in the record or without', () => {
   const names = fc.oneof(
     fc.string(),
@@ -102,9 +105,7 @@ test('any properties come back in their order, with their names in the record or
       const text = JSON.stringify(properties);
       let leftOut = 0;
       for (let times = 0; times < 70; times += 1) {
-        const { body, names: list } = encodeEntity(entity('e', properties)).encode();
-        const stamps = packStamps({ ...entity('e', {}), sourceId, stamp: 1, bornStamp: 1, urlStamp: 1 });
-        const open = openRecord(Buffer.concat([stamps, body]));
+        const { open, names: list } = opened(properties);
         const known = list === null ? null : (JSON.parse(list.text) as string[]);
         const decoded = decodeEntity({ sourceId, originId: 'e' }, open, known);
         assert.equal(JSON.stringify(decoded.properties), text);
@@ -120,11 +121,9 @@ test('lists whose names make one text when they are joined are told apart', () =
   const lists: JsonObject[] = [{ 'a\0b': 1, c: 2 }, { a: 1, 'b\0c': 2 }, { 'a\0b\0c': 1 }];
   for (let times = 0; times < 70; times += 1) {
     for (const properties of lists) {
-      const { body, names } = encodeEntity(entity('e', properties)).encode();
-      const stamps = packStamps({ ...entity('e', {}), sourceId, stamp: 1, bornStamp: 1, urlStamp: 1 });
-      const record = openRecord(Buffer.concat([stamps, body]));
+      const { open, names } = opened(properties);
       const known = names === null ? null : (JSON.parse(names.text) as string[]);
-      assert.deepEqual(decodeEntity({ sourceId, originId: 'e' }, record, known).properties, properties);
+      assert.deepEqual(decodeEntity({ sourceId, originId: 'e' }, open, known).properties, properties);
     }
   }
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { keys } from '../../../src/store/keys.ts';
-import { hashPortion, type ScannedPortion, type ScanPlace } from '../../../src/store/redis/scan.ts';
+import { fieldsPortion, hashPortion, type ScanPlace } from '../../../src/store/redis/scan.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { TestRedis } from '../../support/redis.ts';
 
@@ -10,14 +10,33 @@ const fieldCount = 5_000;
 const portionFields = 300;
 
 async function filledHash(store: Store): Promise<string> {
-  const key = keys.meta(store.partitions.tag(0), 'acme', 'source');
+  const key = keys.entities(store.partitions.tag(0), 'acme', 'source');
   const fields = Array.from({ length: fieldCount }, (_, number) => [`f${number}`, 'value']);
   await store.client.hset(key, ...fields.flat());
   return key;
 }
 
+interface Portion {
+  readonly fields: string[];
+  readonly next: ScanPlace | null;
+}
+
+type PortionReader = (store: Store, key: string, place: ScanPlace | null) => Promise<Portion>;
+
+const readers: Readonly<Record<string, PortionReader>> = {
+  'fields and values': async (store, key, place) => {
+    const { pairs, next } = await hashPortion(store, key, place, portionFields);
+    return { fields: pairs.map(([field]) => field.toString()), next };
+  },
+  'fields alone': async (store, key, place) => {
+    const { fields, next } = await fieldsPortion(store, key, place, portionFields);
+    return { fields: fields.map((field) => field.toString()), next };
+  },
+};
+
 /** Scans a hash to its end. @param meanwhile called before each portion with its number @returns the fields seen, and how many portions */
 async function scanned(
+  read: PortionReader,
   store: Store,
   key: string,
   meanwhile: (portion: number) => Promise<void> = async () => {},
@@ -26,32 +45,34 @@ async function scanned(
   let place: ScanPlace | null = null;
   for (let portions = 1; ; portions += 1) {
     await meanwhile(portions);
-    const { pairs, next }: ScannedPortion = await hashPortion(store, key, place, portionFields);
-    for (const [field] of pairs) fields.add(field.toString());
-    place = next;
+    const portion: Portion = await read(store, key, place);
+    for (const field of portion.fields) fields.add(field);
+    place = portion.next;
     if (place === null) return { fields, portions };
   }
 }
 
-test('a scan sees every field, in portions', async () => {
-  const store = await redis.openEmptyStore(1);
-  const { fields, portions } = await scanned(store, await filledHash(store));
-  assert.equal(fields.size, fieldCount);
-  assert.ok(portions > 5, `${portions} portions`);
-  const nothing = await scanned(store, 'nothing');
-  assert.deepEqual(nothing, { fields: new Set(), portions: 1 });
-});
-
-test('a scan during which Redis is restarted, twice, skips nothing', async () => {
-  const store = await redis.openEmptyStore(1);
-  const key = await filledHash(store);
-  const { fields } = await scanned(store, key, async (portion) => {
-    if (portion !== 8 && portion !== 12) return;
-    await redis.killServer();
-    await redis.startServer();
+for (const [what, read] of Object.entries(readers)) {
+  test(`a scan of ${what} sees every field, in portions`, async () => {
+    const store = await redis.openEmptyStore(1);
+    const { fields, portions } = await scanned(read, store, await filledHash(store));
+    assert.equal(fields.size, fieldCount);
+    assert.ok(portions > 5, `${portions} portions`);
+    const nothing = await scanned(read, store, 'nothing');
+    assert.deepEqual(nothing, { fields: new Set(), portions: 1 });
   });
-  assert.equal(fields.size, fieldCount);
-});
+
+  test(`a scan of ${what} during which Redis is restarted, twice, skips nothing`, async () => {
+    const store = await redis.openEmptyStore(1);
+    const key = await filledHash(store);
+    const { fields } = await scanned(read, store, key, async (portion) => {
+      if (portion !== 8 && portion !== 12) return;
+      await redis.killServer();
+      await redis.startServer();
+    });
+    assert.equal(fields.size, fieldCount);
+  });
+}
 
 test('a place in a scan that an earlier process gave is not gone on from', async () => {
   const store = await redis.openEmptyStore(1);
@@ -63,4 +84,22 @@ test('a place in a scan that an earlier process gave is not gone on from', async
   const { next: afterwards } = await hashPortion(store, key, next, portionFields);
   assert.equal(afterwards?.cursor, '0');
   assert.notEqual(afterwards?.server, next.server);
+});
+
+test('a scan of fields alone takes few at a time where the values are large', async () => {
+  const store = await redis.openEmptyStore(1);
+  const key = keys.entities(store.partitions.tag(0), 'acme', 'source');
+  const large = 'x'.repeat(256 * 1024);
+  for (let number = 0; number < 200; number += 1) await store.client.hset(key, `f${number}`, large);
+  const { fields, portions } = await scanned(
+    async (...place) => {
+      const portion = await fieldsPortion(...place, portionFields);
+      assert.ok(portion.fields.length < 40, `${portion.fields.length} values of 256 KiB in one call`);
+      return { fields: portion.fields.map((field) => field.toString()), next: portion.next };
+    },
+    store,
+    key,
+  );
+  assert.equal(fields.size, 200);
+  assert.ok(portions > 5);
 });

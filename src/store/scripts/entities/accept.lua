@@ -1,18 +1,16 @@
 #!lua
 -- Accepts source entities: compares, stores and announces each changed one, all or nothing.
--- Idempotent: a repeated call finds the token of its request in the compare records, and does nothing to those entities.
+-- Idempotent: a repeated call finds the token of its request in the records, and does nothing to those entities.
+-- Behind `parts/entity-heads.lua`, which says what a record is.
 --
 -- KEYS  1 clock of the first group
--- ARGV  1 packed list of groups, each the entities of one source in one partition: {clock, stream, meta, entities
---       and names key, tenant, sourceId, a digit for each entity: 1 overrides its type, originIds, compare records, entity records,
---       the lists of names that these leave out: digest, list, digest …}
+-- ARGV  1 packed list of groups, each the entities of one source in one partition: {clock, stream, entities and names key,
+--       tenant, sourceId, a digit for each entity: 1 overrides its type, originIds, records, the lists of names that these
+--       leave out: digest, list, digest …}
 --       Records come as they are stored for a new entity: their three stamps are equal.
 --       A call of several groups is for one Redis, where their keys may lie in different slots.
 --       Two requests of one call have no entity in common.
 -- Returns  {last sequence of each group's stream, one text of a digit per entity: 0 unchanged, 1 changed, 2 type conflict}
---
--- A compare record is contentHash, token, urlHash, the three stamps, type; an entity record the three stamps, body.
--- The stamps are stamp, bornStamp, urlStamp as big-endian doubles: read with the body they belong to the same state.
 
 -- Arguments of one call are bounded by Lua's stack.
 local chunk = 1000
@@ -23,49 +21,43 @@ end
 -- Everything is read, and every key looked at, before the first write: an error between the writes would not undo them.
 local groups, codes = {}, {}
 for index, sent in ipairs(cmsgpack.unpack(ARGV[1])) do
-  local clock, stream, metaKey, entities, namesKey, tenant, sourceId, forces, originIds, records, sentBodies, names = unpack(sent)
+  local clock, stream, entities, namesKey, tenant, sourceId, forces, originIds, sentRecords, names = unpack(sent)
   local group = {
-    clock = clock, stream = stream, meta = metaKey, entities = entities, tenant = tenant, sourceId = sourceId,
-    metas = {}, bodies = {}, announced = {}, announcedBytes = 0, namesKey = namesKey, names = names,
+    clock = clock, stream = stream, entities = entities, tenant = tenant, sourceId = sourceId,
+    records = {}, announced = {}, announcedBytes = 0, namesKey = namesKey, names = names,
   }
   groups[index] = group
-  redis.call('EXISTS', clock, stream, entities, namesKey)
+  redis.call('EXISTS', clock, stream, namesKey)
   local stored, written = {}, {}
-  each(originIds, function(from, to)
-    local found = redis.call('HMGET', metaKey, unpack(originIds, from, to))
-    for at = 1, #found do stored[originIds[from + at - 1]] = found[at] end
-  end)
-  local metas, bodies, announced = group.metas, group.bodies, group.announced
+  eachHead(entities, originIds, function(at, head) stored[originIds[at]] = head end)
+  local records, announced = group.records, group.announced
   for at = 1, #originIds do
-    local originId, record, body = originIds[at], records[at], sentBodies[at]
-    local meta = stored[originId]
-    local code, isWritten = '1', not meta
-    if meta then
-      local isOurs = string.sub(meta, 17, 24) == string.sub(record, 17, 24)
+    local originId, record = originIds[at], sentRecords[at]
+    local head = stored[originId]
+    local code, isWritten = '1', not head
+    if head then
+      local isOurs = string.sub(head, 17, 24) == string.sub(record, 17, 24)
       -- This comes first: of several states of one entity, a repeated call must refuse those that the first call refused.
-      if string.sub(meta, 57) ~= string.sub(record, 57) and string.sub(forces, at, at) ~= '1' then
+      if typeOf(head) ~= typeOf(record) and string.sub(forces, at, at) ~= '1' then
         code = '2'
       elseif isOurs and not written[originId] then
         code = '1'
-      elseif string.sub(meta, 1, 16) == string.sub(record, 1, 16) then
+      elseif string.sub(head, 1, 16) == string.sub(record, 1, 16) then
         code = isOurs and '1' or '0'
       else
         local stamp = struct.unpack('>d', string.sub(record, 33, 40))
-        local lastStamp, bornStamp, urlStamp = struct.unpack('>ddd', string.sub(meta, 33, 56))
+        local lastStamp, bornStamp, urlStamp = struct.unpack('>ddd', string.sub(head, 33, 56))
         if stamp <= lastStamp then stamp = lastStamp + 1 end
-        if string.sub(meta, 25, 32) ~= string.sub(record, 25, 32) then urlStamp = stamp end
-        local stamps = struct.pack('>ddd', stamp, bornStamp, urlStamp)
-        record = string.sub(record, 1, 32) .. stamps .. string.sub(record, 57)
-        body = stamps .. string.sub(body, 25)
+        if string.sub(head, 25, 32) ~= string.sub(record, 25, 32) then urlStamp = stamp end
+        record = string.sub(record, 1, 32) .. struct.pack('>ddd', stamp, bornStamp, urlStamp) .. string.sub(record, 57)
         isWritten = true
       end
     end
     if isWritten then
-      metas[#metas + 1], metas[#metas + 2] = originId, record
-      bodies[#bodies + 1], bodies[#bodies + 2] = originId, body
+      records[#records + 1], records[#records + 2] = originId, record
       stored[originId], written[originId] = record, true
       announced[#announced + 1] = originId
-      group.announcedBytes = group.announcedBytes + #body - 24
+      group.announcedBytes = group.announcedBytes + #record - fixedBytes
     end
     codes[#codes + 1] = code
   end
@@ -75,8 +67,7 @@ local sequences = {}
 for index, group in ipairs(groups) do
   if #group.announced > 0 then
     for at = 1, #group.names, 2 do redis.call('HSETNX', group.namesKey, group.names[at], group.names[at + 1]) end
-    each(group.metas, function(from, to) redis.call('HSET', group.meta, unpack(group.metas, from, to)) end)
-    each(group.bodies, function(from, to) redis.call('HSET', group.entities, unpack(group.bodies, from, to)) end)
+    each(group.records, function(from, to) redis.call('HSET', group.entities, unpack(group.records, from, to)) end)
     local sequence = redis.call('HINCRBY', group.clock, 'stream', 1)
     local entry = { group.tenant, group.sourceId, group.announced, group.announcedBytes }
     redis.call('XADD', group.stream, sequence .. '-0', 'e', cmsgpack.pack(entry))

@@ -2,15 +2,14 @@
 -- Removes source entities of one partition and announces them.
 -- Idempotent: the outcome is kept a minute under the call's token.
 --
--- KEYS  1 clock   2 stream   3 meta   4 entities   5 removal
+-- KEYS  1 clock   2 stream   3 entities   4 removal
 -- ARGV  1 tenant   2 sourceId   then originIds
 -- Returns  {last sequence of the stream, 1 or 0 per originId: was there}
-local known = redis.call('GET', KEYS[5])
+local known = redis.call('GET', KEYS[4])
 if known then return cmsgpack.unpack(known) end
 local found, announced = {}, {}
 for at = 3, #ARGV do
   local was = redis.call('HDEL', KEYS[3], ARGV[at])
-  redis.call('HDEL', KEYS[4], ARGV[at])
   found[#found + 1] = was
   if was == 1 then announced[#announced + 1] = ARGV[at] end
 end
@@ -20,5 +19,5 @@ end
 local sequence = redis.call('HINCRBY', KEYS[1], 'stream', 1)
 redis.call('XADD', KEYS[2], sequence .. '-0', 'e', cmsgpack.pack({ ARGV[1], ARGV[2], announced, 0 }))
 local outcome = { sequence, found }
-redis.call('SET', KEYS[5], cmsgpack.pack(outcome), 'EX', 60)
+redis.call('SET', KEYS[4], cmsgpack.pack(outcome), 'EX', 60)
 return outcome

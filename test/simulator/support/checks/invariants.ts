@@ -155,7 +155,7 @@ async function checkEntities(store: Store, tenant: string, world: World): Promis
   for (const sourceId of sourceIds) {
     const known: string[] = [];
     for (const tag of store.partitions.tags) {
-      known.push(...(await store.client.hkeys(keys.meta(tag, tenant, sourceId))));
+      known.push(...(await store.client.hkeys(keys.entities(tag, tenant, sourceId))));
     }
     const sent = world.of(sourceId);
     checkEqual(known.sort(), [...sent.keys()].sort(), `entities of ${tenant} ${sourceId}`);

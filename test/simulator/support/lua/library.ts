@@ -19,7 +19,8 @@ export const luaLibrary: Readonly<Record<string, LuaValue>> = {
     sub: (text, from, to) => [partOf(textOf(text), numberOf(from), to === undefined ? -1 : numberOf(to))],
     char: (...codes) => [String.fromCharCode(...codes.map(numberOf))],
     format: (format, number) => [digitsOf(textOf(format), numberOf(number))],
-    byte: (text) => [textOf(text).charCodeAt(0)],
+    byte: (text, from = 1, to = from) =>
+      [...partOf(textOf(text), numberOf(from), numberOf(to))].map((one) => one.charCodeAt(0)),
     rep: (text, count) => [textOf(text).repeat(numberOf(count))],
     match: (text, pattern) => [patternOf(textOf(pattern)).exec(textOf(text))?.[1]],
   }),

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { performance } from 'node:perf_hooks';
 import { type TestContext, test } from 'node:test';
-import { compareHeadsOf, stampsAt } from '../../../src/store/entities/compare-heads.ts';
 import { encodeEntity } from '../../../src/store/entities/entity-record.ts';
+import { recordHeadsOf, stampsAt } from '../../../src/store/entities/record-heads.ts';
 
 const entity = encodeEntity({
   originId: '1',
@@ -14,7 +14,7 @@ const entity = encodeEntity({
 });
 
 function stampsOf(count: number): number[] {
-  return compareHeadsOf(Array.from({ length: count }, () => entity)).map((head) =>
+  return recordHeadsOf(Array.from({ length: count }, () => entity)).map((head) =>
     head.readDoubleBE(stampsAt),
   );
 }
