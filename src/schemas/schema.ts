@@ -40,6 +40,8 @@ export interface FullSchema extends TriggeredSchema {
 
 export interface IndexSchema extends TriggeredSchema {
   readonly fields: ReadonlyMap<string, FieldTypeName>;
+  /** Names of all fields, in the order in which items have theirs, as far as the schema says it. */
+  readonly names: readonly string[];
   readonly texts: IndexTexts;
   readonly metadata: IndexMetadata;
   build(input: BuildInput): Maybe<BuiltItem>;

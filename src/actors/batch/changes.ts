@@ -16,7 +16,7 @@ import { type FieldWrites, HashWrites } from '../../store/partitions/hash-writes
 import type { NamedFields } from '../named-fields.ts';
 import type { Refused } from '../rebuild/refused-rebuilds.ts';
 import type { Builder, OutputName } from './builder.ts';
-import { outputField, outputHash, type StoredOutput } from './stored-output.ts';
+import { itemNameList, outputField, outputHash, type StoredOutput } from './stored-output.ts';
 import type { Turn } from './turn.ts';
 
 /** What happened, for the metrics. */
@@ -180,6 +180,9 @@ export class BatchChanges {
       const { environmentId, name: index } = builder;
       const field = itemIndexField({ scope: { tenant, environmentId }, index });
       this.namedFields.add(this.writes, keys.itemIndexes(this.tag), field);
+      const list = itemNameList(builder);
+      const namesKey = keys.names(this.tag, tenant, turn.sourceId);
+      if (list !== null) this.writes.set(namesKey, list.digest, Buffer.from(list.text));
     }
     return writes;
   }

@@ -2,9 +2,10 @@
 import { chain, type Maybe } from '../../lib/pace.ts';
 import { encodeItem, type StoredItem } from '../../store/derived/items.ts';
 import { encodeBody } from '../../store/derived/stored-body.ts';
+import { type NameList, nameListFor } from '../../store/entities/name-lists.ts';
 import { keys, viewField } from '../../store/keys.ts';
 import type { AutoTypes } from './auto-types.ts';
-import type { OutputName } from './builder.ts';
+import type { Builder, OutputName } from './builder.ts';
 import { itemOf, type Misfit, noMisfits } from './item.ts';
 import type { Output } from './output.ts';
 import type { Turn } from './turn.ts';
@@ -24,10 +25,15 @@ export function storedOutput(output: Output, autoTypes: AutoTypes): Maybe<Stored
     return chain(encoded, (bytes) => ({ bytes, item: null, misfits: noMisfits }));
   }
   return chain(itemOf(output, autoTypes.of(output)), ({ item, misfits }) => ({
-    bytes: encodeItem(item),
+    bytes: encodeItem(item, itemNameList(output.builder)),
     item,
     misfits,
   }));
+}
+
+/** The names that items of an index leave out; those of an auto-indexed type are not known before. */
+export function itemNameList(builder: Builder): NameList | null {
+  return builder.kind === 'item' && builder.schema !== null ? nameListFor(builder.schema.names) : null;
 }
 
 /** The hash of the outputs of one name, of the entities of one source in a partition. */

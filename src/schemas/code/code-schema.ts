@@ -88,11 +88,13 @@ export function codeIndexSchema(
   const { alias, file, index } = program;
   // Mistakes in it were told when the program was compiled.
   const at = new Cursor(file, '$.index', index, { mistakes: [], warnings: [] });
+  const fields = readIndexFields(at);
   return {
     alias,
     triggers: triggersOf(program),
     ...reachedBy([program.code, index], needsOf(program), partials),
-    fields: readIndexFields(at),
+    fields,
+    names: [...fields.keys()],
     texts: readIndexTexts(at),
     metadata: readIndexMetadata(at),
     build: (input) => {

@@ -35,6 +35,7 @@ export function compileIndexSchema(alias: string, at: Cursor, surroundings: Surr
     triggers,
     ...reached(at, needs, partials),
     fields,
+    names: [...new Set([...properties.names().filter((name) => fields.has(name)), ...fields.keys()])],
     texts,
     metadata: readIndexMetadata(at.member('index')),
     build: (input) => buildItem(write, input),

@@ -1,8 +1,9 @@
 /** Index items as they lie in Redis: what a worker's shards are loaded from. */
 import type { EntityRef } from '../../contract/ids.ts';
-import type { JsonObject } from '../../contract/json.ts';
+import { type Json, type JsonObject, setOwn } from '../../contract/json.ts';
 import { largeJsonCharacters, parseInParts } from '../../contract/large-json/parse-in-parts.ts';
 import { Slice } from '../../lib/slices/slice.ts';
+import { digestBytes, type NameList, type NamesPlace, readNames } from '../entities/name-lists.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
 import { answerOf } from '../redis/errors.ts';
@@ -33,27 +34,73 @@ const portionItemsMin = 4;
 const portionItemsMax = 1000;
 const portionItemsFirst = 100;
 
+/** First byte of an item that leaves its names out. The digest of their list follows, then JSON text of the values. */
+const withoutNames = 1;
+const namedAt = 1 + digestBytes;
+/** Of a text; longer ones keep their names, which are little of them. */
+const listedCharactersMax = 4_096;
+
 /**
- * The stored form: JSON text, in which `__proto__`, lone surrogates and long numbers sent as text survive.
+ * The stored form: JSON text, in which `__proto__`, lone surrogates and long numbers sent as text survive. It leaves the names
+ * out where they are among those of the list, in its order; a null stands for a field that the item does not have.
  * Equal items with members in equal order give equal bytes; the order is kept so that answers look as built.
+ * @param list of the index; null: the names are kept
  */
-export function encodeItem({
-  updatedAtMs,
-  fields,
-  fieldsText = JSON.stringify(fields),
-}: Pick<StoredItem, 'updatedAtMs' | 'fields' | 'fieldsText'>): Buffer {
-  return Buffer.from(`[${updatedAtMs},${fieldsText}]`);
+export function encodeItem(
+  {
+    updatedAtMs,
+    fields,
+    fieldsText = JSON.stringify(fields),
+  }: Pick<StoredItem, 'updatedAtMs' | 'fields' | 'fieldsText'>,
+  list: NameList | null = null,
+): Buffer {
+  const values =
+    list === null || fieldsText.length > listedCharactersMax ? null : valuesOf(fields, list.names);
+  if (list === null || values === null) return Buffer.from(`[${updatedAtMs},${fieldsText}]`);
+  const text = `[${updatedAtMs},${JSON.stringify(values)}]`;
+  const stored = Buffer.allocUnsafe(namedAt + Buffer.byteLength(text));
+  stored[0] = withoutNames;
+  list.digest.copy(stored, 1);
+  stored.write(text, namedAt);
+  return stored;
 }
 
-export function decodeItem(ref: EntityRef, stored: Buffer): StoredItem {
-  return itemOf(ref, JSON.parse(stored.toString()) as [number, JsonObject]);
+/** The values of an item, one for each of the names; null when other names are among its own, or theirs in another order. */
+function valuesOf(fields: JsonObject, names: readonly string[]): Json[] | null {
+  const values: Json[] = [];
+  for (const name of Object.keys(fields)) {
+    const at = names.indexOf(name, values.length);
+    const value = fields[name] ?? null;
+    if (at < 0 || value === null) return null;
+    while (values.length < at) values.push(null);
+    values.push(value);
+  }
+  return values;
+}
+
+/** Digest of the list of names that an item leaves out; null: none. */
+export function namesDigestOf(stored: Buffer): Buffer | null {
+  return stored[0] === withoutNames ? stored.subarray(1, namedAt) : null;
+}
+
+/** @param names that it leaves out; null: none */
+export function decodeItem(
+  ref: EntityRef,
+  stored: Buffer,
+  names: readonly string[] | null = null,
+): StoredItem {
+  if (names === null) return itemOf(ref, JSON.parse(stored.toString()) as [number, JsonObject]);
+  const [updatedAtMs, values] = JSON.parse(stored.toString('utf8', namedAt)) as [number, Json[]];
+  const fields: JsonObject = {};
+  for (const [at, value] of values.entries()) if (value !== null) setOwn(fields, names[at] ?? '', value);
+  return itemOf(ref, [updatedAtMs, fields]);
 }
 
 function itemOf({ sourceId, originId }: EntityRef, [updatedAtMs, fields]: [number, JsonObject]): StoredItem {
   return { sourceId, originId, updatedAtMs, fields };
 }
 
-/** As `decodeItem`, in steps: for a large item. */
+/** As `decodeItem`, in steps: for a large item, which has its names. */
 function* decodeInParts(ref: EntityRef, stored: Buffer): Generator<undefined, StoredItem, undefined> {
   return itemOf(ref, (yield* parseInParts(stored.toString())) as [number, JsonObject]);
 }
@@ -62,15 +109,22 @@ function* decodeInParts(ref: EntityRef, stored: Buffer): Generator<undefined, St
 const sliceMs = 10;
 
 async function decodeItems(
-  sourceId: string,
+  store: Store,
+  place: NamesPlace,
   pairs: readonly (readonly [originId: Buffer | string, stored: Buffer])[],
 ): Promise<StoredItem[]> {
+  const lists = await readNames(
+    store,
+    place,
+    pairs.map(([, stored]) => namesDigestOf(stored)),
+  );
   const items: StoredItem[] = [];
   const slice = new Slice(sliceMs);
-  for (const [name, stored] of pairs) {
-    const ref = { sourceId, originId: name.toString() };
+  for (const [at, [name, stored]] of pairs.entries()) {
+    const ref = { sourceId: place.sourceId, originId: name.toString() };
+    const names = lists[at] ?? null;
     const isSmall = stored.length <= largeJsonCharacters;
-    items.push(isSmall ? decodeItem(ref, stored) : await slice.run(decodeInParts(ref, stored)));
+    items.push(isSmall ? decodeItem(ref, stored, names) : await slice.run(decodeInParts(ref, stored)));
     if (slice.isOver) await slice.next();
   }
   return items;
@@ -95,7 +149,7 @@ export async function* scanItems(
       const bytes = pairs.reduce((sum, [field, stored]) => sum + field.length + stored.length, 0);
       const wanted = Math.round((portionBytes * pairs.length) / bytes);
       count = Math.min(portionItemsMax, Math.max(portionItemsMin, wanted));
-      yield await decodeItems(sourceId, pairs);
+      yield await decodeItems(store, { tag, tenant, sourceId }, pairs);
     }
   }
 }
@@ -114,13 +168,14 @@ export async function readItems(
   sourceId: string,
   originIds: readonly string[],
 ): Promise<(StoredItem | null)[]> {
-  const key = keys.items(store.partitions.tag(partition), tenant, environmentId, sourceId, index);
+  const tag = store.partitions.tag(partition);
+  const key = keys.items(tag, tenant, environmentId, sourceId, index);
   const values = await answerOf(store.client.hmgetBuffer(key, ...originIds));
   const found = originIds.flatMap((originId, at): [string, Buffer][] => {
     const value = values[at] ?? null;
     return value === null ? [] : [[originId, value]];
   });
-  const items = (await decodeItems(sourceId, found)).values();
+  const items = (await decodeItems(store, { tag, tenant, sourceId }, found)).values();
   return values.map((value) => (value === null ? null : (items.next().value ?? null)));
 }
 

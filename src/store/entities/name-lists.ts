@@ -1,7 +1,8 @@
 /**
- * Most entities of a type have properties of the same names. Their records leave the names out, and say under which digest
- * their list stands in `keys.names`, in the same partition. The call that stores a record stores its list with it
- * (`scripts/entities/accept.lua`), so no record is ever without it. A list never changes: whoever has read it may keep it.
+ * Most entities of a type have properties of the same names, and so have the items of an index. Their records leave the names
+ * out, and say under which digest their list stands in `keys.names`, in the same partition. The call that stores a record
+ * stores its list with it (`scripts/entities/accept.lua`, commits), so no record is ever without it. A list never changes:
+ * whoever has read it may keep it.
  */
 import { hash } from 'node:crypto';
 import type { JsonObject } from '../../contract/json.ts';
@@ -12,10 +13,11 @@ import { answerOf } from '../redis/errors.ts';
 import { Script } from '../redis/script.ts';
 import type { Store } from '../store.ts';
 
-/** The names of the properties of an entity, in their order. */
+/** Names that records leave out, in their order. */
 export interface NameList {
   /** Field of `keys.names`. */
-  readonly digest: Uint8Array;
+  readonly digest: Buffer;
+  readonly names: readonly string[];
   /** JSON text of the names. */
   readonly text: string;
 }
@@ -34,7 +36,7 @@ const entitiesMin = 64;
 const charactersMax = 4_096;
 const listsMet = 1_000;
 const listsRead = 2_000;
-const digestBytes = 12;
+export const digestBytes = 12;
 
 const met = new BoundedCache<string, MetList>({ entriesMax: listsMet });
 const read = new BoundedCache<string, readonly string[]>({ entriesMax: listsRead });
@@ -59,10 +61,19 @@ function areEqual(a: readonly string[], b: readonly string[]): boolean {
 
 function listOf(names: readonly string[]): NameList {
   const text = JSON.stringify(names);
-  return { digest: hash('sha256', text, 'buffer').subarray(0, digestBytes), text };
+  return { names, digest: hash('sha256', text, 'buffer').subarray(0, digestBytes), text };
 }
 
-/** Entities of one source in one partition. */
+const lists = new WeakMap<readonly string[], NameList>();
+
+/** The list of names that never change; an index has the same ones all the time. */
+export function nameListFor(names: readonly string[]): NameList {
+  const list = lists.get(names) ?? listOf(names);
+  lists.set(names, list);
+  return list;
+}
+
+/** Entities of one source in one partition, and what was made of them. */
 export interface NamesPlace {
   readonly tag: string;
   readonly tenant: string;
@@ -105,13 +116,17 @@ function textOf(digest: Uint8Array): string {
   return Buffer.from(digest.buffer, digest.byteOffset, digest.byteLength).toString('latin1');
 }
 
-const forgetScript = new Script<0 | 1>('entities/forget-names', 2);
+const forgetScript = new Script<0 | 1>('entities/forget-names', 3);
 
-/** Forgets the lists of a source of which a partition has no entities. @throws StoreUnavailableError */
+/** Forgets the lists of a source of which a partition has no entities and no items. @throws StoreUnavailableError */
 export async function forgetNames(store: Store, { tag, tenant, sourceId }: NamesPlace): Promise<void> {
   await forgetScript.run(
     store.client,
-    [keys.entities(tag, tenant, sourceId), keys.names(tag, tenant, sourceId)],
+    [
+      keys.entities(tag, tenant, sourceId),
+      keys.processed(tag, tenant, sourceId),
+      keys.names(tag, tenant, sourceId),
+    ],
     [],
   );
 }

@@ -17,9 +17,9 @@ export class FieldWrites {
   readonly #sets: (string | Buffer)[] = [];
   readonly #deletes = new Set<string>();
 
-  set(field: string, value: Buffer): void {
+  set(field: string | Buffer, value: Buffer): void {
     this.#sets.push(field, value);
-    if (this.#deletes.size > 0) this.#deletes.delete(field);
+    if (this.#deletes.size > 0 && typeof field === 'string') this.#deletes.delete(field);
   }
 
   /** Deletes are done behind all sets, so a value that was set before goes, too. */
@@ -60,7 +60,7 @@ export class HashWrites {
     else removes.push(member);
   }
 
-  set(key: string, field: string, value: Buffer): void {
+  set(key: string, field: string | Buffer, value: Buffer): void {
     this.hash(key).set(field, value);
   }
 

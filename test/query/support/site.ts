@@ -26,6 +26,7 @@ function indexSchema(alias: string, fields: IndexFields, texts: IndexTexts): Ind
     texts,
     metadata: { index: null, fields: new Map() },
     fields: new Map(Object.entries(fields)),
+    names: Object.keys(fields),
     build: () => {
       throw new Error('items are put by the test itself');
     },

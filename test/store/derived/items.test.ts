@@ -9,10 +9,13 @@ import {
   encodeItem,
   itemIndexField,
   listItemIndexes,
+  namesDigestOf,
+  readItems,
   scanItems,
 } from '../../../src/store/derived/items.ts';
 import { sourceField } from '../../../src/store/derived/processed.ts';
 import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
+import { nameListFor } from '../../../src/store/entities/name-lists.ts';
 import { indexName, keys } from '../../../src/store/keys.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { TestRedis } from '../../support/redis.ts';
@@ -58,6 +61,71 @@ test('any item comes back as it was stored, and equal items have equal bytes', (
     ),
     { numRuns: runs },
   );
+});
+
+test('items leave out names of their list where they are in its order, and come back as they were', () => {
+  const name = fc.oneof(fc.constantFrom('__proto__', '7', 'a', 'b', 'c', '\ud800'), fc.string());
+  let [leftOut, kept] = [0, 0];
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(name, { minLength: 1, maxLength: 8 }),
+      fc.dictionary(name, fc.jsonValue()),
+      fc.infiniteStream(fc.option(fc.jsonValue())),
+      (names, others, values) => {
+        const fields = namedFields(names, values);
+        for (const json of [fields, { ...fields, ...others }]) {
+          const item = { updatedAtMs: 7, fields: JSON.parse(JSON.stringify(json)) as JsonObject };
+          const list = nameListFor(names);
+          const stored = encodeItem(item, list);
+          const digest = namesDigestOf(stored);
+          assert.ok(digest === null || digest.equals(list.digest));
+          const decoded = decodeItem({ sourceId: 's', originId: 'e' }, stored, digest && names);
+          assert.equal(JSON.stringify(decoded.fields), JSON.stringify(item.fields));
+          assert.deepEqual(encodeItem(decoded, list), stored, 'equal items have equal bytes');
+          if (digest === null) kept += 1;
+          else leftOut += 1;
+        }
+      },
+    ),
+    { numRuns: runs },
+  );
+  assert.ok(leftOut > runs / 2 && kept > runs / 10, `${leftOut} left out, ${kept} kept`);
+});
+
+/** An object of some of the names, in their order. */
+function namedFields(names: readonly string[], values: Iterable<unknown>): JsonObject {
+  const given = values[Symbol.iterator]();
+  const members = names.flatMap((name) => {
+    const value: unknown = given.next().value;
+    return value === null ? [] : [`${JSON.stringify(name)}:${JSON.stringify(value)}`];
+  });
+  return JSON.parse(`{${members.join(',')}}`) as JsonObject;
+}
+
+test('a scan gives items that leave their names out, each with the names of its own list', async () => {
+  const store = await redis.openEmptyStore(1);
+  const tag = store.partitions.tag(0);
+  const index = indexName.schema('listed');
+  const lists = [
+    ['title', 'size'],
+    ['size', 'title', 'more'],
+  ].map(nameListFor);
+  const items = Array.from({ length: 20 }, (_, number) => {
+    const fields = number % 2 === 0 ? { title: `t${number}`, size: number } : { size: number, more: 'x' };
+    return { sourceId: 'source', originId: `e${10 + number}`, updatedAtMs: number, fields };
+  });
+  await putItems(store, index, []);
+  await store.client.hset(keys.sources(tag), sourceField(scope.tenant, 'source'), '1');
+  for (const { digest, text } of lists) {
+    await store.client.hset(keys.names(tag, scope.tenant, 'source'), digest, text);
+  }
+  for (const [at, item] of items.entries()) {
+    const key = keys.items(tag, scope.tenant, scope.environmentId, 'source', index);
+    await store.client.hset(key, item.originId, encodeItem(item, lists[at % 2]));
+  }
+  assert.deepEqual(await scanAll(store, index), items);
+  const asked = ['e11', 'gone', 'e10'];
+  assert.deepEqual(await readItems(store, 0, { scope, index }, 'source', asked), [items[1], null, items[0]]);
 });
 
 test('names of prototypes, lone surrogates and long numbers sent as text survive', () => {

@@ -5,7 +5,12 @@ import type { SourceEntity } from '../../../src/contract/entity.ts';
 import type { JsonObject } from '../../../src/contract/json.ts';
 import { acceptEntities } from '../../../src/store/entities/accept.ts';
 import { readEntities } from '../../../src/store/entities/entities.ts';
-import { decodeEntity, encodeEntity, type OpenRecord, openRecord } from '../../../src/store/entities/entity-record.ts';
+import {
+  decodeEntity,
+  encodeEntity,
+  type OpenRecord,
+  openRecord,
+} from '../../../src/store/entities/entity-record.ts';
 import { forgetNames, type NameList } from '../../../src/store/entities/name-lists.ts';
 import { recordHeadsOf } from '../../../src/store/entities/record-heads.ts';
 import { removeEntities } from '../../../src/store/entities/remove.ts';
@@ -71,7 +76,7 @@ test('names of which no two entities have the same stay in their records', async
   }
 });
 
-test('the names go with the last entity of their source, and not before', async () => {
+test('the names go with the last entity of their source and what was made of it, and not before', async () => {
   const store = await redis.openEmptyStore(1);
   const [tag = ''] = store.partitions.tags;
   const place = { tag, tenant, sourceId };
@@ -81,7 +86,11 @@ test('the names go with the last entity of their source, and not before', async 
   );
   await forgetNames(store, place);
   assert.equal(await store.client.exists(keys.names(tag, tenant, sourceId)), 1);
+  await store.client.hset(keys.processed(tag, tenant, sourceId), 'e0', 'a record');
   await removeEntities(store, { tenant, sourceId, originIds });
+  await forgetNames(store, place);
+  assert.equal(await store.client.exists(keys.names(tag, tenant, sourceId)), 1, 'items may need them');
+  await store.client.hdel(keys.processed(tag, tenant, sourceId), 'e0');
   await forgetNames(store, place);
   assert.equal(await store.client.exists(keys.names(tag, tenant, sourceId)), 0);
 });

@@ -1,8 +1,9 @@
 #!lua flags=allow-oom
--- Forgets the lists of names that entity records leave out, when the partition has no entities of their source.
+-- Forgets the lists of names that records leave out, when the partition has no entities of their source, and nothing that
+-- was made of them.
 --
--- KEYS  1 entities   2 names
+-- KEYS  1 entities   2 processed   3 names
 -- Returns  1 when they are forgotten, else 0
-if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
-redis.call('UNLINK', KEYS[2])
+if redis.call('EXISTS', KEYS[1], KEYS[2]) > 0 then return 0 end
+redis.call('UNLINK', KEYS[3])
 return 1

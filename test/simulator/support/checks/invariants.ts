@@ -5,7 +5,7 @@ import type { Worker } from '../../../../src/actors/worker.ts';
 import type { EntityRef } from '../../../../src/contract/ids.ts';
 import type { Json } from '../../../../src/contract/json.ts';
 import type { Claim } from '../../../../src/store/claims/claim-records.ts';
-import { decodeItem } from '../../../../src/store/derived/items.ts';
+import { decodeItem, namesDigestOf } from '../../../../src/store/derived/items.ts';
 import { readEntities } from '../../../../src/store/entities/entities.ts';
 import { keys, type Partitions } from '../../../../src/store/keys.ts';
 import type { Store } from '../../../../src/store/store.ts';
@@ -109,17 +109,20 @@ async function checkTenant(
   );
 }
 
+/** The lists of names of a source in a partition, by their digests. */
+type NameLists = ReadonlyMap<string, string>;
+
 /** Most of what is stored was there at the last check. */
 class Decoded<T> {
   readonly #known = new Map<string, T>();
 
-  constructor(private readonly decode: (bytes: Buffer, ref: EntityRef) => T) {}
+  constructor(private readonly decode: (bytes: Buffer, ref: EntityRef, names: NameLists) => T) {}
 
-  of(ref: EntityRef, stored: string): T {
+  of(ref: EntityRef, stored: string, names: NameLists = new Map()): T {
     const name = `${ref.sourceId}:${ref.originId} ${stored}`;
     const known = this.#known.get(name);
     if (known !== undefined) return known;
-    const decoded = this.decode(Buffer.from(stored, 'latin1'), ref);
+    const decoded = this.decode(Buffer.from(stored, 'latin1'), ref, names);
     if (this.#known.size === decodedMax) this.#known.clear();
     this.#known.set(name, decoded);
     return decoded;
@@ -128,8 +131,11 @@ class Decoded<T> {
 
 const decodedMax = 5_000;
 const decodedViews = new Decoded((stored, { sourceId }) => viewOf(environmentId, sourceId, stored));
-const decodedItems = new Decoded((bytes, ref) => {
-  const item = decodeItem(ref, bytes);
+const decodedItems = new Decoded((bytes, ref, names) => {
+  const digest = namesDigestOf(bytes);
+  const list = digest === null ? 'null' : names.get(digest.toString('latin1'));
+  assert.ok(list !== undefined, 'the names of an item are stored with it');
+  const item = decodeItem(ref, bytes, JSON.parse(list) as string[] | null);
   return { item, text: JSON.stringify(item.fields) };
 });
 
@@ -273,8 +279,9 @@ function itemsOf(keyspace: Keyspace, tag: string): string[] {
   for (const place of keyspace.hash(keys.itemIndexes(tag)).keys()) {
     const [tenant = '', environment = '', index = ''] = place.split('|');
     for (const sourceId of sourceIds) {
+      const names = keyspace.hash(keys.names(tag, tenant, sourceId));
       for (const [originId, stored] of keyspace.hash(keys.items(tag, tenant, environment, sourceId, index))) {
-        const { item, text } = decodedItems.of({ sourceId, originId }, stored);
+        const { item, text } = decodedItems.of({ sourceId, originId }, stored, names);
         items.push(`${nameOf({ tenant, environmentId: environment }, index, item)} ${text}`);
       }
     }

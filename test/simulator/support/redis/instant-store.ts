@@ -16,6 +16,13 @@ export function instantStore(keyspace: Keyspace, partitions: Partitions): Store 
     hkeys: async (key: string) => [...keyspace.hash(key).keys()].map(textOf),
     hgetall: async (key: string) => record(keyspace.hash(key), textOf),
     hgetallBuffer: async (key: string) => record(keyspace.hash(key), bytesOf),
+    hmget: async (key: string, ...fields: Buffer[]) => {
+      const hash = keyspace.hash(key);
+      return fields.map((field) => {
+        const value = hash.get(field.toString('latin1'));
+        return value === undefined ? null : textOf(value);
+      });
+    },
     hmgetBuffer: async (key: string, ...fields: string[]) => {
       const hash = keyspace.hash(key);
       return fields.map((field) => {
