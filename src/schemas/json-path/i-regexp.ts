@@ -9,6 +9,7 @@
 
 import { languageTextCharactersMax, patternStatesMax } from '../../contract/limits.ts';
 import { BoundedCache } from '../../lib/bounded-cache.ts';
+import { type Maybe, pace, type Steps, Unfinished } from '../../lib/pace.ts';
 import { SyntaxMistake } from '../language/syntax-mistake.ts';
 import { type PatternNode, parsePattern, type TakesCodePoint } from './i-regexp-parser.ts';
 
@@ -112,35 +113,76 @@ function emitCopy(node: PatternNode, states: State[]): void {
   if (states.length === before) push(states, { kind: 'jump', to: before + 1 });
 }
 
+/** What a pattern takes: the whole text (`match`), or a part of it (`search`). */
+export type Extent = 'whole' | 'part';
+
 /**
- * Whether the pattern takes the whole text (`match`) or a part of it (`search`).
+ * Whether the pattern takes the text, in steps when it is long.
  * @param spend is told the states tried; it throws when there is no more to spend
  */
 export function patternTakes(
   pattern: Pattern,
   text: string,
-  extent: 'whole' | 'part',
+  extent: Extent,
   spend: (steps: number) => void,
-): boolean {
-  const run = new StateSet(pattern, text.length);
-  let current: number[] = [];
-  run.enter(0, 0, current);
-  for (let at = 0; at < text.length; ) {
-    if (extent === 'part' && run.matched) return true;
-    const codePoint = text.codePointAt(at) ?? 0;
-    at += codePoint > 0xffff ? 2 : 1;
-    spend(current.length + 1);
-    const next: number[] = [];
-    run.advance();
-    for (const index of current) {
-      const state = pattern.states[index];
-      if (state?.kind === 'take' && state.takes(codePoint)) run.enter(index + 1, at, next);
-    }
-    if (extent === 'part') run.enter(0, at, next);
-    else if (next.length === 0 && !run.matched) return false;
-    current = next;
+): Maybe<boolean> {
+  const run = new PatternRun(pattern, text, extent, spend);
+  return run.goOn() ?? new Unfinished(run.rest());
+}
+
+/** A pattern on its way over a text. */
+class PatternRun {
+  readonly #pattern: Pattern;
+  readonly #text: string;
+  readonly #extent: Extent;
+  readonly #spend: (steps: number) => void;
+  readonly #states: StateSet;
+  #current: number[] = [];
+  #at = 0;
+
+  constructor(pattern: Pattern, text: string, extent: Extent, spend: (steps: number) => void) {
+    this.#pattern = pattern;
+    this.#text = text;
+    this.#extent = extent;
+    this.#spend = spend;
+    this.#states = new StateSet(pattern, text.length);
+    this.#states.enter(0, 0, this.#current);
   }
-  return run.matched;
+
+  /** @returns whether the pattern takes the text; null when it pauses */
+  goOn(): boolean | null {
+    const text = this.#text;
+    while (this.#at < text.length) {
+      if (this.#extent === 'part' && this.#states.matched) return true;
+      const codePoint = text.codePointAt(this.#at) ?? 0;
+      this.#at += codePoint > 0xffff ? 2 : 1;
+      this.#current = this.#next(codePoint);
+      if (this.#extent === 'whole' && this.#current.length === 0 && !this.#states.matched) return false;
+      if (pace.isOver()) return null;
+    }
+    return this.#states.matched;
+  }
+
+  *rest(): Steps<boolean> {
+    for (;;) {
+      yield;
+      const taken = this.goOn();
+      if (taken !== null) return taken;
+    }
+  }
+
+  /** The states behind a character. */
+  #next(codePoint: number): number[] {
+    this.#spend(this.#current.length + 1);
+    const next: number[] = [];
+    this.#states.advance();
+    for (const index of this.#current) {
+      const state = this.#pattern.states[index];
+      if (state?.kind === 'take' && state.takes(codePoint)) this.#states.enter(index + 1, this.#at, next);
+    }
+    if (this.#extent === 'part') this.#states.enter(0, this.#at, next);
+    return next;
+  }
 }
 
 /** The states that can be reached at one place of the text. */

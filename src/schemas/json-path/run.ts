@@ -8,6 +8,7 @@ export class OutOfSteps extends Error {}
 export class PathRun {
   readonly frame: Frame;
   readonly #filled = new Map<Evaluate, Json>();
+  readonly #prepared = new Map<object, unknown>();
 
   constructor(frame: Frame) {
     this.frame = frame;
@@ -25,5 +26,15 @@ export class PathRun {
     const value = hole(this.frame);
     this.#filled.set(hole, value);
     return value;
+  }
+
+  /** Keeps the value of a part of a condition for its next evaluation. */
+  prepare(part: object, value: unknown): void {
+    this.#prepared.set(part, value);
+  }
+
+  /** What was kept last. */
+  prepared(part: object): unknown {
+    return this.#prepared.get(part);
   }
 }

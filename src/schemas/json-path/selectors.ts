@@ -6,7 +6,7 @@ import { ownMember } from '../language/member.ts';
 import type { Evaluate, Frame } from '../language/scope.ts';
 import type { PathEnvironment } from './environment.ts';
 
-const { FilterSelector, WildcardSelector } = jsonpath.selectors;
+const { WildcardSelector } = jsonpath.selectors;
 
 type Selector = jsonpath.JSONPathSelector;
 /** Reads a name of the scope. */
@@ -30,25 +30,13 @@ export class MeteredSelector extends jsonpath.JSONPathSelector {
   }
 
   *walk(node: JSONPathNode): Walk {
-    this.#environment.run.spend(cost(node, 1 + childCount(nodeValue(node))));
-    if (this.#parsed instanceof FilterSelector) yield* this.#filtered(node, this.#parsed);
-    else if (this.#parsed instanceof WildcardSelector) yield* childrenOf(node);
+    this.pay(node);
+    if (this.#parsed instanceof WildcardSelector) yield* childrenOf(node);
     else yield* this.#parsed.lazyResolve(node);
   }
 
-  *#filtered(node: JSONPathNode, { expression }: jsonpath.selectors.FilterSelector): Walk {
-    for (const child of childrenOf(node)) {
-      const context = {
-        environment: this.#environment,
-        currentValue: child.value,
-        rootValue: node.root,
-        // Else the queries of its condition overflow the stack on long arrays.
-        lazy: true,
-        currentKey: child.location.at(-1) ?? '',
-      };
-      if (expression.evaluate(context)) yield child;
-      else if (pace.isOver()) yield null;
-    }
+  protected pay(node: JSONPathNode): void {
+    this.#environment.run.spend(cost(node, 1 + childCount(nodeValue(node))));
   }
 
   override resolve(node: JSONPathNode): JSONPathNode[] {
@@ -63,6 +51,48 @@ export class MeteredSelector extends jsonpath.JSONPathSelector {
 
   override toString(): string {
     return this.#parsed.toString();
+  }
+}
+
+/** A part of a condition whose value is made before the condition is evaluated. */
+interface PreparedPart {
+  prepare(context: jsonpath.FilterContext): Walk;
+}
+
+/** A filter: the children for which a condition holds. */
+export class ConditionSelector extends MeteredSelector {
+  readonly #environment: PathEnvironment;
+  readonly #condition: jsonpath.expressions.LogicalExpression;
+  readonly #parts: readonly PreparedPart[];
+
+  /** @param parts those of the condition, each behind the parts in it */
+  constructor(
+    environment: PathEnvironment,
+    parsed: jsonpath.selectors.FilterSelector,
+    condition: jsonpath.expressions.LogicalExpression,
+    parts: readonly PreparedPart[],
+  ) {
+    super(environment, parsed);
+    this.#environment = environment;
+    this.#condition = condition;
+    this.#parts = parts;
+  }
+
+  override *walk(node: JSONPathNode): Walk {
+    this.pay(node);
+    for (const child of childrenOf(node)) {
+      const context = {
+        environment: this.#environment,
+        currentValue: child.value,
+        rootValue: node.root,
+        // Else the queries of its condition overflow the stack on long arrays.
+        lazy: true,
+        currentKey: child.location.at(-1) ?? '',
+      };
+      for (const part of this.#parts) yield* part.prepare(context);
+      if (this.#condition.evaluate(context)) yield child;
+      else if (pace.isOver()) yield null;
+    }
   }
 }
 

@@ -2,7 +2,8 @@ import { type JSONPathQuery, jsonpath, TokenKind } from 'json-p3';
 import type { Evaluate } from '../language/scope.ts';
 import type { PathEnvironment } from './environment.ts';
 import { Comparison, HoleLiteral, ScopeQuery } from './expressions.ts';
-import { DescentToll, KeySelector, MeteredSelector, type ReadName } from './selectors.ts';
+import { type LongExpression, NestedQuery, PatternTest } from './long-expressions.ts';
+import { ConditionSelector, DescentToll, KeySelector, MeteredSelector, type ReadName } from './selectors.ts';
 import { filledLiteral } from './text.ts';
 
 const {
@@ -35,6 +36,8 @@ export interface PathMeaning {
  */
 export class PathTree {
   readonly #meaning: PathMeaning;
+  /** Those of the condition that is adapted now. */
+  #long: LongExpression[] = [];
 
   constructor(meaning: PathMeaning) {
     this.#meaning = meaning;
@@ -56,9 +59,13 @@ export class PathTree {
     const { environment } = this.#meaning;
     if (parsed instanceof NameSelector) return this.#name(parsed, atRoot);
     if (!(parsed instanceof FilterSelector)) return new MeteredSelector(environment, parsed);
-    const { token, expression } = parsed;
+    const around = this.#long;
+    const long: LongExpression[] = [];
+    this.#long = long;
+    const { expression } = parsed;
     const condition = new LogicalExpression(expression.token, this.#expression(expression.expression));
-    return new MeteredSelector(environment, new FilterSelector(environment, token, condition));
+    this.#long = around;
+    return new ConditionSelector(environment, parsed, condition, long);
   }
 
   #name(parsed: jsonpath.selectors.NameSelector, atRoot: boolean): Selector {
@@ -86,11 +93,26 @@ export class PathTree {
     }
     if (parsed instanceof FunctionExtension) {
       const args = parsed.args.map((arg) => this.#expression(arg));
+      const isPattern = parsed.name === 'match' || parsed.name === 'search';
+      if (isPattern) return this.#made(new PatternTest(environment, parsed, args));
       return new FunctionExtension(token, parsed.name, args);
     }
-    if (parsed instanceof RootQuery) return new ScopeQuery(environment, token, this.adapt(parsed.path, '$'));
-    if (parsed instanceof RelativeQuery) this.adapt(parsed.path, '@');
-    return parsed;
+    if (parsed instanceof RootQuery) return this.#query(parsed, '$');
+    return parsed instanceof RelativeQuery ? this.#query(parsed, '@') : parsed;
+  }
+
+  #query(parsed: jsonpath.expressions.FilterQuery, base: '$' | '@'): Expression {
+    const { environment } = this.#meaning;
+    const { token } = parsed;
+    const isSingular = parsed.path.singularQuery();
+    const path = this.adapt(parsed.path, base);
+    if (!isSingular) return this.#made(new NestedQuery(environment, token, base, path));
+    return base === '$' ? new ScopeQuery(environment, token, path) : parsed;
+  }
+
+  #made(expression: LongExpression): Expression {
+    this.#long.push(expression);
+    return expression;
   }
 
   #infix(parsed: jsonpath.expressions.InfixExpression): Expression {

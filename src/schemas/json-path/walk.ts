@@ -13,7 +13,11 @@ export function selectedBy(
   environment: PathEnvironment,
   frame: Frame,
 ): Maybe<readonly Json[]> {
-  const selection = new Selection(walkOf(query, frame.self), environment, new PathRun(frame));
+  const selection = new Selection(
+    walkOf(query, frame.self)[Symbol.iterator](),
+    environment,
+    new PathRun(frame),
+  );
   return selection.goOn() ? selection.found : new Unfinished(selection.rest());
 }
 
@@ -54,12 +58,13 @@ class Selection {
   }
 }
 
-function walkOf(query: JSONPathQuery, root: Json): Iterator<JSONPathNode | null, unknown> {
+/** The nodes that a path selects, in order. Null between them: here it may pause. */
+export function walkOf(query: JSONPathQuery, root: JSONPathNode['value']): Iterable<JSONPathNode | null> {
   let nodes: Iterable<JSONPathNode | null> = [new JSONPathNode(root, [], root)];
   for (const { selectors, token } of query.segments) {
     nodes = token.kind === TokenKind.DDOT ? below(nodes, selectors) : children(nodes, selectors);
   }
-  return nodes[Symbol.iterator]();
+  return nodes;
 }
 
 /** What the selectors of a segment select of each node. */
