@@ -277,6 +277,12 @@ export const textCharactersMax = 16 * 1024 * 1024;
 export const partialDepthMax = 32;
 /** Different lookups of one build. */
 export const lookupsPerBuildMax = 5_000;
+/** Handles of one view; those beyond it find nothing. */
+export const handlesPerViewMax = 2_000;
+/** A handle; a longer one finds nothing. */
+export const handleCodePointsMax = 4096;
+/** URLs that a schema in JavaScript gives one view, and the redirects that lead to them, together. */
+export const codeUrlsPerViewMax = 2_000;
 /** Views that one entity's `actions` may name. */
 export const actionsPerBuildMax = 1_000;
 /** Different diagnostics of one build; more of them say nothing new. */

@@ -59,6 +59,8 @@ export interface ViewClaims {
   readonly url: string | null;
   /** Without empty ones and without repetition, in the order of the schema. */
   readonly handles: readonly string[];
+  /** Handles or URLs are left out: there are more than one view may have, or one is too long. */
+  readonly areCut?: true;
   /** True while code has not said them yet. */
   readonly areUnknown?: true;
   /** All its URLs, `url` among them, with what leads to each; absent: the entity's redirects lead to `url`. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Json, JsonObject } from '../../src/contract/json.ts';
+import { codeUrlsPerViewMax } from '../../src/contract/limits.ts';
 import { readPublished } from '../../src/store/configuration/published-configuration.ts';
 import { until } from '../support/until.ts';
 import type { Answer, Client } from '../system/support/client.ts';
@@ -151,6 +152,11 @@ async function delivered(query: string): Promise<Answer['json']> {
   return answer.json;
 }
 
+/** Name of the view that is served on a URL, where the URL leads to, or the status. */
+const leadsTo = async (url: string) => {
+  const { meta, route } = await delivered(`url=${url}`);
+  return meta.redirect ?? (route === null ? meta.status : route.name);
+};
 const view = async (handle: string) => (await delivered(`handle=${handle}`)).views[handle];
 const gid = (originId: string) => `gid://Source/${sourceId}/Entity/${originId}`;
 
@@ -245,21 +251,33 @@ test('a URL that redirects, by the redirects of the entity', async () => {
 });
 
 test('a view has all the URLs that code gives it, and each its own redirects', async () => {
-  const meta = async (url: string) => {
-    const { meta, route } = await delivered(`url=${url}`);
-    return meta.redirect ?? (route === null ? meta.status : route.name);
-  };
   const [one, other] = [{ url: '/places/one', redirects: ['/places/uno'] }, { url: '/places/other' }];
   const own = { redirects: ['/places/own'] };
   await save('l1', 'place', { name: 'L', urls: [one, other] }, own);
   const asked = ['one', 'other', 'uno', 'own'].map((name) => `/places/${name}`);
-  assert.deepEqual(await Promise.all(asked.map(meta)), ['L', 'L', '/places/one', 404]);
+  assert.deepEqual(await Promise.all(asked.map(leadsTo)), ['L', 'L', '/places/one', 404]);
   await save('l1', 'place', { name: 'L', urls: [other] }, own);
-  assert.deepEqual(await Promise.all(asked.map(meta)), [404, 'L', 404, '/places/other']);
+  assert.deepEqual(await Promise.all(asked.map(leadsTo)), [404, 'L', 404, '/places/other']);
   await save('l1', 'place', { name: 'L', urls: [{ ...other, redirects: [] }] }, own);
-  assert.deepEqual(await Promise.all(asked.map(meta)), [404, 'L', 404, 404]);
+  assert.deepEqual(await Promise.all(asked.map(leadsTo)), [404, 'L', 404, 404]);
   await save('l1', 'place', { name: 'L', urls: [] }, own);
-  assert.deepEqual(await Promise.all(asked.map(meta)), [404, 404, 404, 404]);
+  assert.deepEqual(await Promise.all(asked.map(leadsTo)), [404, 404, 404, 404]);
+});
+
+test('URLs and redirects beyond those of one view lead nowhere', async () => {
+  const redirects = Array.from({ length: codeUrlsPerViewMax }, (_, at) => `/places/r${at}`);
+  await save('l3', 'place', {
+    name: 'L',
+    urls: [{ url: '/places/first', redirects }, { url: '/places/last' }],
+  });
+  const asked = ['first', 'r0', `r${codeUrlsPerViewMax - 2}`, `r${codeUrlsPerViewMax - 1}`, 'last'];
+  assert.deepEqual(await Promise.all(asked.map((name) => leadsTo(`/places/${name}`))), [
+    'L',
+    '/places/first',
+    '/places/first',
+    404,
+    404,
+  ]);
 });
 
 test('a schema without properties makes no view, and claims nothing', async () => {

@@ -3,6 +3,9 @@ import type { Diagnostic } from '../../contract/diagnostic.ts';
 import {
   autoFieldsMax,
   autoIndexedNamesMax,
+  codeUrlsPerViewMax,
+  handleCodePointsMax,
+  handlesPerViewMax,
   lookupResultsMax,
   urlCodePointsMax,
 } from '../../contract/limits.ts';
@@ -23,10 +26,12 @@ export function diagnosticsOf(
     return [...met, { kind: 'schemaFailed', message, place }];
   }
   const lacksUrl = result.kind === 'view' && result.claims.url === null && claimsUrl(builder);
-  if (misfits.length === 0 && demands.length === 0 && !lacksUrl) return met;
+  const areCut = result.kind === 'view' && result.claims.areCut === true;
+  if (misfits.length === 0 && demands.length === 0 && !lacksUrl && !areCut) return met;
   return [
     ...met,
     ...(lacksUrl ? [urlMissing] : []),
+    ...(areCut ? [claimsCut] : []),
     ...misfits.map((misfit) => misfitDiagnostic(misfit, builder.name)),
     ...demands.filter(isCut).map(({ query }) => ({
       kind: 'lookupCut' as const,
@@ -40,6 +45,14 @@ const urlMissing: Diagnostic = {
   kind: 'urlMissing',
   place: '$.route.url',
   message: `route.url gives no URL, which begins with / or http(s):// and has at most ${urlCodePointsMax} characters: the view is served under none`,
+};
+
+const claimsCut: Diagnostic = {
+  kind: 'limitReached',
+  place: '$.route',
+  message:
+    `handles or URLs of the view were left out: it has at most ${handlesPerViewMax} handles of ${handleCodePointsMax} characters, ` +
+    `and at most ${codeUrlsPerViewMax} URLs and redirects that a schema in JavaScript gives it`,
 };
 
 function claimsUrl(builder: Output['builder']): boolean {

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { Cursor } from '../../contract/config-cursor.ts';
 import type { JsonObject } from '../../contract/json.ts';
-import { actionsPerBuildMax } from '../../contract/limits.ts';
+import { actionsPerBuildMax, codeUrlsPerViewMax } from '../../contract/limits.ts';
 import { chain } from '../../lib/pace.ts';
 import { Build, rootFrame } from '../build/build.ts';
 import type { BuildInput } from '../build/input.ts';
@@ -12,7 +12,7 @@ import { type PartialDraft, type Partials, reachedBy } from '../definition/diges
 import { readIndexFields } from '../definition/index-fields.ts';
 import { readIndexMetadata } from '../definition/index-metadata.ts';
 import { readIndexTexts } from '../definition/index-texts.ts';
-import { usableUrl } from '../definition/route-claims.ts';
+import { UsableHandles, usableUrl } from '../definition/route-claims.ts';
 import type { Triggers } from '../definition/triggers.ts';
 import type { FullSchema, IndexSchema, ResolvedAction, ResolvedDestination, ViewClaims } from '../schema.ts';
 import { type ProgramSet, programName } from './call.ts';
@@ -127,17 +127,33 @@ function needsOf({ partials, lookups }: CodeProgram): Needs {
 
 function claimsOf(reply: MadeReply | null): ViewClaims {
   if (reply === null) return { url: null, handles: [], areUnknown: true };
-  const urls = reply.urls.flatMap(({ url, redirects }) => {
-    const usable = usableUrl(url);
-    return usable === null ? [] : [{ url: usable, redirects }];
-  });
+  const handles = new UsableHandles();
+  for (const handle of reply.handles) handles.add(handle);
+  const { pages: urls, areCut } = usablePages(reply.urls);
+  const claims = { ...handles.claims, ...(areCut ? { areCut } : {}) };
   const [first, ...others] = urls;
-  const handles = [...new Set(reply.handles)];
-  if (first === undefined) return { url: null, handles };
+  if (first === undefined) return { url: null, ...claims };
   // One URL and nothing said of redirects: then those of the entity lead to it.
-  if (others.length === 0 && first.redirects === null) return { url: first.url, handles };
+  if (others.length === 0 && first.redirects === null) return { url: first.url, ...claims };
   const pages = urls.map(({ url, redirects }) => ({ url, redirects: redirects ?? [] }));
-  return { url: first.url, handles, pages };
+  return { url: first.url, ...claims, pages };
+}
+
+/** The first of the URLs that can be asked for, and of what leads to them. */
+function usablePages(urls: MadeReply['urls']): { pages: MadeReply['urls']; areCut: boolean } {
+  const pages: MadeReply['urls'][number][] = [];
+  let left = codeUrlsPerViewMax;
+  let areCut = false;
+  for (const { url, redirects } of urls) {
+    const usable = usableUrl(url);
+    if (usable === null) continue;
+    areCut ||= left < 1 + (redirects?.length ?? 0);
+    if (left === 0) break;
+    const kept = redirects?.slice(0, left - 1) ?? null;
+    pages.push({ url: usable, redirects: kept });
+    left -= 1 + (kept?.length ?? 0);
+  }
+  return { pages, areCut };
 }
 
 function resolvedActions(input: BuildInput, runner: CodeRunner, program: CodeProgram): ResolvedAction[] {

@@ -1,6 +1,6 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
 import type { Json } from '../../contract/json.ts';
-import { urlCodePointsMax } from '../../contract/limits.ts';
+import { handleCodePointsMax, handlesPerViewMax, urlCodePointsMax } from '../../contract/limits.ts';
 import { hasMoreCodePoints } from '../../lib/code-points.ts';
 import { chain, forEach, type Maybe, pace, repeat } from '../../lib/pace.ts';
 import { compileField } from '../language/expression-field.ts';
@@ -14,7 +14,7 @@ export function compileRoute(at: Cursor, scope: Scope): (frame: Frame) => Maybe<
   const urlOf: EvaluateText = url.isAbsent ? () => null : compileField(url, scope).text;
   const handles = compileHandles(at.member('handles'), scope);
   return (frame) =>
-    chain(usableHandles(handles, frame), (texts) => ({ url: usableUrl(urlOf(frame)), handles: texts }));
+    chain(usableHandles(handles, frame), (usable) => ({ url: usableUrl(urlOf(frame)), ...usable.claims }));
 }
 
 function compileHandles(at: Cursor, scope: Scope): Evaluate[] {
@@ -32,13 +32,30 @@ export function usableUrl(url: string | null): string | null {
   return url !== null && !hasMoreCodePoints(url, urlCodePointsMax) && routable.test(url) ? url : null;
 }
 
+/** The handles that one view claims: each once, the first ones, none that is too long. */
+export class UsableHandles {
+  readonly #texts = new Set<string>();
+  #areCut = false;
+
+  get claims(): Pick<ViewClaims, 'handles' | 'areCut'> {
+    return { handles: [...this.#texts], ...(this.#areCut ? { areCut: true } : {}) };
+  }
+
+  add(text: string): void {
+    if (this.#texts.has(text)) return;
+    const isRefused = this.#texts.size >= handlesPerViewMax || hasMoreCodePoints(text, handleCodePointsMax);
+    if (isRefused) this.#areCut = true;
+    else this.#texts.add(text);
+  }
+}
+
 /** A hole that gives an array claims each of its items. */
-function usableHandles(handles: readonly Evaluate[], frame: Frame): Maybe<string[]> {
-  const texts = new Set<string>();
+function usableHandles(handles: readonly Evaluate[], frame: Frame): Maybe<UsableHandles> {
+  const usable = new UsableHandles();
   const take = (item: Json): void => {
     const text = frame.build.text(item);
     pace.units += unitsPerHandle;
-    if (text !== null && text !== '') texts.add(text);
+    if (text !== null && text !== '') usable.add(text);
   };
   const takeAll = (at: number): Maybe<boolean> => {
     const handle = handles[at];
@@ -48,5 +65,5 @@ function usableHandles(handles: readonly Evaluate[], frame: Frame): Maybe<string
     take(value);
     return true;
   };
-  return chain(repeat(takeAll), () => [...texts]);
+  return chain(repeat(takeAll), () => usable);
 }

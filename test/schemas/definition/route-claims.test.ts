@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
-import { urlCodePointsMax } from '../../../src/contract/limits.ts';
+import { handleCodePointsMax, handlesPerViewMax, urlCodePointsMax } from '../../../src/contract/limits.ts';
 import { finish } from '../../../src/lib/pace.ts';
 import { compileRoute } from '../../../src/schemas/definition/route-claims.ts';
 import { Scope } from '../../../src/schemas/language/scope.ts';
@@ -55,6 +55,17 @@ test('handles come in the order of the schema, without empty ones and repetition
     '2',
     'x',
   ]);
+});
+
+test('a view has the first of its handles, and none that nobody could ask for', () => {
+  const list = Array.from({ length: handlesPerViewMax + 1 }, (_, at) => `h${at}`);
+  const all = list.slice(0, handlesPerViewMax);
+  assert.deepEqual(claims({ handles: ['{p.list}'] }, { list: all }), { url: null, handles: all });
+  assert.deepEqual(claims({ handles: ['{p.list}', 'h0'] }, { list: all }), { url: null, handles: all });
+  assert.deepEqual(claims({ handles: ['{p.list}'] }, { list }), { url: null, handles: all, areCut: true });
+  const longest = '😀'.repeat(handleCodePointsMax);
+  assert.deepEqual(claims({ handles: [`${longest}`, 'a'] }), { url: null, handles: [longest, 'a'] });
+  assert.deepEqual(claims({ handles: [`${longest}b`, 'a'] }), { url: null, handles: ['a'], areCut: true });
 });
 
 test('what is no route is a mistake at its place', () => {
