@@ -1,4 +1,6 @@
 /** Field types of the auto-indexed entity types that a batch meets. */
+import { namesOf } from '../../contract/large-json/parse-in-parts.ts';
+import { autoFieldsMax } from '../../contract/limits.ts';
 import { groupBy } from '../../lib/group-by.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
 import { inferFieldType } from '../../search/fields/infer.ts';
@@ -14,7 +16,9 @@ export class AutoTypes {
   static decide(autoFields: AutoFields, outputs: readonly Output[]): Promise<AutoTypes> {
     return AutoTypes.#of(outputs, (tenant, sourceId, type, ofType) => {
       const known = autoFields.known(tenant, sourceId, type);
-      return autoFields.decide(tenant, sourceId, type, candidatesOf(ofType, known));
+      const isFull = autoFields.isFull(tenant, sourceId, type);
+      const candidates = isFull ? noCandidates : candidatesOf(ofType, known);
+      return autoFields.decide(tenant, sourceId, type, candidates);
     });
   }
 
@@ -61,14 +65,18 @@ function typeKey({ turn }: Output): string {
   return `${turn.tenantAlias}:${turn.sourceId}:${turn.entity?.type ?? ''}`;
 }
 
+const noCandidates: FieldTypes = new Map();
+
+/** Fields without a type, one more than any entity type has room for at most. */
 function candidatesOf(outputs: readonly Output[], known: FieldTypes | null): Map<string, FieldType> {
   const candidates = new Map<string, FieldType>();
   for (const { turn } of outputs) {
     const properties = turn.entity?.properties ?? {};
-    for (const name of Object.keys(properties)) {
+    for (const name of namesOf(properties)) {
       if (known?.has(name) || candidates.has(name)) continue;
       const type = inferFieldType(properties[name] ?? null);
       if (type !== null) candidates.set(name, type);
+      if (candidates.size > autoFieldsMax) return candidates;
     }
   }
   return candidates;

@@ -3,6 +3,7 @@
 import { type Json, type JsonObject, setOwn } from '../../contract/json.ts';
 import { namesOf } from '../../contract/large-json/parse-in-parts.ts';
 import { stringified } from '../../contract/large-json/stringify-in-parts.ts';
+import { diagnosticsPerBuildMax } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
 import { chain, type Maybe, pace, repeat } from '../../lib/pace.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
@@ -20,9 +21,10 @@ export interface Misfit {
   readonly type: FieldType | null;
 }
 
-/** Values that fit, in the order given, and which were left out, whole or in part. */
+/** Values that fit, in the order given, and the first of those that were left out, whole or in part. */
 interface FittedFields {
   readonly fields: JsonObject;
+  /** At most `diagnosticsPerBuildMax`. */
   readonly misfits: readonly Misfit[];
 }
 
@@ -71,7 +73,8 @@ function fitPartly(values: JsonObject, types: FieldTypes): Maybe<FittedFields> {
     if (value === null || type === undefined) return true;
     return chain(fitField(type, value), (fitted) => {
       if (fitted.ok) setOwn(fields, name, fitted.value);
-      if (!fitted.ok || fitted.leftOut > 0) misfits.push({ field: name, type });
+      const isMisfit = !fitted.ok || fitted.leftOut > 0;
+      if (isMisfit && misfits.length < diagnosticsPerBuildMax) misfits.push({ field: name, type });
       return true;
     });
   };
@@ -126,9 +129,12 @@ function isDecisive(properties: JsonObject, name: string): boolean {
   return !decidesNothing(properties[name] ?? null);
 }
 
-/** Values that would have decided the type of their field, and did not. */
+/** The first values that would have decided the type of their field, and did not. */
 function fieldsWithoutRoom(values: JsonObject, types: FieldTypes): Misfit[] {
-  return namesOf(values)
-    .filter((name) => !types.has(name))
-    .map((field) => ({ field, type: null }));
+  const misfits: Misfit[] = [];
+  for (const field of namesOf(values)) {
+    if (!types.has(field)) misfits.push({ field, type: null });
+    if (misfits.length >= diagnosticsPerBuildMax) break;
+  }
+  return misfits;
 }

@@ -5,6 +5,7 @@
 
 import { assert } from '../../lib/assert.ts';
 import { type Maybe, Unfinished } from '../../lib/pace.ts';
+import { sorted } from '../../lib/slices/merge-sort.ts';
 import { isJsonObject, type Json, type JsonObject, setOwn } from '../json.ts';
 
 /** Longer JSON text is read, and what is made of it written, in parts. */
@@ -45,11 +46,18 @@ export function* parseInParts(text: string): Generator<undefined, Json, undefine
   return yield* new PartsParser(text).whole();
 }
 
-/** Numbers among the names of an object stand in front, wherever they stand in its text. */
-function mayBeIndex(name: string): boolean {
+const indexDigitsMax = 10;
+const indexMax = 2 ** 32 - 2;
+
+/** Numbers among the names of an object stand in front, in their order, wherever they stand in its text. */
+function isIndex(name: string): boolean {
   const first = name.charCodeAt(0);
-  return first >= zero && first <= nine;
+  if (!(first >= zero && first <= nine) || name.length > indexDigitsMax) return false;
+  const number = Number(name);
+  return Number.isInteger(number) && number <= indexMax && String(number) === name;
 }
+
+const byNumber = (a: string, b: string): number => Number(a) - Number(b);
 
 class PartsParser {
   #at = 0;
@@ -92,27 +100,29 @@ class PartsParser {
 
   *#object(): Generator<undefined, JsonObject, undefined> {
     const object: JsonObject = {};
-    const all: string[] = [];
+    const indexes: string[] = [];
+    const others: string[] = [];
+    const note = (name: string) => (isIndex(name) ? indexes : others).push(name);
     let parts = 0;
     this.#at += 1;
     while (!this.#ends(closeBrace)) {
       const part = this.#part();
       if (part === null) {
         const name = this.#name();
-        all.push(name);
+        note(name);
         setOwn(object, name, yield* this.#value());
       } else {
         const some: unknown = JSON.parse(`{${part}}`);
         assert(isJsonObject(some), 'members make an object');
         for (const name of Object.keys(some)) {
-          all.push(name);
+          note(name);
           setOwn(object, name, some[name] ?? null);
         }
       }
       parts += 1;
       yield;
     }
-    if (parts > 1 && !all.some(mayBeIndex)) names.set(object, all);
+    if (parts > 1) names.set(object, [...(yield* sorted(indexes, byNumber)), ...others]);
     return object;
   }
 

@@ -1,11 +1,11 @@
 import type { Json } from '../../contract/json.ts';
 import { pace, type Steps } from '../../lib/pace.ts';
+import { sorted } from '../../lib/slices/merge-sort.ts';
 import { Bitmap } from '../bitmap.ts';
 import type { ValueKind } from '../fields/field-type.ts';
 import type { Condition } from '../filter/condition.ts';
 import { type DocTest, matchNothing, matchTested } from '../filter/doc-test.ts';
 import { pointTest } from '../filter/point-test.ts';
-import { sorted } from '../sort/merge-sort.ts';
 import type { Order } from '../sort/order.ts';
 import type { Column } from './column.ts';
 import { ListArena } from './list-arena.ts';

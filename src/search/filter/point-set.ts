@@ -1,6 +1,6 @@
 import type { Steps } from '../../lib/pace.ts';
+import { sorted } from '../../lib/slices/merge-sort.ts';
 import { comparePoints, type NumberPoint } from '../columns/number-point.ts';
-import { sorted } from '../sort/merge-sort.ts';
 
 /** A set of points in order, with a binary search. */
 export class PointSet {

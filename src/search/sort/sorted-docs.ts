@@ -1,5 +1,5 @@
 import { pace, type Steps, unitsPerGo } from '../../lib/pace.ts';
-import { sorted } from './merge-sort.ts';
+import { sorted } from '../../lib/slices/merge-sort.ts';
 
 /** Docs that changed are looked at one by one. The order is given up when they are so many, and this share of all. */
 const movedDocsMin = 256;
@@ -49,7 +49,7 @@ export class SortedDocs {
       if (pace.isOver()) yield;
     }
     const inOrder = yield* sorted(docs, (a, b) => (values[a] ?? 0) - (values[b] ?? 0));
-    return new SortedDocs(Int32Array.from(inOrder));
+    return new SortedDocs(new Int32Array(inOrder));
   }
 
   get bytes(): number {

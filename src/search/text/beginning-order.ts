@@ -1,5 +1,5 @@
 import { pace, type Steps } from '../../lib/pace.ts';
-import { merged, sorted } from '../sort/merge-sort.ts';
+import { merged, sorted } from '../../lib/slices/merge-sort.ts';
 import type { TermPlaces } from './near-index.ts';
 
 /** The cost of a look at a term, in units of the pace. */

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Json } from '../../../src/contract/json.ts';
-import { parseInParts } from '../../../src/contract/large-json/parse-in-parts.ts';
+import { isJsonObject, type Json } from '../../../src/contract/json.ts';
+import { namesOf, parseInParts } from '../../../src/contract/large-json/parse-in-parts.ts';
+import { pace } from '../../../src/lib/pace.ts';
 
 const text = fc.oneof(
   fc.string(),
@@ -75,4 +76,19 @@ test('text that is cut off is a mistake, as for JSON.parse', () => {
   ]) {
     assert.throws(() => parsed(wrong), SyntaxError);
   }
+});
+
+test('the names of a large object stand as the language has them, numbers among them too, and are found in steps', () => {
+  const indexes = ['0', '7', '10', '4294967294'];
+  const others = ['01', '1a', '-1', '1.5', '4294967295', '99999999999', '', 'x', '\u0661'];
+  const numbers = Array.from({ length: 60_000 }, (_, at) => `${(at * 7_919) % 1_000_003}`);
+  const all = [...others, ...numbers.toReversed(), ...indexes.toReversed()];
+  const json = JSON.stringify(Object.fromEntries(all.map((name): [string, Json] => [name, 1])));
+  const { clock } = pace;
+  pace.clock = () => true;
+  const { value: found, pauses } = parsed(json);
+  pace.clock = clock;
+  assert.ok(isJsonObject(found));
+  assert.deepEqual(namesOf(found), Object.keys(JSON.parse(json)));
+  assert.ok(pauses > json.length / 32_768 + 100, `${pauses} pauses`);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { atOnce, pace } from '../../../src/lib/pace.ts';
-import { sorted } from '../../../src/search/sort/merge-sort.ts';
+import { sorted } from '../../../src/lib/slices/merge-sort.ts';
 
 test('items are sorted as the language sorts them, equal ones as they stood', () => {
   const item = fc.record({ key: fc.nat(9), name: fc.nat() });

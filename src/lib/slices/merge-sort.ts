@@ -1,4 +1,4 @@
-import { pace, type Steps } from '../../lib/pace.ts';
+import { pace, type Steps } from '../pace.ts';
 
 /** This many items are sorted at once, in some 0.1 ms. */
 const atOnce = 512;
