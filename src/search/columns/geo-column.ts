@@ -6,9 +6,8 @@ import { type DocTest, matchListed, matchNothing, matchTested } from '../filter/
 import { sparseShare } from '../filter/matcher.ts';
 import { siftBy } from '../filter/sift.ts';
 import { grown } from '../growth.ts';
-import { current } from '../phase.ts';
+import { KeptOrder } from '../sort/kept-order.ts';
 import type { Order } from '../sort/order.ts';
-import { SortedDocs } from '../sort/sorted-docs.ts';
 import type { Column } from './column.ts';
 import { type GeoArea, geoAreaOf } from './geo-area.ts';
 import { NearOrder } from './geo-order.ts';
@@ -20,8 +19,6 @@ import { ListArena } from './list-arena.ts';
 const numbersPerPlace = 2;
 /** The cost of testing a place, in units of the pace. */
 const unitsPerPlace = 5;
-/** To sort the docs costs about as much as so many scans. */
-const scansPerSort = 64;
 
 /** Places on the earth: of a `geoPoint` one for each doc, of a `geoPoint[]` several. A place takes 16 bytes. */
 export class GeoColumn implements Column {
@@ -32,9 +29,8 @@ export class GeoColumn implements Column {
   /** Of single places, by doc; NaN for none. */
   #lats: Float64Array;
   #lons: Float64Array;
-  /** Of single places; null while scans have not cost as much as to sort, so that an import does not sort again and again. */
-  #byLatitude: SortedDocs | null = null;
-  #scans = 0;
+  /** Of single places. */
+  readonly #byLatitude = new KeptOrder();
 
   constructor(capacity: number, isList: boolean) {
     this.present = new Bitmap(capacity);
@@ -46,7 +42,7 @@ export class GeoColumn implements Column {
 
   get bytes(): number {
     if (this.#isList) return this.#lists.bytes;
-    return this.#lats.byteLength + this.#lons.byteLength + (this.#byLatitude?.bytes ?? 0);
+    return this.#lats.byteLength + this.#lons.byteLength + this.#byLatitude.bytes;
   }
 
   set(doc: number, value: Json): Steps<void> | null {
@@ -95,27 +91,17 @@ export class GeoColumn implements Column {
 
   /** The docs between the parallels of an area; null when they are so many that a scan is as good. */
   *#betweenParallels({ south, north }: GeoArea): Steps<Int32Array | null> {
-    if (this.#byLatitude === null) {
-      this.#scans += 1;
-      if (this.#scans <= scansPerSort) return null;
-      const { phase, detail } = current;
-      current.enter('shared');
-      this.#byLatitude = yield* SortedDocs.of(this.#lats);
-      current.enter(phase, detail);
-    }
+    const ordered = yield* this.#byLatitude.asked(this.#lats);
+    if (ordered === null) return null;
     const stretch = { low: south, high: north };
-    const count = this.#byLatitude.count(this.#lats, stretch);
+    const count = ordered.count(this.#lats, stretch);
     if (count * sparseShare > this.#lats.length) return null;
     const all = { isDescending: false, limit: Number.POSITIVE_INFINITY, after: null };
-    return (yield* this.#byLatitude.first(this.#lats, stretch, all)).docs;
+    return (yield* ordered.first(this.#lats, stretch, all)).docs;
   }
 
   #place(doc: number, { lat, lon }: GeoPoint): void {
-    this.#byLatitude?.move(doc, this.#lats[doc] ?? Number.NaN);
-    if (this.#byLatitude?.isWorn === true) {
-      this.#byLatitude = null;
-      this.#scans = 0;
-    }
+    this.#byLatitude.move(doc, this.#lats[doc] ?? Number.NaN);
     this.#lats[doc] = lat;
     this.#lons[doc] = lon;
   }

@@ -6,9 +6,9 @@ import type { Condition } from '../filter/condition.ts';
 import { type DocTest, endOfGo, matchNothing } from '../filter/doc-test.ts';
 import { type PointTest, pointTest } from '../filter/point-test.ts';
 import { grown } from '../growth.ts';
-import { current } from '../phase.ts';
+import { KeptOrder } from '../sort/kept-order.ts';
 import type { Order } from '../sort/order.ts';
-import { type FirstDocs, SortedDocs, type Stretch, type Walk } from '../sort/sorted-docs.ts';
+import type { FirstDocs, Stretch, Walk } from '../sort/sorted-docs.ts';
 import type { Column } from './column.ts';
 import { NumberOrder } from './number-order.ts';
 import { nextDown, nextUp, pointOf } from './number-point.ts';
@@ -29,8 +29,7 @@ export class NumberColumn implements Column {
   #values: Float64Array;
   /** Differences of the exact longs from their doubles; null while no value needs it. */
   #residuals: Int16Array | null = null;
-  /** Null before the first query that goes by it, and after many changes. */
-  #sorted: SortedDocs | null = null;
+  readonly #order = new KeptOrder();
 
   constructor(capacity: number, kind: ValueKind) {
     this.present = new Bitmap(capacity);
@@ -39,13 +38,13 @@ export class NumberColumn implements Column {
   }
 
   get bytes(): number {
-    return this.#values.byteLength + (this.#residuals?.byteLength ?? 0) + (this.#sorted?.bytes ?? 0);
+    return this.#values.byteLength + (this.#residuals?.byteLength ?? 0) + this.#order.bytes;
   }
 
   set(doc: number, value: Json): null {
     const point = pointOf(this.#kind, value);
     if (point === null) return null;
-    this.#noteMove(doc);
+    this.#order.move(doc, this.approxAt(doc));
     this.#values[doc] = point.approx;
     if (point.residual !== 0) this.#residuals ??= new Int16Array(this.#values.length);
     if (this.#residuals !== null) this.#residuals[doc] = point.residual;
@@ -54,7 +53,7 @@ export class NumberColumn implements Column {
   }
 
   clear(doc: number): null {
-    this.#noteMove(doc);
+    this.#order.move(doc, this.approxAt(doc));
     this.#values[doc] = Number.NaN;
     this.present.remove(doc);
     return null;
@@ -96,16 +95,12 @@ export class NumberColumn implements Column {
     return test.kind === 'between' ? stretchBetween(test) : null;
   }
 
-  /** The docs in the order of their numbers; null where doubles do not hold these exactly. The first call sorts. */
+  /** The docs in the order of their numbers; null where doubles do not hold these exactly, and while scans are as good. */
   *inOrder(): Steps<NumbersInOrder | null> {
     if (this.#residuals !== null) return null;
-    if (this.#sorted === null) {
-      const { phase, detail } = current;
-      current.enter('shared');
-      this.#sorted = yield* SortedDocs.of(this.#values);
-      current.enter(phase, detail);
-    }
-    const [docs, values] = [this.#sorted, this.#values];
+    const values = this.#values;
+    const docs = yield* this.#order.asked(values);
+    if (docs === null) return null;
     return {
       count: (stretch) => docs.count(values, stretch),
       first: (stretch, walk) => docs.first(values, stretch, walk),
@@ -118,11 +113,6 @@ export class NumberColumn implements Column {
       residual: (doc) => this.residualAt(doc),
       values: this.#values,
     });
-  }
-
-  #noteMove(doc: number): void {
-    this.#sorted?.move(doc, this.approxAt(doc));
-    if (this.#sorted?.isWorn === true) this.#sorted = null;
   }
 
   #matchExact(test: PointTest): DocTest {

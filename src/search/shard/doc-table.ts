@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../contract/json.ts';
+import { parsed } from '../../contract/large-json/parse-in-parts.ts';
 import { assert } from '../../lib/assert.ts';
-import type { Steps } from '../../lib/pace.ts';
+import type { Maybe, Steps } from '../../lib/pace.ts';
 import { Bitmap } from '../bitmap.ts';
 import type { CodeColumn } from '../columns/code-column.ts';
 import type { Column } from '../columns/column.ts';
@@ -113,6 +114,11 @@ export class DocTable {
 
   fieldsOf(doc: number): JsonObject {
     return JSON.parse(this.textOf(doc)) as JsonObject;
+  }
+
+  /** As `fieldsOf`, in steps when they are large. */
+  readFields(doc: number): Maybe<JsonObject> {
+    return parsed(this.textOf(doc)) as Maybe<JsonObject>;
   }
 
   originIdOf(doc: number): string {

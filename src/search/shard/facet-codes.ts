@@ -1,15 +1,21 @@
 import type { Json } from '../../contract/json.ts';
-import { atOnce, pace, type Steps } from '../../lib/pace.ts';
+import { type Maybe, pace, type Steps, Unfinished } from '../../lib/pace.ts';
 import type { CodeColumn } from '../columns/code-column.ts';
 import { createCodeColumn } from '../columns/create-column.ts';
 import { parseLong } from '../columns/number-point.ts';
 import { firstWritings, Writings } from '../facets/moments.ts';
 import type { FieldTraits } from '../fields/field-type.ts';
 
+/** About what it costs to read a part of a large value, in units of the pace. */
+const unitsPerPart = 20_000;
+
 /**
  * Codes of numbers or dates, for facets alone. The first facet on a field makes them. From then on they follow the
  * field's docs. If the query is interrupted, the next one goes on with the codes that are made. Docs may come and go
  * meanwhile.
+ *
+ * One doc may take long: its list is long, or the tables double that millions of others are in. What is left of it belongs
+ * to no query. Whoever comes next does it first, another query or a change.
  */
 export class FacetCodes {
   readonly #traits: FieldTraits;
@@ -17,6 +23,8 @@ export class FacetCodes {
   readonly #writings = new Writings();
   /** Docs below this are followed. */
   #docsEnd = 0;
+  /** The steps that are left of the last one of them; null: none. */
+  #left: Steps<void> | null = null;
 
   constructor(traits: FieldTraits, capacity: number) {
     this.#traits = traits;
@@ -27,16 +35,17 @@ export class FacetCodes {
     return this.#column.bytes;
   }
 
-  grow(capacity: number): Steps<void> {
-    return this.#column.grow(capacity);
+  *grow(capacity: number): Steps<void> {
+    yield* this.#finish();
+    yield* this.#column.grow(capacity);
   }
 
   set(doc: number, value: Json): Steps<void> | null {
-    return doc < this.#docsEnd ? this.#column.set(doc, this.#facetValue(value)) : null;
+    return this.#change(doc, () => this.#column.set(doc, this.#facetValue(value)));
   }
 
   clear(doc: number): Steps<void> | null {
-    return doc < this.#docsEnd ? this.#column.clear(doc) : null;
+    return this.#change(doc, () => this.#column.clear(doc));
   }
 
   /**
@@ -44,20 +53,50 @@ export class FacetCodes {
    * @param docCount all doc ids are below this
    * @param valueAt reads the field's value of a doc, null for none, and adds its cost to the pace
    */
-  *complete(docCount: number, valueAt: (doc: number) => Json): Steps<CodeColumn> {
-    while (this.#docsEnd < docCount) {
+  *complete(docCount: number, valueAt: (doc: number) => Maybe<Json>): Steps<CodeColumn> {
+    for (;;) {
+      if (this.#left !== null) yield* this.#finish();
+      if (this.#docsEnd >= docCount) break;
       const doc = this.#docsEnd;
       this.#docsEnd += 1;
-      const value = this.#facetValue(valueAt(doc));
-      // The pause comes only when the doc is whole. A query that is given up in the middle of a list would leave half
-      // of it behind.
-      const isOver = pace.isOver();
-      const left = this.#column.set(doc, value);
-      if (left !== null) atOnce(left);
-      if (isOver || pace.isOver()) yield;
+      const value = valueAt(doc);
+      this.#left =
+        value instanceof Unfinished
+          ? this.#setLater(doc, value.steps)
+          : this.#column.set(doc, this.#facetValue(value));
+      if (pace.isOver()) yield;
     }
     this.#docsEnd = Number.MAX_SAFE_INTEGER;
     return this.#column;
+  }
+
+  *#setLater(doc: number, reading: Steps<Json>): Steps<void> {
+    let read = reading.next();
+    for (; !read.done; read = reading.next()) {
+      pace.units += unitsPerPart;
+      if (pace.isOver()) yield;
+    }
+    const left = this.#column.set(doc, this.#facetValue(read.value));
+    if (left !== null) yield* left;
+  }
+
+  /** Several may be at it in turns, and any of them may be given up. */
+  *#finish(): Steps<void> {
+    while (this.#left !== null) {
+      if (this.#left.next().done) this.#left = null;
+      else yield;
+    }
+  }
+
+  #change(doc: number, change: () => Steps<void> | null): Steps<void> | null {
+    if (doc >= this.#docsEnd) return null;
+    return this.#left === null ? change() : this.#behindLeft(change);
+  }
+
+  *#behindLeft(change: () => Steps<void> | null): Steps<void> {
+    yield* this.#finish();
+    const left = change();
+    if (left !== null) yield* left;
   }
 
   /** Docs have had dates that are written in several ways. */

@@ -1,5 +1,5 @@
 import { assert } from '../../lib/assert.ts';
-import { pace, type Steps } from '../../lib/pace.ts';
+import { chain, pace, type Steps } from '../../lib/pace.ts';
 import type { CheckedFacet, CheckedQuery } from '../checked-query.ts';
 import type { CodeColumn } from '../columns/code-column.ts';
 import { countAll, countGroups, countValues, type FacetScope } from '../facets/facet.ts';
@@ -133,6 +133,6 @@ function* codesOf(name: string, { docs, fields }: Tables): Steps<CodeColumn | nu
   current.enter('shared');
   return yield* field.facetCodes(docs.docCount, (doc) => {
     pace.units += unitsPerByte * docs.textBytesOf(doc).length;
-    return docs.fieldsOf(doc)[name] ?? null;
+    return chain(docs.readFields(doc), (values) => values[name] ?? null);
   });
 }

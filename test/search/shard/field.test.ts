@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
-import { atOnce, pace } from '../../../src/lib/pace.ts';
+import { atOnce, pace, type Steps, Unfinished } from '../../../src/lib/pace.ts';
 import { FacetTally } from '../../../src/search/facets/tally.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
 import { Field } from '../../../src/search/shard/field.ts';
@@ -66,16 +66,79 @@ test('a facet that is given up leaves what it made to the next one', () => {
   const { clock } = pace;
   pace.clock = () => true;
   let read = 0;
-  const begun = field.facetCodes(values.length, (doc) => {
+  const valueAt = (doc: number): Json => {
     read += 1;
     pace.units += pace.unitsPerLook;
     return values[doc] ?? null;
-  });
+  };
+  const begun = field.facetCodes(values.length, valueAt);
   for (let at = 0; at < 50; at += 1) begun.next();
   begun.return(undefined as never);
   pace.clock = clock;
-  const counts = facetCounts(field, values);
-  assert.equal(read, 50);
+  const readBefore = read;
+  const codes = atOnce(field.facetCodes(values.length, valueAt));
+  assert.ok(readBefore > 0 && readBefore < 100);
+  assert.equal(read, 100, 'each value is read once');
+  const counts = countsOf(codes, [...values.keys()], new FacetTally());
   assert.equal(counts.size, 101);
   assert.equal(counts.get(25), 2);
+});
+
+/** Goes on with the first facet of a field until it pauses twice within one doc: it makes room for more values. */
+function untilRoomIsMade(field: Field, values: readonly Json[]): number {
+  let readAtPause = -1;
+  let read = 0;
+  const begun = field.facetCodes(values.length, (doc) => {
+    read += 1;
+    return values[doc] ?? null;
+  });
+  while (begun.next().done !== true) {
+    if (read === readAtPause && read > 50_000) break;
+    readAtPause = read;
+  }
+  begun.return(undefined as never);
+  return read;
+}
+
+test('the first facet makes room for many values in steps; given up there, it leaves them to what comes next', (context) => {
+  const { clock } = pace;
+  context.after(() => {
+    pace.clock = clock;
+  });
+  for (const [type, valueAt] of [
+    ['double', (doc: number): Json => doc / 7],
+    ['double[]', (doc: number): Json => [doc / 7, doc / 7 + 1]],
+  ] as const) {
+    const values = Array.from({ length: 140_000 }, (_, doc) => valueAt(doc));
+    const field = fieldOf(type, values);
+    pace.clock = () => true;
+    const read = untilRoomIsMade(field, values);
+    assert.ok(read < values.length, `${type}: no room was made in steps`);
+    pace.clock = clock;
+    for (const doc of [3, read - 1]) {
+      const value = valueAt(-doc);
+      atOnce(field.clear(doc));
+      atOnce(field.set(doc, value, values.length));
+      values[doc] = value;
+    }
+    const expected = new Map<Json, number>();
+    for (const each of values.flat()) expected.set(each, (expected.get(each) ?? 0) + 1);
+    assert.deepEqual(facetCounts(field, values), expected, type);
+  }
+});
+
+test('a value that is read in steps is one that counts', () => {
+  const values: Json[] = [1, 2, 2];
+  const field = fieldOf('double', values);
+  function* reading(doc: number): Steps<Json> {
+    yield;
+    yield;
+    return values[doc] ?? null;
+  }
+  const codes = atOnce(field.facetCodes(values.length, (doc) => new Unfinished(reading(doc))));
+  const expected = new Map<Json, number>([
+    [1, 1],
+    [2, 2],
+  ]);
+  assert.deepEqual(countsOf(codes, [0, 1, 2], new FacetTally()), expected);
 });
