@@ -3,12 +3,15 @@
  * (docs/reference/mapping-language.md "Schema files"). A rebuild never publishes, since lookups see entities only: so no
  * rebuild triggers another.
  */
+import type { StoredEntity } from '../../contract/entity.ts';
 import type { EntityRef } from '../../contract/ids.ts';
+import { stringified } from '../../contract/large-json/stringify-in-parts.ts';
 import { groupBy } from '../../lib/group-by.ts';
+import { type Steps, Unfinished } from '../../lib/pace.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import type { BuildInput } from '../../schemas/build/input.ts';
 import { LongTexts } from '../../schemas/build/long-texts.ts';
-import { project } from '../../schemas/lookup/layout.ts';
+import { type LookupLayout, project } from '../../schemas/lookup/layout.ts';
 import type { ResolvedAction } from '../../schemas/schema.ts';
 import { formatDependent } from '../../store/derived/dependents.ts';
 import { type IndexWrite, type LookupKey, touchKeys } from '../../store/derived/lookups.ts';
@@ -52,7 +55,7 @@ export async function publishTurns(
   const downstream = new DownstreamInvalidations(store, caller);
   const whole = turns.filter(({ only }) => only === null);
   for (const [tenant, ofTenant] of groupBy(whole, ({ tenantAlias }) => tenantAlias)) {
-    const { writes, touched } = indexChanges(tenant, ofTenant);
+    const { writes, touched } = await new Slice(sliceMs).run(indexChanges(tenant, ofTenant));
     const asked = (await Promise.all(ofTenant.map((turn) => actionDependents(turn, sandbox)))).flat();
     if (writes.length === 0 && touched.length === 0 && asked.length === 0) continue;
     // Outputs of the same batch are built after this and see the change anyway.
@@ -75,10 +78,13 @@ interface CausedKey extends LookupKey {
   readonly cause: EntityRef;
 }
 
-function indexChanges(
-  tenant: string,
-  turns: readonly Turn[],
-): { writes: IndexWrite[]; touched: CausedKey[] } {
+interface IndexChanges {
+  readonly writes: IndexWrite[];
+  readonly touched: CausedKey[];
+}
+
+/** In steps: what lookups see of an entity may have megabytes. */
+function* indexChanges(tenant: string, turns: readonly Turn[]): Steps<IndexChanges> {
   const writes: IndexWrite[] = [];
   const touched = new Map<string, CausedKey>();
   for (const turn of turns) {
@@ -108,11 +114,17 @@ function indexChanges(
       const isThere = formers.some((former) => former.layoutId === layoutId);
       const layout = turn.layouts.find(({ id }) => id === layoutId);
       if ((isThere && !isChange) || layout === undefined || turn.entity === null) continue;
-      const projection = JSON.stringify(project(layout, turn.entity));
+      const projection = yield* projectionOf(layout, turn.entity);
       for (const key of keys) writes.push(entryOf(turn, layoutId, key, projection));
     }
   }
   return { writes, touched: [...touched.values()] };
+}
+
+function* projectionOf(layout: LookupLayout, entity: StoredEntity): Steps<string> {
+  const values = project(layout, entity);
+  const text = entity.isLarge === true ? stringified(values) : JSON.stringify(values);
+  return text instanceof Unfinished ? yield* text.steps : text;
 }
 
 function entryOf(

@@ -4,7 +4,8 @@ import type { UrlForm } from '../../config/urls/url-form.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
 import type { EntityRef } from '../../contract/ids.ts';
 import { groupBy } from '../../lib/group-by.ts';
-import { entriesOf, type LookupLayout } from '../../schemas/lookup/layout.ts';
+import { Slice } from '../../lib/slices/slice.ts';
+import { entriesOf, entrySteps, type LookupLayout } from '../../schemas/lookup/layout.ts';
 import type { LayoutStates } from '../../store/configuration/layouts.ts';
 import { formatDependent } from '../../store/derived/dependents.ts';
 import type { Intent } from '../../store/derived/intents.ts';
@@ -96,15 +97,21 @@ export async function loadTurns(
       const wanted = place?.tenant.lookupLayouts.get(sourceId) ?? null;
       const kept = layouts.keptOf({ tenant, sourceId }, wanted);
       const { written: urlForm } = layouts.urlFormsOf(tenant);
-      return group.map((work, index) =>
-        turnOf(
+      const ofGroup: Turn[] = [];
+      for (const [index, work] of group.entries()) {
+        const entity = entities[index] ?? null;
+        const turn = turnOf(
           work,
           intents.of(tenant, sourceId, work.originId),
           { place, layouts: kept, urlForm },
-          entities[index] ?? null,
+          entity,
           records[index] ?? null,
-        ),
-      );
+        );
+        // A part does not move the entity in any index.
+        const moves = turn.only === null && entity !== null && kept.length > 0;
+        ofGroup.push(moves ? { ...turn, indexEntries: await indexEntriesOf(kept, entity) } : turn);
+      }
+      return ofGroup;
     }),
   );
   return turns.flat();
@@ -134,8 +141,7 @@ function turnOf(
     urlForm,
     entity,
     former,
-    // A part does not move the entity in any index.
-    indexEntries: only === null ? indexEntriesOf(layouts, entity) : noEntries,
+    indexEntries: noEntries,
     only: only && new Set(only.map(formatDependent)),
     repair: work.repair,
     causes: work.causes ?? noCauses,
@@ -144,12 +150,22 @@ function turnOf(
   };
 }
 
-function indexEntriesOf(
+/** Longest time for which the keys of an entity are made without letting other work of the process run. */
+const sliceMs = 10;
+
+async function indexEntriesOf(
   layouts: readonly LookupLayout[],
-  entity: StoredEntity | null,
-): readonly IndexEntries[] {
-  if (layouts.length === 0 || entity === null) return noEntries;
-  return layouts.map((layout) => ({ layoutId: layout.id, keys: entriesOf(layout, entity) }));
+  entity: StoredEntity,
+): Promise<readonly IndexEntries[]> {
+  if (entity.isLarge !== true) {
+    return layouts.map((layout) => ({ layoutId: layout.id, keys: entriesOf(layout, entity) }));
+  }
+  const slice = new Slice(sliceMs);
+  const entries: IndexEntries[] = [];
+  for (const layout of layouts) {
+    entries.push({ layoutId: layout.id, keys: await slice.run(entrySteps(layout, entity)) });
+  }
+  return entries;
 }
 
 const nothing: ReadonlyMap<string, ProcessedOutput> = new Map();

@@ -3,6 +3,7 @@
 import type { StoredEntity } from '../../contract/entity.ts';
 import { stampText } from '../../contract/entity.ts';
 import { formatEntityId } from '../../contract/ids.ts';
+import type { JsonObject } from '../../contract/json.ts';
 import { codeAnswersCharactersMax, codeLookupRoundsMax } from '../../contract/limits.ts';
 import type { Build } from '../build/build.ts';
 import { Frame } from '../language/scope.ts';
@@ -13,13 +14,28 @@ import { type CodeProgram, failurePlace, type ProgramsByName } from './program.t
 export type MadeReply = Extract<CodeReply, { kind: 'made' }>;
 
 const entityTexts = new WeakMap<StoredEntity, string>();
+/** Of large entities: the text of a value is known of the same value when a build goes on. */
+const largeEntities = new WeakMap<StoredEntity, JsonObject>();
 
-/** JSON text of an entity as code sees it (docs/guide/writing-schemas.md "The entity"). */
-export function codeEntityText(entity: StoredEntity): string {
+/** JSON text of an entity as code sees it (docs/guide/writing-schemas.md "The entity"); null while it is made, in steps. */
+export function codeEntityText(build: Build, entity: StoredEntity): string | null {
   const known = entityTexts.get(entity);
   if (known !== undefined) return known;
+  const text = entity.isLarge === true ? largeText(build, entity) : JSON.stringify(codeEntity(entity));
+  if (text === undefined) return null;
+  entityTexts.set(entity, text);
+  return text;
+}
+
+function largeText(build: Build, entity: StoredEntity): string | undefined {
+  const value = largeEntities.get(entity) ?? codeEntity(entity);
+  largeEntities.set(entity, value);
+  return build.input.text(value);
+}
+
+function codeEntity(entity: StoredEntity): JsonObject {
   const { sourceId, originId, type, url, originParentId, redirects, properties, stamp } = entity;
-  const text = JSON.stringify({
+  return {
     sourceId: `gid://Source/${sourceId}`,
     id: formatEntityId(entity),
     type,
@@ -27,11 +43,9 @@ export function codeEntityText(entity: StoredEntity): string {
     originParentId,
     url,
     updatedAt: stampText(stamp),
-    redirects,
+    redirects: [...redirects],
     properties,
-  });
-  entityTexts.set(entity, text);
-  return text;
+  };
 }
 
 /** The code of a tenant as builds run it. */
@@ -44,15 +58,16 @@ export class CodeRunner {
   /**
    * What the code makes of `input`. Null while a lookup or the code itself has not answered, and when it failed: the build
    * knows which.
-   * @param input JSON text @param name tells it from other runs of the same build
+   * @param input JSON text; null while it is not known @param name tells it from other runs of the same build
    */
   run(
     build: Build,
     program: CodeProgram,
     task: CodeCall['task'],
-    input: string,
+    input: string | null,
     name: string,
   ): MadeReply | null {
+    if (input === null) return null;
     const answers = new Map<string, string>();
     let spentMs = 0;
     for (let round = 0; round < codeLookupRoundsMax; round += 1) {
@@ -87,7 +102,7 @@ export class CodeRunner {
     return reply;
   }
 
-  /** @returns false while a lookup has no result yet */
+  /** @returns false while a lookup has no result yet, or the texts of one are not known */
   #answer(
     build: Build,
     program: CodeProgram,
@@ -97,8 +112,9 @@ export class CodeRunner {
     let isWhole = true;
     for (const request of lookups) {
       const found = lookupOf(build, request, program);
-      if (found === null) isWhole = false;
-      else answers.set(lookupText(request), `[${found.map(codeEntityText).join(',')}]`);
+      const texts = found?.map((entity) => codeEntityText(build, entity)) ?? [null];
+      if (texts.includes(null)) isWhole = false;
+      else answers.set(lookupText(request), `[${texts.join(',')}]`);
     }
     return isWhole;
   }

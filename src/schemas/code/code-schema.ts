@@ -48,7 +48,8 @@ export function codePartial(program: CodeProgram, { runner }: TenantCode): Parti
     definition: {
       mayRefer: true,
       write: ({ build, self }, body) => {
-        const input = JSON.stringify(self);
+        const isLarge = build.isLarge && typeof self === 'object' && self !== null;
+        const input = isLarge ? (build.input.text(self) ?? null) : JSON.stringify(self);
         const made = runner.run(build, program, 'partial', input, `partial ${program.alias} ${input}`);
         return made === null ? body.value('null') : writeCodeValue(build, made.value, body, program);
       },
@@ -59,7 +60,7 @@ export function codePartial(program: CodeProgram, { runner }: TenantCode): Parti
 export function codeFullSchema(program: CodeProgram, { runner }: TenantCode, partials: Partials): FullSchema {
   const { alias, members } = program;
   const made = (build: Build) =>
-    runner.run(build, program, 'full', codeEntityText(build.input.entity), `full ${alias}`);
+    runner.run(build, program, 'full', codeEntityText(build, build.input.entity), `full ${alias}`);
   const hasActions = members.includes('actions');
   return {
     alias,
@@ -100,7 +101,13 @@ export function codeIndexSchema(
     build: (input) => {
       const { build } = rootFrame(input);
       const body = new ItemWriter(build);
-      const reply = runner.run(build, program, 'index', codeEntityText(input.entity), `index ${alias}`);
+      const reply = runner.run(
+        build,
+        program,
+        'index',
+        codeEntityText(build, input.entity),
+        `index ${alias}`,
+      );
       if (reply === null) return { fields: {}, isLarge: false, ...build.outcome() };
       return chain(writeCodeValue(build, reply.value, body, program), () => body.item(build));
     },
@@ -157,8 +164,9 @@ function usablePages(urls: MadeReply['urls']): { pages: MadeReply['urls']; areCu
 }
 
 function resolvedActions(input: BuildInput, runner: CodeRunner, program: CodeProgram): ResolvedAction[] {
-  const entity = codeEntityText(input.entity);
-  const reply = runner.run(new Build(input), program, 'actions', entity, `actions ${program.alias}`);
+  const build = new Build(input);
+  const entity = codeEntityText(build, input.entity);
+  const reply = runner.run(build, program, 'actions', entity, `actions ${program.alias}`);
   return (reply?.actions ?? []).slice(0, actionsPerBuildMax).flatMap(({ alias, sourceGroup, originId }) => {
     const sourceId = sourceGroup === null ? input.entity.sourceId : input.resolveSource(sourceGroup);
     return sourceId === null || originId === null ? [] : [{ alias, sourceId, originId }];

@@ -65,7 +65,11 @@ export class CompiledLookup {
     const values = this.#parts.values.values(frame);
     const top = this.#parts.top?.(frame) ?? null;
     return {
-      id: queryId(this.#parts.digest, values, top),
+      id: queryId(
+        this.#parts.digest,
+        values.map((value) => valueId(frame, value)),
+        top,
+      ),
       sourceGroup: this.#parts.sourceGroup,
       keys: [...new Set(this.#terms.flatMap((term) => term.keys(values)))],
       place: this.#parts.place,
@@ -154,8 +158,14 @@ function indexText({ type, kind, path }: LookupIndex): string {
 
 const noValues: readonly Json[] = [];
 
-function queryId(digest: string, values: readonly Json[], top: number | null): string {
-  const text = JSON.stringify([values, top]);
+/** The JSON text of a value. That of a large one is made in steps. */
+function valueId(frame: Frame, value: Json): string {
+  const isLarge = frame.build.isLarge && typeof value === 'object' && value !== null;
+  return isLarge ? (frame.build.text(value) ?? '') : JSON.stringify(value);
+}
+
+function queryId(digest: string, values: readonly string[], top: number | null): string {
+  const text = `[[${values.join(',')}],${top}]`;
   if (text.length <= idCharactersMax) return `${digest}:${text}`;
   return `${digest}#${createHash('sha256').update(text).digest('hex')}`;
 }

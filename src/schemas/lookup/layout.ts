@@ -4,6 +4,7 @@ import { stampText } from '../../contract/entity.ts';
 import { formatEntityId } from '../../contract/ids.ts';
 import type { Json } from '../../contract/json.ts';
 import { lookupValuesPerIndexMax } from '../../contract/limits.ts';
+import { atOnce, pace, type Steps } from '../../lib/pace.ts';
 import { member } from '../language/member.ts';
 import { scalarText } from '../language/value-text.ts';
 import { overflowKey, valueKey, wholeKey } from './key.ts';
@@ -42,16 +43,24 @@ function inOrder<T>(things: ReadonlyMap<string, T>): T[] {
   return [...things].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, thing]) => thing);
 }
 
+/** About what it costs to look at a value, in units of the pace. */
+const unitsPerValue = 10;
+
 /** The keys that an entity stands under, each once. The keys of a query (`LookupQuery.keys`) are of the same form. */
 export function entriesOf(layout: LookupLayout, entity: StoredEntity): string[] {
+  return atOnce(entrySteps(layout, entity));
+}
+
+/** As `entriesOf`, in steps: for a large entity. */
+export function* entrySteps(layout: LookupLayout, entity: StoredEntity): Steps<string[]> {
   const keys = new Set<string>();
   for (const index of layout.indexes) {
-    if (index.type === '*' || index.type === entity.type) addKeys(index, entity, keys);
+    if (index.type === '*' || index.type === entity.type) yield* addKeys(index, entity, keys);
   }
   return [...keys];
 }
 
-function addKeys(index: LookupIndex, entity: StoredEntity, keys: Set<string>): void {
+function* addKeys(index: LookupIndex, entity: StoredEntity, keys: Set<string>): Steps<void> {
   if (index.kind === 'all') {
     keys.add(wholeKey(index));
     return;
@@ -59,11 +68,11 @@ function addKeys(index: LookupIndex, entity: StoredEntity, keys: Set<string>): v
   const [field = '', ...steps] = index.path;
   const start = fieldValue(entity, field);
   if (index.kind === 'text') {
-    if (eachScalar(start, steps, 0, (value) => typeof value === 'string')) keys.add(wholeKey(index));
+    if (yield* eachScalar(start, steps, (value) => typeof value === 'string')) keys.add(wholeKey(index));
     return;
   }
   const texts = new Set<string>();
-  const overflowed = eachScalar(start, steps, 0, (value) => {
+  const overflowed = yield* eachScalar(start, steps, (value) => {
     texts.add(scalarText(value) ?? '');
     return texts.size > lookupValuesPerIndexMax;
   });
@@ -71,17 +80,60 @@ function addKeys(index: LookupIndex, entity: StoredEntity, keys: Set<string>): v
   else for (const text of texts) keys.add(valueKey(index, text));
 }
 
+type VisitScalar = (value: string | number | boolean) => boolean;
+
 /** Visits the scalars at a path, through all arrays on it and at its end. @returns true when `visit` stopped it */
-function eachScalar(
-  value: Json,
-  steps: readonly string[],
-  from: number,
-  visit: (value: string | number | boolean) => boolean,
-): boolean {
-  if (Array.isArray(value)) return value.some((item) => eachScalar(item, steps, from, visit));
-  const step = steps[from];
-  if (step !== undefined) return eachScalar(member(value, step), steps, from + 1, visit);
-  return typeof value === 'object' ? false : visit(value);
+function* eachScalar(value: Json, steps: readonly string[], visit: VisitScalar): Steps<boolean> {
+  const walk = new ScalarWalk(value, steps, visit);
+  for (;;) {
+    const isStopped = walk.goOn();
+    if (isStopped !== null) return isStopped;
+    yield;
+  }
+}
+
+/** Goes over the scalars at a path. A plain loop, because loops in generators are slow. */
+class ScalarWalk {
+  /** Arrays that it stands in, each with the steps of the path that are behind. */
+  readonly #open: { readonly items: readonly Json[]; at: number; readonly from: number }[];
+
+  constructor(
+    value: Json,
+    private readonly steps: readonly string[],
+    private readonly visit: VisitScalar,
+  ) {
+    this.#open = [{ items: [value], at: 0, from: 0 }];
+  }
+
+  /** @returns whether `visit` stopped it; null when it pauses */
+  goOn(): boolean | null {
+    for (let last = this.#open.at(-1); last !== undefined; last = this.#open.at(-1)) {
+      if (last.at === last.items.length) {
+        this.#open.pop();
+        continue;
+      }
+      const item = last.items[last.at] ?? null;
+      last.at += 1;
+      if (this.#follow(item, last.from)) return true;
+      pace.units += unitsPerValue;
+      if (pace.isOver()) return null;
+    }
+    return false;
+  }
+
+  /** Follows the path to its end, or to the next array. */
+  #follow(value: Json, from: number): boolean {
+    let at = from;
+    for (let met = value; ; at += 1) {
+      if (Array.isArray(met)) {
+        this.#open.push({ items: met, at: 0, from: at });
+        return false;
+      }
+      const step = this.steps[at];
+      if (step === undefined) return typeof met !== 'object' && this.visit(met);
+      met = member(met, step);
+    }
+  }
 }
 
 /** The values of an entity that its index entries carry, in the order of the layout's `projection`. */

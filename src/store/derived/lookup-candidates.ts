@@ -1,5 +1,7 @@
 /** Reading the entries that stand under lookup keys. */
 import type { Json } from '../../contract/json.ts';
+import { largeJsonCharacters, parsed } from '../../contract/large-json/parse-in-parts.ts';
+import { Slice } from '../../lib/slices/slice.ts';
 import type { LookupCandidate } from '../../schemas/lookup/query.ts';
 import { hashPortion, type ScannedPair, type ScanPlace } from '../redis/scan.ts';
 import type { Store } from '../store.ts';
@@ -7,6 +9,8 @@ import { keysAskedPerCall, type LookupKey, lookupPlace } from './lookups.ts';
 
 /** About so many entries: they take a millisecond of Redis, and a few of the reader. Most lookup keys have fewer. */
 const candidatesPerPortion = 2000;
+/** Longest time for which a large entry is parsed without letting other work of the process run. */
+const sliceMs = 10;
 
 /** Entries of one lookup key. */
 export interface CandidatePortion {
@@ -25,6 +29,7 @@ export async function* candidatePortions(
   layoutId: string,
   lookupKeys: readonly LookupKey[],
 ): AsyncGenerator<CandidatePortion> {
+  const slice = new Slice(sliceMs);
   const hashes = lookupKeys.map((key) => lookupPlace(store, key).entries(layoutId));
   for (let at = 0; at < hashes.length; at += keysAskedPerCall) {
     const asked = hashes.slice(at, at + keysAskedPerCall);
@@ -34,7 +39,14 @@ export async function* candidatePortions(
     for (const [index, key] of asked.entries()) {
       for (let portion = portions[index]; portion !== undefined; ) {
         const { pairs, next } = portion;
-        yield { size: pairs.length, candidates: decodeCandidates(pairs) };
+        const small = pairs.filter(([, projection]) => projection.length <= largeJsonCharacters);
+        if (small.length > 0) yield { size: small.length, candidates: decodeCandidates(small) };
+        // One at a time: each may have megabytes.
+        for (const [originId, projection] of pairs) {
+          if (projection.length <= largeJsonCharacters) continue;
+          const values = await slice.whole(() => parsed(projection.toString()));
+          yield { size: 1, candidates: [{ originId: originId.toString(), values: values as Json[] }] };
+        }
         portion = next === null ? undefined : await read(key, next);
       }
     }

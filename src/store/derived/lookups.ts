@@ -16,6 +16,8 @@ const dependentsListedMax = 1000;
 
 /** Writes, questions or registrations of one Lua call: Redis does nothing else meanwhile. */
 const writesPerCall = 500;
+/** Characters of the projections that are packed and sent in one go, unless one alone has more: each may have megabytes. */
+const charactersAtOnce = 1024 * 1024;
 
 export const keysAskedPerCall = 100;
 
@@ -78,30 +80,33 @@ export async function* touchKeys<Key extends LookupKey>(
   const large: Key[] = [];
   for (const round of touchRounds(store, writes, touched)) {
     const listed: Touched<Key>[] = [];
-    await Promise.all(
-      round.map(async ({ tag, entries, asked }) => {
-        caller.reached?.add(tag);
-        const replies = await touch.run(
-          store.client,
-          caller,
-          [keys.fence(tag)],
-          [
-            caller.partition,
-            caller.epoch,
-            dependentsListedMax,
-            packedHashes(tag, entries),
-            packForLua(asked.map((key) => dependentsKey(tag, key))),
-          ],
-        );
-        replies.forEach(([count, members], index) => {
-          const key = asked[index];
-          if (count > dependentsListedMax && key !== undefined) large.push(key);
-          if (members.length > 0 && key !== undefined) {
-            listed.push({ key, members: members.map((member) => member.toString()) });
-          }
-        });
-      }),
-    );
+    const ask = async ({ tag, entries, asked }: TouchCall<Key>): Promise<void> => {
+      caller.reached?.add(tag);
+      const replies = await touch.run(
+        store.client,
+        caller,
+        [keys.fence(tag)],
+        [
+          caller.partition,
+          caller.epoch,
+          dependentsListedMax,
+          packedHashes(tag, entries),
+          packForLua(asked.map((key) => dependentsKey(tag, key))),
+        ],
+      );
+      replies.forEach(([count, members], index) => {
+        const key = asked[index];
+        if (count > dependentsListedMax && key !== undefined) large.push(key);
+        if (members.length > 0 && key !== undefined) {
+          listed.push({ key, members: members.map((member) => member.toString()) });
+        }
+      });
+    };
+    for (let left = round; left.length > 0; ) {
+      const size = sizeAtOnce(left, charactersOfCall);
+      await Promise.all(left.slice(0, size).map(ask));
+      left = left.slice(size);
+    }
     if (listed.length > 0) yield listed;
   }
   for (const key of large) {
@@ -133,7 +138,8 @@ function touchRounds<Key extends LookupKey>(
     const entries = writeGroups.get(partition) ?? [];
     const asked = questionGroups.get(partition) ?? [];
     for (let round = 0; entries.length > 0 || asked.length > 0; round += 1) {
-      const written = entries.splice(0, writesPerCall);
+      const most = sizeAtOnce(entries.slice(0, writesPerCall), charactersOfWrite);
+      const written = entries.splice(0, most);
       const call = {
         tag,
         entries: written,
@@ -145,6 +151,24 @@ function touchRounds<Key extends LookupKey>(
     }
   }
   return rounds;
+}
+
+function charactersOfWrite({ projection }: IndexWrite): number {
+  return projection?.length ?? 0;
+}
+
+function charactersOfCall({ entries }: { readonly entries: readonly IndexWrite[] }): number {
+  return entries.reduce((sum, write) => sum + charactersOfWrite(write), 0);
+}
+
+/** How many of the first things go in one go: all, unless they have too many characters. */
+function sizeAtOnce<T>(things: readonly T[], charactersOf: (thing: T) => number): number {
+  let characters = 0;
+  for (const [at, thing] of things.entries()) {
+    characters += charactersOf(thing);
+    if (characters > charactersAtOnce) return Math.max(1, at);
+  }
+  return things.length;
 }
 
 /** As `scripts/derived/touch.lua` reads them: entities of a batch often stand under the same key. */

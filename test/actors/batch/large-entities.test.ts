@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Tenant } from '../../../src/config/configuration.ts';
 import type { StoredEntity } from '../../../src/contract/entity.ts';
-import type { Json } from '../../../src/contract/json.ts';
+import type { Json, JsonObject } from '../../../src/contract/json.ts';
+import { autoFieldsMax } from '../../../src/contract/limits.ts';
 import { finish } from '../../../src/lib/pace.ts';
 import { encodeBody } from '../../../src/store/derived/stored-body.ts';
 import { acceptEntities } from '../../../src/store/entities/accept.ts';
@@ -32,6 +33,8 @@ const lists = many(600_000, (at) => [at % 10]);
 const objects = many(300_000, (at) => ({ a: at % 10 }));
 const numbers = many(1_200_000, (at) => at % 10);
 const texts = many(300_000, (at) => `t${at % 9_999}`);
+const words = texts.join(' ');
+const numbered = Object.fromEntries(many(200_000, (at) => [`${(at * 7_919) % 1_000_003}`, at % 10]));
 const members = Object.fromEntries(many(200_000, (at) => [`k${at}`, at % 10]));
 
 /** Property of a view, and the value that it is made of. */
@@ -56,8 +59,12 @@ const views: Readonly<Record<string, readonly [property: Json, value: Json]>> = 
   selected: [{ type: 'array', input: { $path: '$.p.v[*]' } }, numbers],
   tested: [{ type: 'array', input: { $path: '$.p.v[?@ == 77]' } }, numbers],
   found: [{ '*': '$.p..a' }, objects],
+  counted: [{ type: 'array', input: { $path: '$.p[?count(@..*) > 9].length' } }, lists],
+  sifted: [{ type: 'array', input: { $path: '$.p[?@[?@ > 77]]' } }, numbers],
+  matched: [{ type: 'array', input: { $path: "$.p[?match(@, '(t|[0-9]| )*x')]" } }, words],
   text: ['{p.v} {p.v}', lists],
   merged: [{ type: 'object', properties: { first: '1', '*': '$.p.v' } }, members],
+  numbered: [{ type: 'object', properties: { first: '1', '*': '$.p.v' } }, numbered],
   looked: [
     {
       type: 'array',
@@ -66,6 +73,14 @@ const views: Readonly<Record<string, readonly [property: Json, value: Json]>> = 
     },
     texts,
   ],
+  compared: [
+    {
+      type: 'array',
+      input: { $lookup: { filter: "p.none eq 'x' and p.v eq {p.v}" } },
+      items: '{item.originId}',
+    },
+    lists,
+  ],
 };
 /** Type of an index field, and the value that it gets. */
 const fields: Readonly<Record<string, readonly [type: string, value: Json]>> = {
@@ -73,6 +88,10 @@ const fields: Readonly<Record<string, readonly [type: string, value: Json]>> = {
   doubles: ['double[]', numbers],
   stored: ['object', members],
 };
+
+/** Of an auto-indexed group: most of its properties have no room in the index. */
+const wide = 'wide';
+const autoSourceId = '5b0e8a4e-0d1c-4f3b-9b60-2f6f0f1f7a10';
 
 const documents = new Map(
   Object.entries(
@@ -97,6 +116,11 @@ const documents = new Map(
             alias: 'cms',
             sources: [{ id: sourceId, name: 'CMS', environments: ['production'], apiKeys: ['key'] }],
           },
+          {
+            alias: 'auto',
+            autoIndex: true,
+            sources: [{ id: autoSourceId, name: 'Auto', environments: ['production'], apiKeys: ['auto'] }],
+          },
         ],
       },
     }),
@@ -107,6 +131,10 @@ assert.ok(tenant !== undefined);
 
 /** What a view or an item is made of in one go. */
 function expected({ schemas, indexes, partials }: Tenant, entity: StoredEntity): Buffer {
+  if (entity.type === wide) {
+    const first = Object.entries(entity.properties).slice(0, autoFieldsMax);
+    return Buffer.from(JSON.stringify(Object.fromEntries(first)));
+  }
   const input = inputOf(entity, { environmentId, lookup: () => [], partial: (alias) => partials.get(alias) });
   const schema = schemas.get(entity.type);
   if (schema !== undefined) return finish(encodeBody(finish(schema.build(input)).body, sourceId));
@@ -118,8 +146,11 @@ function expected({ schemas, indexes, partials }: Tenant, entity: StoredEntity):
 async function stored(store: Store, { alias }: Tenant, type: string): Promise<Buffer> {
   const tag = store.partitions.tag(0);
   const { client } = store;
-  if (type in fields) {
-    const hash = keys.items(tag, alias, environmentId, sourceId, indexName.schema(type));
+  if (type in fields || type === wide) {
+    const hash =
+      type === wide
+        ? keys.items(tag, alias, environmentId, autoSourceId, indexName.auto('auto', type))
+        : keys.items(tag, alias, environmentId, sourceId, indexName.schema(type));
     const item = await client.hgetBuffer(hash, type);
     return item?.subarray(item.indexOf(',') + 1, -1) ?? Buffer.alloc(0);
   }
@@ -141,14 +172,17 @@ test('what is made of an entity of megabytes is made in steps, byte for byte as 
   });
   await fleet.add();
   const tooLong: string[] = [];
-  for (const [type, [, v]] of Object.entries({ ...views, ...fields })) {
+  const ofValues = Object.entries({ ...views, ...fields }).map(
+    ([type, [, v]]): [type: string, properties: JsonObject] => [type, { v }],
+  );
+  for (const [type, properties] of [...ofValues, [wide, members] as const]) {
     const entity = {
       originId: type,
       type,
       url: null,
       originParentId: null,
       redirects: [],
-      properties: { v },
+      properties,
     };
     const encoded = encodeEntity(entity);
     encoded.encode();
@@ -156,7 +190,7 @@ test('what is made of an entity of megabytes is made in steps, byte for byte as 
     const entities = [encoded];
     const { version } = await acceptEntities(store, {
       tenant: tenant.alias,
-      sourceId,
+      sourceId: type === wide ? autoSourceId : sourceId,
       force: false,
       entities,
     });

@@ -90,6 +90,48 @@ test('a whole type is read in portions, each entry at least once, and so are man
   assert.ok(Math.max(...sizes) < count / 4, `${Math.max(...sizes)} entries in one reply`);
 });
 
+test('entries of megabytes are written a few at a time', async () => {
+  const store = await redis.openEmptyStore(1);
+  const large = JSON.stringify(['x'.repeat(700_000)]);
+  const names = Array.from({ length: 8 }, (_, at) => `k${at}`);
+  const calls = async (): Promise<number> => {
+    const stats = await store.client.info('commandstats');
+    return [...stats.matchAll(/cmdstat_eval(?:sha)?:calls=(\d+)/g)].reduce(
+      (sum, [, count]) => sum + Number(count),
+      0,
+    );
+  };
+  await touch(store, [entry('k0', '0', '[0]')], [key('k0')]);
+  const before = await calls();
+  await touch(
+    store,
+    names.map((name) => entry(name, '1', large)),
+    names.map(key),
+  );
+  assert.ok((await calls()) - before >= names.length);
+  for (const name of names) {
+    const found = await candidates(store, name);
+    assert.equal(JSON.stringify(found.find(({ originId }) => originId === '1')?.values), large);
+  }
+});
+
+test('entries of megabytes are read one at a time, beside the small ones', async () => {
+  const store = await redis.openEmptyStore(4);
+  const large = JSON.stringify([Array.from({ length: 200_000 }, (_, at) => [at % 10])]);
+  const small = ['1', '2', '3'].map((originId) => entry('k', originId, '[0]'));
+  await touch(store, [...small, entry('k', 'a', large), entry('k', 'b', large)], []);
+  const portions: string[][] = [];
+  for await (const { size, candidates } of candidatePortions(store, 'layout', [key('k')])) {
+    const all = [...candidates];
+    assert.equal(all.length, size);
+    portions.push(all.map(({ originId }) => originId).sort());
+    for (const { originId, values } of all) {
+      assert.equal(JSON.stringify(values), originId < 'a' ? '[0]' : large);
+    }
+  }
+  assert.deepEqual(portions.sort(), [['1', '2', '3'], ['a'], ['b']]);
+});
+
 test('entries of another layout, source or tenant are not seen', async () => {
   const store = await redis.openEmptyStore(4);
   await touch(store, [entry('k', '1', '[]', 'other')], []);
