@@ -283,6 +283,8 @@ export const handlesPerViewMax = 2_000;
 export const handleCodePointsMax = 4096;
 /** URLs that a schema in JavaScript gives one view, and the redirects that lead to them, together. */
 export const codeUrlsPerViewMax = 2_000;
+/** JSON text of the options that a schema gives a destination; longer ones are left out. */
+export const destinationOptionsCharactersMax = 256 * 1024;
 /** Views that one entity's `actions` may name. */
 export const actionsPerBuildMax = 1_000;
 /** Different diagnostics of one build; more of them say nothing new. */

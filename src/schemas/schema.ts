@@ -78,6 +78,8 @@ export interface ResolvedDestination {
   /** Of a webhook. */
   readonly alias: string;
   readonly options: JsonObject;
+  /** The options are left out: they are too long. */
+  readonly areCut?: true;
 }
 
 /**

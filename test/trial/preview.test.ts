@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Json, JsonObject } from '../../src/contract/json.ts';
-import { handleCodePointsMax } from '../../src/contract/limits.ts';
+import { destinationOptionsCharactersMax, handleCodePointsMax } from '../../src/contract/limits.ts';
 import { runCommand } from '../cli/support/command.ts';
 import type { Answer, Client } from '../system/support/client.ts';
 import { System } from '../system/support/processes/system.ts';
@@ -143,17 +143,18 @@ test('a schema and an entity that are not stored: references, lookups without an
   assert.deepEqual(await keysOfStore(), before);
 });
 
-test('handles that are left out are told', async () => {
+test('handles and options that are left out are told', async () => {
   const handle = 'x'.repeat(handleCodePointsMax + 1);
+  const options = { x: 'x'.repeat(destinationOptionsCharactersMax) };
   const { json } = await preview({
-    schema: 'page',
-    entity: { originId: 'n', type: 'page', properties: { handle } },
+    schema: text({ ...page, destinations: [{ alias: 'search', options: { x: '{p.x}' } }] }),
+    entity: { originId: 'n', type: 'page', properties: { handle, ...options } },
   });
   assert.deepEqual(json.handles, []);
   const told = json.diagnostics.filter(({ kind }: { kind: string }) => kind === 'limitReached');
   assert.deepEqual(
     told.map(({ place }: { place: string }) => place),
-    ['$.route'],
+    ['$.route', '$.destinations'],
   );
 });
 

@@ -233,7 +233,7 @@ export class Comparison {
 function destinationsOf({ result }: Output): Pick<ProcessedOutput, 'destinations'> {
   return result.kind === 'item' || result.destinations.length === 0
     ? {}
-    : { destinations: result.destinations };
+    : { destinations: result.destinations.map(({ alias, options }) => ({ alias, options })) };
 }
 
 function byKey(a: ProcessedOutput, b: ProcessedOutput): number {

@@ -4,6 +4,7 @@ import {
   autoFieldsMax,
   autoIndexedNamesMax,
   codeUrlsPerViewMax,
+  destinationOptionsCharactersMax,
   handleCodePointsMax,
   handlesPerViewMax,
   lookupResultsMax,
@@ -26,12 +27,12 @@ export function diagnosticsOf(
     return [...met, { kind: 'schemaFailed', message, place }];
   }
   const lacksUrl = result.kind === 'view' && result.claims.url === null && claimsUrl(builder);
-  const areCut = result.kind === 'view' && result.claims.areCut === true;
-  if (misfits.length === 0 && demands.length === 0 && !lacksUrl && !areCut) return met;
+  const cut = cutOf(result);
+  if (misfits.length === 0 && demands.length === 0 && !lacksUrl && cut.length === 0) return met;
   return [
     ...met,
     ...(lacksUrl ? [urlMissing] : []),
-    ...(areCut ? [claimsCut] : []),
+    ...cut,
     ...misfits.map((misfit) => misfitDiagnostic(misfit, builder.name)),
     ...demands.filter(isCut).map(({ query }) => ({
       kind: 'lookupCut' as const,
@@ -54,6 +55,23 @@ const claimsCut: Diagnostic = {
     `handles or URLs of the view were left out: it has at most ${handlesPerViewMax} handles of ${handleCodePointsMax} characters, ` +
     `and at most ${codeUrlsPerViewMax} URLs and redirects that a schema in JavaScript gives it`,
 };
+
+const optionsCut: Diagnostic = {
+  kind: 'limitReached',
+  place: '$.destinations',
+  message: `options of a destination were left out: they have at most ${destinationOptionsCharactersMax} characters`,
+};
+
+const noneCut: readonly Diagnostic[] = [];
+
+/** What was left out of what a view claims and tells. */
+function cutOf(result: Output['result']): readonly Diagnostic[] {
+  if (result.kind !== 'view') return noneCut;
+  const { claims, destinations } = result;
+  const areOptionsCut = destinations.some(({ areCut }) => areCut);
+  if (!claims.areCut && !areOptionsCut) return noneCut;
+  return [...(claims.areCut ? [claimsCut] : []), ...(areOptionsCut ? [optionsCut] : [])];
+}
 
 function claimsUrl(builder: Output['builder']): boolean {
   return builder.kind === 'view' && builder.schema.claimsUrl;

@@ -8,6 +8,7 @@ import { Build, rootFrame } from '../build/build.ts';
 import type { BuildInput } from '../build/input.ts';
 import { BodyWriter, ItemWriter } from '../build/view-body.ts';
 import { Needs } from '../definition/definition.ts';
+import { destinationWith } from '../definition/destinations.ts';
 import { type PartialDraft, type Partials, reachedBy } from '../definition/digest.ts';
 import { readIndexFields } from '../definition/index-fields.ts';
 import { readIndexMetadata } from '../definition/index-metadata.ts';
@@ -176,7 +177,7 @@ function resolvedActions(input: BuildInput, runner: CodeRunner, program: CodePro
 function destinationsOf(reply: MadeReply | null): ResolvedDestination[] {
   // The last that is said of a webhook counts.
   const byAlias = new Map(reply?.destinations.map(({ alias, options }) => [alias, options]));
-  return [...byAlias].map(([alias, options]) => ({ alias, options: optionsOf(options) }));
+  return [...byAlias].map(([alias, options]) => destinationWith(alias, optionsOf(options)));
 }
 
 function optionsOf(options: unknown): JsonObject {

@@ -1,5 +1,7 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
 import { isJsonObject, type Json, type JsonObject, setOwn } from '../../contract/json.ts';
+import { isLongerThan } from '../../contract/large-json/json-length.ts';
+import { destinationOptionsCharactersMax } from '../../contract/limits.ts';
 import { quote } from '../../lib/quote.ts';
 import { compileField } from '../language/expression-field.ts';
 import type { Evaluate, Frame, Scope } from '../language/scope.ts';
@@ -15,7 +17,13 @@ export function compileDestinations(at: Cursor, scope: Scope): Resolve {
   const items = at.items('a list of destinations', 'Write [{"alias": "search"}].');
   const seen = new Set<string>();
   const destinations = items.flatMap((item) => compileDestination(item, scope, seen) ?? []);
-  return (frame) => destinations.map(({ alias, options }) => ({ alias, options: options(frame) }));
+  return (frame) => destinations.map(({ alias, options }) => destinationWith(alias, options(frame)));
+}
+
+/** A destination with the options that it is given, unless they are too long to be told. */
+export function destinationWith(alias: string, options: JsonObject): ResolvedDestination {
+  const areCut = isLongerThan(options, destinationOptionsCharactersMax);
+  return areCut ? { alias, options: {}, areCut } : { alias, options };
 }
 
 function compileDestination(at: Cursor, scope: Scope, seen: Set<string>) {

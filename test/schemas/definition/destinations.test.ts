@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
+import { destinationOptionsCharactersMax } from '../../../src/contract/limits.ts';
 import { compileFullSchema } from '../../../src/schemas/definition/full-schema.ts';
 import { Scope } from '../../../src/schemas/language/scope.ts';
 import { cursorOver } from '../support/cursor.ts';
@@ -56,6 +57,15 @@ test('every text in options is an expression, at any depth, and a hole alone kee
     x: null,
     y: 'of ',
   });
+});
+
+test('options that are too long to be told are left out', () => {
+  const destinations = [{ alias: 'search', options: { x: '{p.x}' } }];
+  const longest = 'x'.repeat(destinationOptionsCharactersMax - '{"x":""}'.length);
+  assert.deepEqual(resolve(destinations, { x: longest }), [{ alias: 'search', options: { x: longest } }]);
+  assert.deepEqual(resolve(destinations, { x: `${longest}x` }), [
+    { alias: 'search', options: {}, areCut: true },
+  ]);
 });
 
 test('mistakes in destinations are told with their places', () => {
