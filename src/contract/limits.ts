@@ -185,6 +185,8 @@ export const ingestWaitMs = 10_000;
 export const retryAfterSeconds = 1;
 /** How long requests may go on after SIGTERM. */
 export const drainMs = 8_000;
+/** A front that stops closes idle connections once nothing was asked for this long: a request may be on its way on each. */
+export const lingerMs = 300;
 /** How long after `drainMs` a process may take to end; then it ends as if it were killed. */
 export const stopReserveMs = 1_500;
 /** A worker that is not heard of for this long loses its partitions. */

@@ -1,8 +1,9 @@
 /** The HTTP front: it serves the route table with uWebSockets.js, and leads every request to its answer. */
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket, us_socket } from 'uWebSockets.js';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { TlsFiles } from '../config/settings/settings.ts';
 import { type Problem, problems } from '../contract/errors.ts';
+import { lingerMs } from '../contract/limits.ts';
 import type { Answer } from './answer.ts';
 import { Call } from './call.ts';
 import type { Handler } from './handler.ts';
@@ -37,6 +38,9 @@ export interface HttpServerOptions extends RateLimits {
   readonly connectionsMax?: number;
 }
 
+/** A server that closes looks this often whether its clients have left. */
+const lingerPollMs = 10;
+
 export class HttpServer {
   readonly #app: TemplatedApp;
   readonly #services: Services;
@@ -47,8 +51,11 @@ export class HttpServer {
   readonly #exchanges: Exchanges;
   readonly #longTurns = new LongTurns();
   readonly #intake: BodyIntake;
+  readonly #connections: ConnectionLimit;
   #listenSocket: us_listen_socket | null = null;
   #draining = false;
+  /** When the last answer of a server that closes was given, on the clock of `performance.now()`. */
+  #lastAnsweredMs = 0;
 
   constructor({ services, handlers, log, tls = null, connectionsMax, ...limits }: HttpServerOptions) {
     const { metrics } = services;
@@ -60,10 +67,8 @@ export class HttpServer {
     this.#intake = new BodyIntake(services.limits);
     this.#unsent = new UnsentAnswers(services.limits.unsentAnswersBytes, metrics);
     this.#exchanges = new Exchanges(this.#unsent, new EventStreams(metrics));
-    if (connectionsMax !== undefined) {
-      const limit = new ConnectionLimit(connectionsMax, log);
-      this.#app.filter((res, change) => limit.changed(res, Number(change)));
-    }
+    this.#connections = new ConnectionLimit(connectionsMax ?? Number.POSITIVE_INFINITY, log);
+    this.#app.filter((res, change) => this.#connections.changed(res, Number(change)));
     for (const definition of routeTable) this.#serve(definition, handlers[definition.name]);
     for (const path of pathsServed()) this.#servePath(path);
     this.#refuseAt('/*', problems.pathUnknown, { style: 'plain', isForOtherOrigins: true });
@@ -108,16 +113,35 @@ export class HttpServer {
     this.#exchanges.endStreams();
   }
 
-  /** Takes no more connections, waits for running requests for a limited time, then closes every connection. */
+  /**
+   * Takes no more connections, and waits for a limited time until no request is under way and none comes any more. Each answer
+   * ends its connection. So clients that ask often have left by then, and nobody is cut off in the middle of a request.
+   */
   async close(): Promise<void> {
     this.#draining = true;
+    this.#lastAnsweredMs = performance.now();
+    const endsMs = this.#lastAnsweredMs + this.#services.limits.drainMs;
     if (this.#listenSocket !== null) uws.us_listen_socket_close(this.#listenSocket);
     this.#listenSocket = null;
     this.#exchanges.closeStreams();
-    await this.#exchanges.idle(this.#services.limits.drainMs);
+    await this.#untilSilent(endsMs);
     // One more turn, so that the bytes that were just handed to the sockets leave before these close.
     await nextTurn();
     this.#app.close();
+  }
+
+  /**
+   * A request can be on its way on any idle connection. A load balancer must not repeat a POST that meets the end of its
+   * connection, because it may have been taken.
+   */
+  async #untilSilent(endsMs: number): Promise<void> {
+    while (this.#connections.open > 0) {
+      const nowMs = performance.now();
+      if (nowMs >= endsMs) return;
+      if (this.active > 0) await this.#exchanges.idle(endsMs - nowMs);
+      else if (nowMs - this.#lastAnsweredMs >= lingerMs) return;
+      else await sleep(lingerPollMs);
+    }
   }
 
   #serve(definition: RouteDefinition, handler: Handler): void {
@@ -272,7 +296,8 @@ export class HttpServer {
   }
 
   #outgoing(answer: Answer, { isHead, crossOrigin }: Pick<ServedRoute, 'isHead' | 'crossOrigin'>): Answer {
-    if (!this.#draining && !isHead && crossOrigin === null) return answer;
+    if (this.#draining) this.#lastAnsweredMs = performance.now();
+    else if (!isHead && crossOrigin === null) return answer;
     const close = this.#draining || answer.close === true;
     return { ...answer, close, isHead, ...(crossOrigin !== null && { crossOrigin }) };
   }

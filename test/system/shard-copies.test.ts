@@ -38,10 +38,7 @@ const files = siteFiles({
 let system: System;
 let balancer: Balancer;
 
-/**
- * Sends a request to one of the fronts, and to the other one when a connection breaks. The first is tried once more: it may be
- * back when the other one is told to stop.
- */
+/** Sends a request to one of the fronts, and to the other one when a connection breaks. */
 class Balancer {
   readonly #clients: readonly Client[];
   #turn = 0;
@@ -61,7 +58,7 @@ class Balancer {
   async #send(call: (client: Client) => Promise<Answer>): Promise<[Answer, number]> {
     this.#turn += 1;
     const first = this.#turn;
-    for (let tried = 0; ; tried += 1) {
+    for (let tried = 1; ; tried += 1) {
       const front = (first + tried) % this.#clients.length;
       const client = this.#clients[front];
       assert.ok(client !== undefined);

@@ -24,6 +24,11 @@ export class ConnectionLimit {
     private readonly log: Log,
   ) {}
 
+  /** Connections that are open. */
+  get open(): number {
+    return this.#open;
+  }
+
   /** Called by the library for each connection. @param change 1: it has come; -1: it is gone */
   changed(res: HttpResponse, change: number): void {
     this.#open += change;

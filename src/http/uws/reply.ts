@@ -41,6 +41,8 @@ export function writeAnswer(res: HttpResponse, answer: Answer): Uint8Array | nul
     res.end(body, true);
     return null;
   }
+  // The library closes a connection only behind what is given to `end`. The client does so too when it is told.
+  if (answer.close === true) res.writeHeader('Connection', 'close');
   const [, isOver] = res.tryEnd(body, bodyBytes);
   if (isOver) return null;
   return typeof body === 'string' ? Buffer.from(body) : body;
@@ -80,7 +82,7 @@ function isBodiless(status: number): boolean {
  */
 function writeBodiless(res: HttpResponse, answer: Answer): void {
   if (!isBodiless(answer.status)) res.writeHeader('Content-Length', String(bodyBytesOf(answer)));
-  if (Math.random() * bodilessAnswersPerConnection < 1) {
+  if (answer.close === true || Math.random() * bodilessAnswersPerConnection < 1) {
     endHeadAndConnection(res);
     return;
   }

@@ -1,0 +1,79 @@
+/** A server that closes: whoever has a connection and asks is answered, and then told to leave. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { lingerMs } from '../../../src/contract/limits.ts';
+import { until } from '../../support/until.ts';
+import { startFront, type TestFront } from '../support/front.ts';
+import { pause } from '../support/wire.ts';
+
+const requestFor = (path: string, method: string) => `${method} ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+
+async function frontOf(context: TestContext): Promise<TestFront> {
+  const front = await startFront();
+  context.after(() => front.stop());
+  return front;
+}
+
+/** A connection that has been used, and is kept. */
+class IdleConnection {
+  text = '';
+  isClosed = false;
+
+  private constructor(private readonly socket: Socket) {
+    socket.setEncoding('latin1');
+    socket.on('data', (text: string) => {
+      this.text += text;
+    });
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      this.isClosed = true;
+    });
+  }
+
+  static async open({ port }: TestFront): Promise<IdleConnection> {
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    await once(socket, 'connect');
+    const connection = new IdleConnection(socket);
+    await connection.ask('/health/live');
+    assert.match(connection.text, /^HTTP\/1\.1 200/);
+    return connection;
+  }
+
+  /** Until something of the answer has come, or the connection is gone. */
+  async ask(path: string, method = 'GET'): Promise<void> {
+    this.text = '';
+    this.socket.write(requestFor(path, method));
+    await until('an answer', () => this.text.includes('\r\n\r\n') || this.isClosed);
+  }
+}
+
+test('a request that comes on an idle connection while the server closes is answered, and ends the connection', async (context) => {
+  const front = await frontOf(context);
+  const asked = [
+    ['/health/live', 'GET'],
+    ['/health/live', 'HEAD'],
+    ['/openapi.json', 'GET'],
+    ['/nowhere', 'GET'],
+  ] as const;
+  const idle = await Promise.all(asked.map(() => IdleConnection.open(front)));
+  const closed = front.server.close();
+  await pause(lingerMs / 3);
+  for (const [at, [path, method]] of asked.entries()) {
+    const connection = idle[at];
+    await connection?.ask(path, method);
+    const text = connection?.text ?? '';
+    assert.match(text, /^HTTP\/1\.1 (200|404)/, `${method} ${path}`);
+    assert.match(text, /\r\nConnection: close\r\n/i, `${method} ${path}`);
+  }
+  await closed;
+  await until('the end', () => idle.every(({ isClosed }) => isClosed));
+});
+
+test('a server closes the connections of those who ask nothing', async (context) => {
+  const front = await frontOf(context);
+  const idle = await IdleConnection.open(front);
+  await front.server.close();
+  await until('the end', () => idle.isClosed);
+});
