@@ -1,0 +1,59 @@
+/** Processor time of queries: of the processes that a query passes, and of its search alone. */
+import type { LoadResult } from '../load/wrk.ts';
+import { ofRooms, type Room, rooms, type UsageProbe } from '../platform/usage.ts';
+import { type Spread, spreadOf } from '../report/statistics.ts';
+import { figure, spreadFigure, type Table } from '../report/table.ts';
+
+/** A load with the processor time for each of its queries, in microseconds. */
+export interface CostedLoad extends LoadResult {
+  readonly us: Readonly<Record<Room, number>>;
+}
+
+/** Of a load in this process, whose processor time is all that of the search; it stands as that of the worker. */
+export function withoutWay(seconds: number, act: () => LoadResult): CostedLoad {
+  const before = process.cpuUsage();
+  const load = act();
+  const { user, system } = process.cpuUsage(before);
+  const worker = (user + system) / (load.requestsPerSecond * seconds);
+  return { ...load, us: { ...ofRooms(() => 0), worker } };
+}
+
+export async function withWay(
+  probe: UsageProbe,
+  seconds: number,
+  act: () => Promise<LoadResult>,
+): Promise<CostedLoad> {
+  const before = (await probe.read()).processorUs;
+  const load = await act();
+  const after = (await probe.read()).processorUs;
+  const queries = load.requestsPerSecond * seconds;
+  return { ...load, us: ofRooms((room) => (after[room] - before[room]) / queries) };
+}
+
+/** What front and worker take for a query beside its search. @param direct the same searches in process, one after the other */
+export function wayOf(loads: readonly CostedLoad[], direct: readonly CostedLoad[]): Spread {
+  return spreadOf(
+    loads.map(({ us }, round) => us.front + us.worker - (direct[round]?.us.worker ?? Number.NaN)),
+  );
+}
+
+/** A row of `wayTable`. */
+export interface WayRow {
+  readonly name: string;
+  readonly loads: readonly CostedLoad[];
+  /** The same searches in process; null: the load searches nothing. */
+  readonly direct: readonly CostedLoad[] | null;
+}
+
+export function wayTable(rows: readonly WayRow[]): Table {
+  return {
+    title: 'Processor time for each query, in microseconds (medians)',
+    columns: ['', ...rooms, 'the search in process', 'front and worker without it'],
+    rows: rows.map(({ name, loads, direct }) => [
+      name,
+      ...rooms.map((room) => figure(spreadOf(loads.map(({ us }) => us[room])).median)),
+      direct === null ? '–' : figure(spreadOf(direct.map(({ us }) => us.worker)).median),
+      direct === null ? '–' : spreadFigure(wayOf(loads, direct)),
+    ]),
+  };
+}
