@@ -18,6 +18,7 @@ const names = [
   'dry-run',
   'growth',
   'start',
+  'scale',
   'capacity',
 ];
 

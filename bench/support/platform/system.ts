@@ -29,6 +29,9 @@ export interface SystemOptions {
   readonly frontHost?: string;
   /** Words before the command of the front, which pin it to a core. */
   readonly frontPrefix?: readonly string[];
+  /** Fronts, each at a port of its own, and workers; absent: one. */
+  readonly fronts?: number;
+  readonly workers?: number;
 }
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -43,6 +46,7 @@ const settingNames = [
   'MESSAGES_URL',
   'WEB',
   'WORKERS',
+  'SHARD_COPIES',
   'PARTITIONS',
   'HEADER_PREFIX',
   'APPEND_FSYNC',
@@ -52,18 +56,17 @@ const settingNames = [
 let systems = 0;
 
 export class System {
-  readonly baseUrl;
-  private worker: Child;
+  private workers: readonly Child[];
   private isStopped = false;
 
   private constructor(
     private readonly context: BenchContext,
     private readonly supervisor: Supervisor,
     private readonly environment: NodeJS.ProcessEnv,
-    private readonly front: Child,
+    private readonly fronts: readonly Child[],
+    workers: number,
   ) {
-    this.baseUrl = `http://${environment.HOST}:${ports.millrace}`;
-    this.worker = this.startEntry('worker');
+    this.workers = Array.from({ length: workers }, () => this.startEntry('worker'));
     this.startEntry('jobs');
   }
 
@@ -76,7 +79,8 @@ export class System {
     const settings = readSettings(environment);
     writeTenants(settings.configDir, options.tenants);
     mkdirSync(settings.dataDir, { recursive: true });
-    await requireFreePort(frontHost, ports.millrace);
+    const frontPorts = Array.from({ length: options.fronts ?? 1 }, (_, number) => frontPort(number));
+    for (const port of frontPorts) await requireFreePort(frontHost, port);
     const configuration = await readSoundConfiguration(settings.configDir);
     const supervisor = new Supervisor(new Output(process.stderr));
     context.onEnd(() => supervisor.stop());
@@ -93,18 +97,45 @@ export class System {
       MESSAGES_URL: messagesUrl,
       [supervisedVariable]: '1',
     };
-    const front = startProcess(supervisor, 'web', processEnvironment, options.frontPrefix ?? []);
-    const system = new System(context, supervisor, processEnvironment, front);
+    const fronts = frontPorts.map((port) =>
+      startProcess(
+        supervisor,
+        'web',
+        { ...processEnvironment, PORT: String(port) },
+        options.frontPrefix ?? [],
+      ),
+    );
+    const system = new System(context, supervisor, processEnvironment, fronts, options.workers ?? 1);
     await system.ready();
     return system;
   }
 
-  get workerPid(): number | undefined {
-    return this.worker.pid;
+  /** Address of the first front. */
+  get baseUrl(): string {
+    return this.urlOf(0);
   }
 
+  /** Address of each front. */
+  get baseUrls(): readonly string[] {
+    return this.fronts.map((_, number) => this.urlOf(number));
+  }
+
+  /** Of the first worker. */
+  get workerPid(): number | undefined {
+    return this.workers[0]?.pid;
+  }
+
+  /** Of the first front. */
   get frontPid(): number | undefined {
-    return this.front.pid;
+    return this.fronts[0]?.pid;
+  }
+
+  get workerPids(): readonly number[] {
+    return this.workers.flatMap(({ pid = [] }) => pid);
+  }
+
+  get frontPids(): readonly number[] {
+    return this.fronts.flatMap(({ pid = [] }) => pid);
   }
 
   get redisUrl(): string {
@@ -126,12 +157,12 @@ export class System {
   async ready(): Promise<void> {
     const broken = new AbortController();
     const watch = setInterval(() => {
-      const ended = [this.front, this.worker].find(({ pid }) => pid === undefined);
+      const ended = [...this.fronts, ...this.workers].find(({ pid }) => pid === undefined);
       if (ended !== undefined) broken.abort(new CommandStop(`${ended.name} ended before it was ready`));
     }, watchMs);
     const signal = AbortSignal.any([this.context.signal, broken.signal]);
     try {
-      await waitUntilReady(this.baseUrl, signal, () => {});
+      for (const url of this.baseUrls) await waitUntilReady(url, signal, () => {});
     } catch (error) {
       signal.throwIfAborted();
       throw error;
@@ -140,13 +171,14 @@ export class System {
     }
   }
 
+  /** Stops all workers. */
   async stopWorker(): Promise<void> {
-    await this.worker.stop(stopGraceMs);
+    await Promise.all(this.workers.map((worker) => worker.stop(stopGraceMs)));
   }
 
-  /** Starts a new worker process in place of the stopped one. */
+  /** Starts a new worker process in place of each stopped one. */
   startWorker(): void {
-    this.worker = this.startEntry('worker');
+    this.workers = this.workers.map(() => this.startEntry('worker'));
   }
 
   /**
@@ -175,9 +207,18 @@ export class System {
     await this.supervisor.stop();
   }
 
+  private urlOf(front: number): string {
+    return `http://${this.environment.HOST}:${frontPort(front)}`;
+  }
+
   private startEntry(name: string): Child {
     return startProcess(this.supervisor, name, this.environment, []);
   }
+}
+
+/** @param front number of the front, from 0 */
+export function frontPort(front: number): number {
+  return ports.millrace + front;
 }
 
 /** Starts a process that is not kept running: if it dies, the benchmark is broken. */
@@ -193,7 +234,7 @@ function startProcess(
   return supervisor.add(name, {
     command: { name, program, words, env },
     endBy: 'signal',
-    follow: (lines) => lines.pipe(process.stderr, { end: false }),
+    follow: (lines) => lines.on('data', (piece: Buffer) => process.stderr.write(piece)),
   });
 }
 

@@ -11,7 +11,7 @@ export const rooms = ['front', 'worker', 'Redis', 'message Redis'] as const;
 export type Room = (typeof rooms)[number];
 
 export interface Usage {
-  /** Processor time so far, in microseconds. */
+  /** Processor time so far of all processes of a kind, in microseconds. */
   readonly processorUs: Readonly<Record<Room, number>>;
   readonly redisBytes: number;
 }
@@ -32,8 +32,8 @@ export class UsageProbe {
     const [redis, messages] = await Promise.all([this.redis.info(), this.messages.info()]);
     return {
       processorUs: {
-        front: processorUs(this.system.frontPid),
-        worker: processorUs(this.system.workerPid),
+        front: sumOf(this.system.frontPids),
+        worker: sumOf(this.system.workerPids),
         Redis: redisProcessorUs(redis),
         'message Redis': redisProcessorUs(messages),
       },
@@ -47,8 +47,13 @@ export class UsageProbe {
   }
 }
 
+/** Processor time of all these processes. */
+function sumOf(pids: readonly number[]): number {
+  return pids.reduce((sum, pid) => sum + processorUs(pid), 0);
+}
+
 /** Processor time of a process; NaN where the system does not show it. */
-function processorUs(pid: number | undefined): number {
+function processorUs(pid: number): number {
   const [user, kernel] = ticksOf(pid);
   return (user + kernel) * microsecondsPerTick;
 }
@@ -62,7 +67,7 @@ export function familyProcessorUs(pid: number): number {
 }
 
 /** Ticks of a process in its code and in the kernel, and of its children that ended. */
-function ticksOf(pid: number | undefined): readonly [number, number, number, number] {
+function ticksOf(pid: number): readonly [number, number, number, number] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

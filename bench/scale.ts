@@ -1,0 +1,193 @@
+/** `npm run bench -- scale`: what more fronts and workers are worth, each with a fixed share of a processor. */
+import { availableParallelism } from 'node:os';
+import { CommandStop } from '../src/cli/terminal/command-stop.ts';
+import type { Target } from './support/bench.ts';
+import { cityItems } from './support/data/items.ts';
+import { cityEntities } from './support/data/sets.ts';
+import { requireWrk } from './support/load/wrk.ts';
+import { ProcessorShares } from './support/platform/shares.ts';
+import { rooms } from './support/platform/usage.ts';
+import { queryMix } from './support/query/mix.ts';
+import { ratiosOf, spreadOf } from './support/report/statistics.ts';
+import { figure, spreadFigure, type Table } from './support/report/table.ts';
+import { runBench } from './support/run.ts';
+import type { Layout } from './support/scale/layout.ts';
+import { type LayoutFigures, type Measured, measureLayout } from './support/scale/measure.ts';
+
+const layouts: readonly Layout[] = [
+  { name: '1 front, 1 worker', processes: 1, shardCopies: 1 },
+  { name: '2 fronts, 2 workers', processes: 2, shardCopies: 1 },
+  { name: '2 and 2, each worker has all items (`SHARD_COPIES=2`)', processes: 2, shardCopies: 2 },
+  { name: '4 fronts, 4 workers', processes: 4, shardCopies: 1 },
+  { name: '4 and 4, each half of the items twice (`SHARD_COPIES=2`)', processes: 4, shardCopies: 2 },
+  { name: '4 and 4, each worker has all items (`SHARD_COPIES=4`)', processes: 4, shardCopies: 4 },
+];
+const most = Math.max(...layouts.map(({ processes }) => processes));
+/** Processors that are left to Redis, jobs and the clients. */
+const coresForOthers = 0.8;
+const share = Math.round((100 * Math.max(0.5, availableParallelism() - coresForOthers)) / (2 * most)) / 100;
+const roundsMax = 3;
+const least = 0.8;
+
+/** Killed amid this many queries a second, a worker must fail none. */
+const killedRateMin = 2_000;
+
+const scaled = ['ingest', 'queries'] as const;
+type Scaled = (typeof scaled)[number];
+type Results = ReadonlyMap<Layout, LayoutFigures>;
+
+await runBench({
+  name: 'scale',
+  question: `What are more machines worth? 1, 2 and 4 fronts with as many workers, each limited to ${share} of a processor, beside one Redis that is not limited: cities as NDJSON over all fronts until all that is made of them is visible, then queries of all four kinds over 20,000 other items, no two of them the same.`,
+  unfair: [
+    'Everything is on one machine: no network is between them, and they share its caches. Their shares are given out every 20 ms, so what is asked of several processes waits for those that have used up theirs. This takes more time, not more processor time.',
+    'Redis, the message Redis, jobs and the clients are not limited. All fronts and workers share Redis: its column says how much of one core it would take at that rate. An import can grow until Redis fills a core, then by a cluster.',
+    'By processor time: the share of proportional by what fronts or workers, whichever take more, take for each thing done. Where they used less than their shares, the machine had no more for them, and this column is the one to go by. It holds what an idle process takes, which more of them take more often.',
+    'A platform is started for each layout, warmed up without a limit, then measured several times. Layouts do not take turns, so a drift of the machine counts.',
+    'A query costs each worker that is asked something, whatever it finds: a request to read, a search to begin, an answer to write. Without shard copies all workers are asked. So more workers share what grows with the items, and fronts and shard copies what grows with the readers.',
+  ],
+  async run(given) {
+    const context = { ...given, rounds: Math.min(given.rounds, roundsMax) };
+    const wrk = requireWrk(context);
+    const shares = ProcessorShares.open(context);
+    if (shares === null && !context.quick) throw new CommandStop('scale measures nothing without limits');
+    const [itemsMax, warmUps, entitiesEach] = context.quick ? [1_000, 300, 100] : [20_000, 4_000, 3_000];
+    const entities = await cityEntities(warmUps + most * entitiesEach);
+    const items = await cityItems(itemsMax);
+    const data = { items, mix: queryMix(items.items, context), warmUp: entities.slice(0, warmUps) };
+    const terms = {
+      wrk,
+      shares,
+      share,
+      entitiesEach,
+      entities: entities.slice(warmUps),
+      seconds: context.quick ? 1 : 3,
+    };
+    const results = new Map<Layout, LayoutFigures>();
+    for (const layout of context.quick ? layouts.filter(({ processes }) => processes < most) : layouts) {
+      results.set(layout, await measureLayout(context, layout, data, terms));
+      context.say(`measured: ${layout.name}`);
+    }
+    return {
+      tables: [ratesTable(results), costTable(results), killedTable(results)],
+      charts: [],
+      targets: [...targetsOf(results), ...killedTargets(results)],
+      notes: [
+        'What an import shares is Redis: about 70 µs for an entity, so a core of Redis carries some 14,000 entities a second, as many as three whole cores of workers make. Until then entities a second grow with the workers. With shard copies each worker also follows what the owners of its partitions make: all workers together take 1.3 to 1.6 times as much for an entity with 2 copies, 2.25 times with 4.',
+        'What queries share: without shard copies each query asks all workers, and one that finds little costs each of them nearly as much as the only one (225, 384, 641 µs together), and the front as much more for each to ask and to merge (172, 311, 524 µs). So more workers are for more items, or for searches that look at many. Where every worker holds all items one of them is asked. What is missing from proportional then is no shared work: an idle worker takes some 37 ms a second (`capacity`), a quarter of such a share, which is 60 µs of each query with one worker and 100 µs with four. The rest we have not profiled. With 16 connections for each front, four fronts spread over four workers what one front sends to one worker at once, so fewer requests share a wake-up and a write.',
+      ],
+    };
+  },
+});
+
+function ratesTable(results: Results): Table {
+  return {
+    title: `Entities and queries a second, ${share} of a core for each front and each worker`,
+    columns: [
+      '',
+      'entities/s',
+      'of proportional',
+      'by processor time',
+      'queries/s',
+      'of proportional',
+      'by processor time',
+    ],
+    rows: [...results].map(([layout, figures]) => [
+      layout.name,
+      ...scaled.flatMap((what) => [
+        spreadFigure(spreadOf(figures[what].map(({ perSecond }) => perSecond))),
+        figure(spreadOf(shareOfProportional(results, layout, what)).median),
+        figure(spreadOf(shareByProcessorTime(results, layout, what)).median),
+      ]),
+    ]),
+  };
+}
+
+/** What is shared, and what is full. */
+function costTable(results: Results): Table {
+  return {
+    title: 'Processor time of all processes of a kind for each entity and query, in microseconds (medians)',
+    columns: [
+      '',
+      ...rooms,
+      'share of fronts used',
+      'share of workers used',
+      'share of a core that Redis used',
+      'a second that fill a core of Redis',
+    ],
+    rows: [...results].flatMap(([layout, { ingest, queries }]) => [
+      costRow(`entity: ${layout.name}`, layout, ingest),
+      costRow(`query: ${layout.name}`, layout, queries),
+    ]),
+  };
+}
+
+function costRow(name: string, { processes }: Layout, loads: readonly Measured[]): string[] {
+  const median = (of: (load: Measured) => number) => spreadOf(loads.map(of)).median;
+  const used = (cores: number) => `${Math.round(100 * cores)} %`;
+  const limit = share * processes;
+  return [
+    name,
+    ...rooms.map((room) => figure(median(({ us }) => us[room]))),
+    used(median(({ us, perSecond }) => (us.front * perSecond) / 1e6 / limit)),
+    used(median(({ us, perSecond }) => (us.worker * perSecond) / 1e6 / limit)),
+    used(median(({ us, perSecond }) => (us.Redis * perSecond) / 1e6)),
+    figure(median(({ us }) => 1e6 / us.Redis)),
+  ];
+}
+
+/** Its rates by as many times those of one front and one worker as it has of each. */
+function shareOfProportional(results: Results, layout: Layout, what: Scaled): number[] {
+  const [one] = results.values();
+  const ratesOf = (figures: LayoutFigures | undefined) =>
+    (figures?.[what] ?? []).map(({ perSecond }) => perSecond);
+  return ratiosOf(ratesOf(results.get(layout)), ratesOf(one)).map((ratio) => ratio / layout.processes);
+}
+
+/**
+ * What the rates would be of proportional if fronts or workers used up their shares: by the processor time of the kind that takes
+ * more of it. It holds however busy the machine is with other things.
+ */
+function shareByProcessorTime(results: Results, layout: Layout, what: Scaled): number[] {
+  const [one] = results.values();
+  const costsOf = (figures: LayoutFigures | undefined) =>
+    (figures?.[what] ?? []).map(({ us }) => Math.max(us.front, us.worker));
+  return ratiosOf(costsOf(one), costsOf(results.get(layout)));
+}
+
+function targetsOf(results: Results): Target[] {
+  return [...results.keys()].slice(1).flatMap((layout) =>
+    scaled.map((what) => {
+      const spread = spreadOf(shareOfProportional(results, layout, what));
+      return {
+        text: `${what} of proportional, ${layout.name} (≥ ${least})`,
+        figure: spreadFigure(spread),
+        isReached: spread.median >= least,
+      };
+    }),
+  );
+}
+
+function killedTable(results: Results): Table {
+  return {
+    title: 'A worker is killed (SIGKILL) in the middle of a load, nothing is limited',
+    columns: ['', 'queries/s', 'failed', 'the slowest, ms'],
+    rows: [...results].flatMap(([{ name }, { killed }]) =>
+      killed === null
+        ? []
+        : [[name, figure(killed.queriesPerSecond), String(killed.failed), figure(killed.slowestMs)]],
+    ),
+  };
+}
+
+function killedTargets(results: Results): Target[] {
+  return [...results].flatMap(([{ name }, { killed }]) => {
+    if (killed === null) return [];
+    const { queriesPerSecond, failed } = killed;
+    return {
+      text: `failed while a worker is killed, of at least ${figure(killedRateMin)}/s, ${name} (0)`,
+      figure: `${failed} at ${figure(queriesPerSecond)}/s`,
+      isReached: failed === 0 && queriesPerSecond >= killedRateMin,
+    };
+  });
+}

@@ -1,0 +1,136 @@
+/** Measures a platform whose fronts and workers have a fixed share of a processor each. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BenchContext } from '../bench.ts';
+import type { Entity } from '../data/sets.ts';
+import { type LoadOptions, load, type TriedLoad, tryLoad } from '../load/wrk.ts';
+import type { ProcessorShares } from '../platform/shares.ts';
+import { frontPort } from '../platform/system.ts';
+import { ofRooms, type Room, UsageProbe } from '../platform/usage.ts';
+import { skippedIn } from '../query/mix.ts';
+import {
+  importOverAll,
+  ingestTenant,
+  type Layout,
+  type ScaleData,
+  type ScaledPlatform,
+  startScaled,
+} from './layout.ts';
+
+/** One load: what was done, and what it took. */
+export interface Measured {
+  readonly perSecond: number;
+  /** Processor time of all processes of a kind for each thing done, in microseconds. */
+  readonly us: Readonly<Record<Room, number>>;
+}
+
+export interface LayoutFigures {
+  readonly ingest: readonly Measured[];
+  readonly queries: readonly Measured[];
+  /** A worker was killed under load; null: there is no other one with its items. */
+  readonly killed: KilledFigures | null;
+}
+
+export interface KilledFigures {
+  readonly queriesPerSecond: number;
+  readonly failed: number;
+  readonly slowestMs: number;
+}
+
+export interface ScaleTerms {
+  readonly wrk: string;
+  /** Null: nothing is limited, as in a smoke run where this cannot be. */
+  readonly shares: ProcessorShares | null;
+  /** Of one processor, for each front and each worker. */
+  readonly share: number;
+  /** Entities of a load, for each worker. */
+  readonly entitiesEach: number;
+  readonly entities: readonly Entity[];
+  readonly seconds: number;
+}
+
+const connectionsEach = 16;
+/** What starts and imports left undone, garbage say, is done before anything is limited. */
+const restMs = 1_000;
+
+export async function measureLayout(
+  context: BenchContext,
+  layout: Layout,
+  data: ScaleData,
+  terms: ScaleTerms,
+): Promise<LayoutFigures> {
+  const platform = await startScaled(context, layout, data);
+  const { system } = platform;
+  const probe = new UsageProbe(system);
+  try {
+    await queryAll(platform, terms, context.rounds + 1);
+    await sleep(context.quick ? 0 : restMs);
+    terms.shares?.limit([...system.frontPids, ...system.workerPids], terms.share);
+    const [ingest, queries]: [Measured[], Measured[]] = [[], []];
+    for (let round = 0; round < context.rounds; round += 1) {
+      const part = terms.entities.slice(0, terms.entitiesEach * layout.processes);
+      ingest.push(
+        await measured(probe, async () => {
+          await importOverAll(context, system, ingestTenant(round), part);
+          return part.length;
+        }),
+      );
+      await platform.contender.forget();
+      queries.push(await measured(probe, () => queryAll(platform, terms, round)));
+    }
+    terms.shares?.lift();
+    const killed = layout.shardCopies > 1 ? await killUnderLoad(platform, terms, context.rounds) : null;
+    return { ingest, queries, killed };
+  } finally {
+    terms.shares?.lift();
+    probe.close();
+    await system.stop();
+  }
+}
+
+/** Asks over all fronts at once. @returns the number of queries that were answered */
+async function queryAll(platform: ScaledPlatform, terms: ScaleTerms, round: number): Promise<number> {
+  const loads = await Promise.all(
+    loadsOf(platform, terms.seconds, round).map((options) => load(terms.wrk, options)),
+  );
+  return loads.reduce((sum, { requestsPerSecond }) => sum + requestsPerSecond * terms.seconds, 0);
+}
+
+/** A load for each front. Each begins at another query. */
+function loadsOf(
+  { system, requestFile, queryCount }: ScaledPlatform,
+  seconds: number,
+  round: number,
+): LoadOptions[] {
+  const fronts = system.baseUrls.length;
+  return system.baseUrls.map((_, front) => {
+    const skipped = skippedIn(round + front / fronts, queryCount);
+    return { port: frontPort(front), requestFile, connections: connectionsEach, seconds, skipped };
+  });
+}
+
+/** Kills the first worker in the middle of a load, as when its machine fails. */
+async function killUnderLoad(
+  platform: ScaledPlatform,
+  { wrk, seconds }: ScaleTerms,
+  round: number,
+): Promise<KilledFigures> {
+  const loads = Promise.all(loadsOf(platform, seconds, round).map((options) => tryLoad(wrk, options)));
+  await sleep((seconds * 1000) / 2);
+  const pid = platform.system.workerPid;
+  if (pid === undefined) throw new Error('the worker ended by itself');
+  process.kill(pid, 'SIGKILL');
+  const all = await loads;
+  const sum = (of: (load: TriedLoad) => number) => all.reduce((total, one) => total + of(one), 0);
+  return {
+    queriesPerSecond: sum(({ requestsPerSecond }) => requestsPerSecond),
+    failed: sum(({ failed }) => failed),
+    slowestMs: Math.max(...all.map(({ slowestMs }) => slowestMs)),
+  };
+}
+
+async function measured(probe: UsageProbe, act: () => Promise<number>): Promise<Measured> {
+  const [{ processorUs: before }, startedMs] = [await probe.read(), performance.now()];
+  const count = await act();
+  const [tookMs, { processorUs: after }] = [performance.now() - startedMs, await probe.read()];
+  return { perSecond: count / (tookMs / 1000), us: ofRooms((room) => (after[room] - before[room]) / count) };
+}
