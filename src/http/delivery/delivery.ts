@@ -8,7 +8,7 @@ import type { Answer } from '../answer.ts';
 import type { AnswerCache, AnswerKey, ComputedAnswer } from '../cache/answer-cache.ts';
 import type { Call } from '../call.ts';
 import type { Handler } from '../handler.ts';
-import { parseJson } from '../ingest/entity-reading.ts';
+import { parseJson } from '../json-body.ts';
 import type { Services } from '../services.ts';
 import { acceptsEvents, eventsAnswer } from '../uws/events-answer.ts';
 import { cachingLines } from './caching-headers.ts';

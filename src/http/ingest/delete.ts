@@ -8,13 +8,12 @@ import type { VersionVector } from '../../store/visibility/version.ts';
 import { type Answer, jsonAnswer, jsonType } from '../answer.ts';
 import type { Call } from '../call.ts';
 import type { Handler } from '../handler.ts';
+import { parseJson } from '../json-body.ts';
 import { type Mistake, mistakesOf } from '../routing/validate.ts';
 import type { Services } from '../services.ts';
 import { queryParameters } from '../uws/text-decoding.ts';
 import { BulkOutcomes } from './bulk-outcomes.ts';
-import { parseJson } from './entity-reading.ts';
 import { pathOriginId, versionHeaders } from './headers.ts';
-import { isWellFormed } from './inspect-json.ts';
 import type { WriteKind } from './waiting-writes.ts';
 
 export function deleteEntity(services: Services): Handler {
@@ -120,7 +119,7 @@ function errorsOf(mistakes: readonly Mistake[]): Record<string, string> {
 function mistakeIn(item: Json): string | null {
   const [mistake] = mistakesOf(originIdShape, item, 1, 'originId');
   if (mistake !== undefined) return mistake.text;
-  return typeof item === 'string' && !isWellFormed(item) ? 'originId holds half a surrogate pair' : null;
+  return typeof item === 'string' && !item.isWellFormed() ? 'originId holds half a surrogate pair' : null;
 }
 
 function bodyText(

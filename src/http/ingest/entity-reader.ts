@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { TimeSlices } from '../../lib/slices/time-slices.ts';
 import type { Log } from '../operations/log.ts';
-import { type EntityForm, type EntityReading, type KnownFields, readEntity } from './entity-reading.ts';
+import type { EntityForm, EntityReading, KnownFields } from './entity-reading.ts';
 import type { ReadingResult, ReadingTask, SentEntity } from './entity-thread.ts';
 
 /** Heap of the thread: more than a hundred times the largest entity. */
@@ -21,16 +21,11 @@ interface Pending {
 export class EntityReader {
   #thread: Worker | null = null;
   #lastTask = 0;
-  /** Time slices for what is read on this thread. */
+  /** Time slices for what is read on this thread, in the order of the calls. */
   readonly here = new TimeSlices();
   readonly #pending = new Map<number, Pending>();
 
   constructor(private readonly log: Log) {}
-
-  /** Reads on this thread when it has time, in the order of the calls. */
-  readHere(bytes: Uint8Array, form: EntityForm, known: KnownFields | null): Promise<EntityReading> {
-    return this.here.run(() => readEntity(bytes, form, known));
-  }
 
   /**
    * Reads on the other thread. The bytes are given away: their buffer is empty afterwards.

@@ -2,7 +2,6 @@
  * Turns the bytes of one entity into what the store takes, or into a list of every mistake (docs/reference/http.md
  * "Source entities"). Pure.
  */
-import { isUtf8 } from 'node:buffer';
 import type { SourceEntity } from '../../contract/entity.ts';
 import { getOwn, isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
 import { jsonDepthMax, mistakesListedMax } from '../../contract/limits.ts';
@@ -12,8 +11,8 @@ import type { FieldType } from '../../search/fields/field-type.ts';
 import { inferFieldType } from '../../search/fields/infer.ts';
 import type { EncodedEntity } from '../../store/entities/entity-record.ts';
 import { encodeEntity } from '../../store/entities/entity-record.ts';
+import { parseJson, unstorable } from '../json-body.ts';
 import { type Mistake, mistakesOf } from '../routing/validate.ts';
-import { isWellFormed, unstorable } from './inspect-json.ts';
 import { plainProperties } from './typed-properties.ts';
 
 /** How the bytes are to be read, with the parts of the entity that stand in path and headers. */
@@ -100,16 +99,6 @@ function shownFields(properties: JsonObject, known: ReadonlyMap<string, FieldTyp
   return shown;
 }
 
-/** The value of JSON text in UTF-8; undefined when the bytes are no such text. */
-export function parseJson(bytes: Uint8Array): Json | undefined {
-  if (!isUtf8(bytes)) return undefined;
-  try {
-    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()) as Json;
-  } catch {
-    return undefined;
-  }
-}
-
 function shapeOf({ kind }: EntityForm): Shape {
   if (kind === 'typed') return plainEntityV1Shape;
   return kind === 'bulk' ? bulkEntityShape : rootedShape;
@@ -147,7 +136,7 @@ function candidateOf(value: Json, form: EntityForm): Candidate {
 function usableOriginId(candidate: Json): string | null {
   if (!isJsonObject(candidate)) return null;
   const originId = getOwn(candidate, 'originId');
-  if (originId === undefined || !isString(originId) || !isWellFormed(originId)) return null;
+  if (originId === undefined || !isString(originId) || !originId.isWellFormed()) return null;
   const shape = bulkEntityShape.properties?.originId ?? {};
   return mistakesOf(shape, originId, 1).length === 0 ? originId : null;
 }

@@ -6,7 +6,7 @@ import type { Call } from '../call.ts';
 import type { Handler } from '../handler.ts';
 import type { Mistake } from '../routing/validate.ts';
 import type { Services } from '../services.ts';
-import type { EntityForm, EntityReading, ReadEntity } from './entity-reading.ts';
+import { type EntityForm, type EntityReading, type ReadEntity, readEntity } from './entity-reading.ts';
 import { knownFields } from './field-decisions.ts';
 import { pathOriginId, typeConflictText, versionHeaders } from './headers.ts';
 import { saveRead } from './save.ts';
@@ -43,7 +43,7 @@ function read(
   const { entityReader } = services;
   const known = knownFields(services, call.source);
   return bytes.length <= inlineBodyBytesMax
-    ? entityReader.readHere(bytes, form, known)
+    ? entityReader.here.run(() => readEntity(bytes, form, known))
     : entityReader.readElsewhere(bytes, form, known);
 }
 

@@ -23,7 +23,7 @@ import {
 import type { Store } from '../../store/store.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Handler } from '../handler.ts';
-import { parseJson } from '../ingest/entity-reading.ts';
+import { parseJson } from '../json-body.ts';
 import type { Services } from '../services.ts';
 import { askedFlag, askedText } from './asked.ts';
 import { issueLine } from './issue-line.ts';

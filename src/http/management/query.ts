@@ -9,6 +9,7 @@ import { smallBodyBytesMax } from '../../contract/limits.ts';
 import { UnavailableError } from '../../query/query-service.ts';
 import { jsonType } from '../answer.ts';
 import type { Handler } from '../handler.ts';
+import { queryBody } from '../query/answered.ts';
 import { targetedRequest } from '../query/query-requests.ts';
 import { textWithViews } from '../query/rows-with-views.ts';
 import type { Services } from '../services.ts';
@@ -20,7 +21,7 @@ export function managementQuery(services: Services): Handler {
   return async (call) => {
     const client = clientOf(call.manager.tenant, askedEnvironment(call));
     const bytes = await call.body.bytes(smallBodyBytesMax, tooLarge);
-    const request = targetedRequest(bytes.toString('latin1'));
+    const request = targetedRequest(queryBody(bytes));
     if (services.query === null) throw new UnavailableError('this front has no query service');
     const [outcome] = await services.query.run(client, [request], { minVersion: null });
     if (outcome === undefined) throw new Error('the query service gave no outcome');

@@ -20,7 +20,7 @@ import { type Standing, standingOf } from '../../webhooks/standing.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Call } from '../call.ts';
 import type { Handler } from '../handler.ts';
-import { parseJson } from '../ingest/entity-reading.ts';
+import { parseJson } from '../json-body.ts';
 import type { Services } from '../services.ts';
 import { pathText, throwNothing } from './asked.ts';
 

@@ -1,6 +1,7 @@
 /** From the body of a query to its answer: a kept one, or one that is computed now. */
 import { ProblemError, problems } from '../../contract/errors.ts';
-import { smallBodyBytesMax } from '../../contract/limits.ts';
+import type { Json } from '../../contract/json.ts';
+import { jsonDepthMax, smallBodyBytesMax } from '../../contract/limits.ts';
 import {
   type GoodOutcome,
   type QueryOutcome,
@@ -14,6 +15,7 @@ import type { AnswerKey, ComputedAnswer } from '../cache/answer-cache.ts';
 import type { Call } from '../call.ts';
 import { FinishedAnswer } from '../delivery/finished-answer.ts';
 import { askedVersion } from '../delivery/min-version.ts';
+import { parseJson, unstorable } from '../json-body.ts';
 import type { Services } from '../services.ts';
 import { headLines, headOf } from '../uws/reply.ts';
 import { textWithViews } from './rows-with-views.ts';
@@ -25,8 +27,7 @@ const tooLarge = new ProblemError(problems.bodyTooLarge);
 
 export interface SentQuery {
   readonly call: Call;
-  /** One character for each byte. */
-  readonly body: string;
+  readonly body: Json;
   readonly minVersion: Version | null;
 }
 
@@ -39,14 +40,22 @@ export interface QueryEndpoint {
 export async function answered(services: Services, call: Call, endpoint: QueryEndpoint): Promise<Answer> {
   const bytes = await call.body.bytes(smallBodyBytesMax, tooLarge);
   const minVersion = askedVersion(call, 400);
-  const body = bytes.toString('latin1');
-  const anew = () => endpoint.compute(services, { call, body, minVersion });
+  const anew = async () => endpoint.compute(services, { call, body: queryBody(bytes), minVersion });
   // A kept answer may be older than the version that is asked for.
-  const isKept = minVersion === null && body.length <= keptBodyBytesMax;
+  const isKept = minVersion === null && bytes.length <= keptBodyBytesMax;
   if (!isKept) return inItsForm((await anew()).answer);
-  const text = `${endpoint.name}/${call.parameters.join('/')}\n${body}`;
+  const text = `${endpoint.name}/${call.parameters.join('/')}\n${bytes.toString('latin1')}`;
   const key: AnswerKey = { kind: 'query', principal: call.client, text };
   return inItsForm(services.cache.find(key) ?? (await services.cache.answerTo(key, anew)));
+}
+
+/** The JSON of a query's body. @throws ProblemError 400 when it is none, or holds a value that cannot be stored */
+export function queryBody(bytes: Buffer): Json {
+  const body = parseJson(bytes);
+  if (body === undefined) throw new ProblemError(problems.queryInvalid(['The body is no JSON in UTF-8']));
+  const mistake = unstorable(body, 'The query', jsonDepthMax);
+  if (mistake !== null) throw new ProblemError(problems.queryInvalid([mistake]));
+  return body;
 }
 
 const head = headOf(200, headLines([['Content-Type', jsonType]]));

@@ -1,27 +1,14 @@
-/**
- * Reads the queries of a request from its body (docs/reference/indexes-and-queries.md "The query object"). The body is
- * a Latin-1 text: one character for each byte.
- */
+/** Queries that name their targets in the body of their request (docs/reference/indexes-and-queries.md "The query object"). */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
-import { jsonDepthMax, queriesPerRequestMax } from '../../contract/limits.ts';
+import { queriesPerRequestMax } from '../../contract/limits.ts';
 import type { QueryRequest, QueryTarget } from '../../query/query-service.ts';
-import { parseJson } from '../ingest/entity-reading.ts';
-import { unstorable } from '../ingest/inspect-json.ts';
-
-/** The query of a body that is a query object. @throws ProblemError 400 when the body is none */
-export function singleRequest(text: string, target: QueryTarget): QueryRequest {
-  const body = parsedBody(text);
-  if (isJsonObject(body)) return { target, body };
-  throw new ProblemError(problems.queryInvalid(['The body must be an object']));
-}
 
 /**
  * The query of a body that names its target itself: by `index`, else by `sourceGroupAlias` and `sourceEntityType`.
  * @throws ProblemError 400 when the body is no object
  */
-export function targetedRequest(text: string): QueryRequest {
-  const body = parsedBody(text);
+export function targetedRequest(body: Json): QueryRequest {
   const members = isJsonObject(body) && Object.hasOwn(body, 'index') ? indexTargets : sourceGroupTargets;
   if (isJsonObject(body)) return namedQuery(body, members).request;
   throw new ProblemError(problems.queryInvalid(['The body must be an object']));
@@ -55,23 +42,13 @@ export const sourceGroupTargets: TargetMembers = {
  * The queries of a body that is a list of queries, each with its target.
  * @throws ProblemError 400 when the body is no such list
  */
-export function namedQueries(text: string, members: TargetMembers): NamedQuery[] {
-  const body = parsedBody(text);
+export function namedQueries(body: Json, members: TargetMembers): NamedQuery[] {
   if (Array.isArray(body) && body.length <= queriesPerRequestMax) {
     return body.map((query) => namedQuery(query, members));
   }
   throw new ProblemError(
     problems.queryInvalid([`The body must be an array of at most ${queriesPerRequestMax} queries`]),
   );
-}
-
-/** @throws ProblemError 400 when the text is not JSON, or holds a value that cannot be stored */
-function parsedBody(text: string): Json {
-  const body = parseJson(Buffer.from(text, 'latin1'));
-  if (body === undefined) throw new ProblemError(problems.queryInvalid(['The body is no JSON in UTF-8']));
-  const mistake = unstorable(body, 'The query', jsonDepthMax);
-  if (mistake !== null) throw new ProblemError(problems.queryInvalid([mistake]));
-  return body;
 }
 
 function namedQuery(body: Json, { names, targetOf }: TargetMembers): NamedQuery {

@@ -1,13 +1,12 @@
 /** A query over one index or one source group (docs/reference/http.md "Queries"): HTTP around a `QueryService`. */
 import { ProblemError, problems } from '../../contract/errors.ts';
-import type { BadOutcome, QueryTarget } from '../../query/query-service.ts';
+import { isJsonObject, type Json } from '../../contract/json.ts';
+import type { BadOutcome, QueryRequest, QueryTarget } from '../../query/query-service.ts';
 import type { Call } from '../call.ts';
 import type { Handler } from '../handler.ts';
 import type { Services } from '../services.ts';
 import { percentDecoded } from '../uws/text-decoding.ts';
-
 import { answered, computed, type QueryEndpoint, run, textOf } from './answered.ts';
-import { singleRequest } from './query-requests.ts';
 
 export function queryIndex(services: Services): Handler {
   const endpoint = single('index', (call) => ({ kind: 'index', alias: pathText(call, 0) }));
@@ -26,13 +25,19 @@ function single(name: string, targetOf: (call: Call) => QueryTarget): QueryEndpo
   return {
     name,
     compute: async (services, sent) => {
-      const request = singleRequest(sent.body, targetOf(sent.call));
+      const request = requestOf(sent.body, targetOf(sent.call));
       const [outcome] = await run(services, sent, [request]);
       if (outcome === undefined) throw new Error('the query service gave no outcome');
       if (!outcome.ok) throw refusal(outcome);
       return computed(services, [outcome], await textOf(services, sent.call, outcome));
     },
   };
+}
+
+/** @throws ProblemError 400 when the body is no query object */
+function requestOf(body: Json, target: QueryTarget): QueryRequest {
+  if (isJsonObject(body)) return { target, body };
+  throw new ProblemError(problems.queryInvalid(['The body must be an object']));
 }
 
 function refusal({ status, errors }: BadOutcome): ProblemError {

@@ -1,5 +1,5 @@
 import type { RedisHost } from '../../store/store.ts';
-import { SocketListener } from './socket-listener.ts';
+import { SocketListener } from './sockets.ts';
 import { StreamListener } from './streams.ts';
 import type { InboundRequest, Listener } from './transport.ts';
 

@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { hostname } from 'node:os';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import { SocketListener } from '../../../src/query/transport/socket-listener.ts';
-import { SocketTransport } from '../../../src/query/transport/sockets.ts';
+import { SocketListener, SocketTransport } from '../../../src/query/transport/sockets.ts';
 import { StreamListener, StreamTransport } from '../../../src/query/transport/streams.ts';
 import type {
   InboundRequest,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { unstorable } from '../../../src/http/ingest/inspect-json.ts';
+import { unstorable } from '../../src/http/json-body.ts';
 
 test('what JSON allows and the platform cannot store is named', () => {
   let deep: unknown = 1;

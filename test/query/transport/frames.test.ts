@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import { FramedSocket, FrameReader } from '../../../src/query/transport/framed-socket.ts';
+import { FramedSocket, FrameReader } from '../../../src/query/transport/sockets.ts';
 import { until } from '../../support/until.ts';
 
 test('frames are found however their stream is cut', () => {

@@ -1,15 +1,26 @@
-/** Finds values that the syntax of JSON allows and the platform does not (docs/reference/http.md "Conventions"). */
-import { isJsonObject, type Json } from '../../contract/json.ts';
+/** The JSON of a body, and what the platform does not take of it (docs/reference/http.md "Conventions"). */
+import { isUtf8 } from 'node:buffer';
+import { isJsonObject, type Json } from '../contract/json.ts';
+
+/** The value of JSON text in UTF-8; undefined when the bytes are no such text. */
+export function parseJson(bytes: Uint8Array): Json | undefined {
+  if (!isUtf8(bytes)) return undefined;
+  try {
+    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()) as Json;
+  } catch {
+    return undefined;
+  }
+}
 
 /**
- * Says why a value cannot be stored; null when it can. Reasons are nesting beyond `depthMax` (the value itself is level
+ * Says why a value that the syntax of JSON allows cannot be stored; null when it can. Reasons are nesting beyond `depthMax` (the value itself is level
  * 1), a number beyond the range of a double, and a surrogate without its other half in a text or a name. The search
  * does not go deeper than `depthMax`.
  * @param place how the message calls the value: `properties`
  */
 export function unstorable(value: Json, place: string, depthMax: number): string | null {
   if (typeof value === 'string') {
-    return isWellFormed(value)
+    return value.isWellFormed()
       ? null
       : `${place} holds half a surrogate pair (\\ud800 to \\udfff): send whole characters`;
   }
@@ -37,16 +48,12 @@ function unstorableItem(items: readonly Json[], place: string, depthMax: number)
 function unstorableMember(value: Json, place: string, depthMax: number): string | null {
   if (!isJsonObject(value)) return null;
   for (const name of Object.keys(value)) {
-    if (!isWellFormed(name)) return `${place} holds a name with half a surrogate pair: send whole characters`;
+    if (!name.isWellFormed())
+      return `${place} holds a name with half a surrogate pair: send whole characters`;
     const member = value[name];
     if (member === undefined || member === null || typeof member === 'boolean') continue;
     const reason = unstorable(member, place, depthMax - 1);
     if (reason !== null) return reason;
   }
   return null;
-}
-
-/** True when every surrogate of a text has its other half. Only then the text has a UTF-8 form. */
-export function isWellFormed(text: string): boolean {
-  return text.isWellFormed();
 }
