@@ -15,7 +15,7 @@ import { keepFiles, keptFiles } from './kept-files.mjs';
 const sourceFolder = fileURLToPath(new URL('./', import.meta.url));
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-export const packedFolder = path.join(root, 'dist/console');
+const packedFolder = path.join(root, 'dist/console');
 const keptFolder = path.join(root, 'node_modules/.cache/millrace/console');
 
 export const pageName = 'index.html';

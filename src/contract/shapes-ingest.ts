@@ -38,13 +38,13 @@ export const entityUrlShape: Shape = {
   description: 'Null when the entity is not routable',
 };
 
-export const originParentIdShape: Shape = {
+const originParentIdShape: Shape = {
   type: ['string', 'null'],
   maxLength: originIdCodePointsMax,
   description: 'originId of the parent; null when there is no hierarchy',
 };
 
-export const redirectsShape: Shape = {
+const redirectsShape: Shape = {
   type: ['array', 'null'],
   items: entityUrl,
   maxItems: redirectsMax,
@@ -57,7 +57,7 @@ export const propertyName = {
   rule: 'must not start with a digit, must not consist only of underscores, and may contain A-Z, a-z, 0-9 and _',
 } as const;
 
-export const entityPropertiesShape: Shape = {
+const entityPropertiesShape: Shape = {
   component: 'Properties',
   type: 'object',
   additionalProperties: true,

@@ -33,5 +33,3 @@ export interface ShownOn {
   /** How many more there are; absent: none. */
   readonly shownOnMore?: number;
 }
-
-export const servedNowhere: Served = { urls: [], handles: [], redirects: [] };

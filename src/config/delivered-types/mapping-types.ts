@@ -28,7 +28,7 @@ export interface KnownTypes {
 }
 
 /** Any view. */
-export const anyView = named('Views[keyof Views]');
+const anyView = named('Views[keyof Views]');
 
 /** Stands for null where no such view can be. */
 export function referenceType(alias: string | null, { views }: KnownTypes): Type {

@@ -36,7 +36,7 @@ export function withConditions(query: QueryObject, conditions: readonly Conditio
 }
 
 /** The query with a member; null leaves it out. */
-export function withMember(query: QueryObject, name: string, value: unknown): QueryObject {
+function withMember(query: QueryObject, name: string, value: unknown): QueryObject {
   const others = Object.fromEntries(Object.entries(query).filter(([key]) => key !== name));
   return value === null ? others : { ...others, [name]: value };
 }

@@ -2,7 +2,7 @@
 import type { ViewExplained } from '../api/answers.ts';
 
 /** Nodes of one step on one side. */
-export const perColumn = 12;
+const perColumn = 12;
 /** Of the first step, for how many of each side the second is drawn. */
 const expandedMax = 6;
 

@@ -59,11 +59,6 @@ export class ArraySplitter {
     this.#elementBytesMax = limits.elementBytesMax;
   }
 
-  /** Bytes of the unfinished element that are held. */
-  get heldBytes(): number {
-    return this.#pieceBytes;
-  }
-
   /** Takes the next piece, which is not kept. @throws SplitError */
   push(piece: Uint8Array): void {
     let at = 0;

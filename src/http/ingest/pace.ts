@@ -105,12 +105,6 @@ export class IngestPace {
     });
   }
 
-  /** Work of a kind that is accepted and not done, and how much of it there may be, both in small entities. */
-  figures(kind: WriteKind): { readonly waiting: number; readonly most: number } {
-    const { used, size } = this.#lanes[kind].window;
-    return { waiting: used, most: size };
-  }
-
   /**
    * Must be called before anything of a request is read.
    * @throws ProblemError `ingestBusy` when too much of the tenant waits

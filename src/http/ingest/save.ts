@@ -46,7 +46,7 @@ export async function saveRead(
 }
 
 /** Estimates what entities cost the workers, counted in small entities. Any other cost shows in the time that they take. */
-export function workOf(entities: readonly Pick<EncodedEntity, 'size'>[]): number {
+function workOf(entities: readonly Pick<EncodedEntity, 'size'>[]): number {
   return entities.reduce((sum, { size }) => sum + 1 + size / bytesOfWork, 0);
 }
 

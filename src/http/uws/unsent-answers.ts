@@ -38,11 +38,6 @@ export class UnsentAnswers {
     );
   }
 
-  /** Bytes that wait. */
-  get bytes(): number {
-    return this.#bytes;
-  }
-
   /** Whether an answer may be begun. An answer may always wait alone, so one beyond the bound is not refused for ever. */
   admit(bodyBytes: number): boolean {
     if (bodyBytes <= smallAnswerBytesMax || this.#bytes === 0) return true;

@@ -47,5 +47,5 @@ function scalarJson(value: string | number | boolean | null): string {
   return typeof value === 'string' ? JSON.stringify(value) : String(value);
 }
 
-export const writeNull: Write = (_frame, body) => body.value('null');
+const writeNull: Write = (_frame, body) => body.value('null');
 export const nullDefinition: Definition = { write: writeNull, mayRefer: false };

@@ -24,7 +24,7 @@ export async function forgetLogs(store: Store, isGone: (scope: EnvironmentScope)
 }
 
 /** @returns false when views stand in it, and nothing was forgotten. @throws StoreUnavailableError */
-export async function forgetLog(store: Store, tag: string, scope: EnvironmentScope): Promise<boolean> {
+async function forgetLog(store: Store, tag: string, scope: EnvironmentScope): Promise<boolean> {
   const { tenant, environmentId } = scope;
   const scriptKeys = [
     keys.log(tag, tenant, environmentId),

@@ -66,7 +66,7 @@ export function changeTags(scope: EnvironmentScope, view: View, claimFields: Ite
 }
 
 /** Narrow: one view, whether it is there or missing. */
-export function viewTag(scope: EnvironmentScope, view: View): string {
+function viewTag(scope: EnvironmentScope, view: View): string {
   return tagOf(viewSubject(scope, view));
 }
 
@@ -74,7 +74,7 @@ export function viewTag(scope: EnvironmentScope, view: View): string {
  * Narrow: one URL on every host, however it is written, or one handle. Its case does not count, for every tenant: so an
  * answer can be purged after `urls.caseInsensitive` has changed. @param field a `claimField`
  */
-export function claimTag(scope: EnvironmentScope, field: string): string {
+function claimTag(scope: EnvironmentScope, field: string): string {
   const isUrl = urlFormOfField(field) !== null;
   return tagOf(claimSubject(scope, isUrl ? foldedField(field) : field));
 }

@@ -26,7 +26,7 @@ export interface ConfigurationDiff {
 
 export type ChangeKind = keyof ChangeCounts;
 
-export const noChanges: ChangeCounts = { added: 0, changed: 0, removed: 0, same: 0 };
+const noChanges: ChangeCounts = { added: 0, changed: 0, removed: 0, same: 0 };
 
 export const emptyDiff: ConfigurationDiff = {
   ...{ views: noChanges, routes: noChanges, handles: noChanges, items: noChanges },

@@ -243,17 +243,6 @@ export class RedisCluster {
     return owner;
   }
 
-  /** Starts a node that was killed, and waits until it is in step with whoever took its place. */
-  async revive(node: ClusterNode): Promise<void> {
-    node.process.start();
-    await until(
-      `${node.name} follows again`,
-      async () => (await node.client.info('replication')).includes('master_link_status:up'),
-      30_000,
-    );
-    await this.agreed();
-  }
-
   /** Empties it; replicas are empty too when this resolves. */
   async flush(): Promise<void> {
     const witness = this.nodes.find((node) => node.process.isRunning);

@@ -1,6 +1,5 @@
 /** Columns and matchers as tests ask them. */
 import assert from 'node:assert/strict';
-import fc from 'fast-check';
 import type { Json } from '../../../src/contract/json.ts';
 import { atOnce } from '../../../src/lib/pace.ts';
 import { Bitmap } from '../../../src/search/bitmap.ts';
@@ -88,13 +87,3 @@ export function countsOf(column: CodeColumn, docs: readonly number[], tally: Fac
   tally.clear();
   return counts;
 }
-
-export const operators = fc.constantFrom<PositiveOperator>(
-  'equals',
-  'in',
-  'contains',
-  'greaterThan',
-  'greaterThanOrEquals',
-  'lessThan',
-  'lessThanOrEquals',
-);

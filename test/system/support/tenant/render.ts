@@ -1,6 +1,6 @@
 /** Delivery written down plainly: a view is a tree with references in it, and each is replaced by the view it means. */
 import { formatViewId, type ViewRef } from '../../../../src/contract/ids.ts';
-import { isJsonObject, type Json, type JsonObject, setOwn } from '../../../../src/contract/json.ts';
+import { type Json, type JsonObject, setOwn } from '../../../../src/contract/json.ts';
 
 /** A place in a tree where another view belongs. */
 export class Reference {
@@ -62,8 +62,4 @@ function quoted(text: string): string {
 /** Where the view under a key of `views` stands. */
 export function keyPath(key: string): string {
   return `views['${quoted(key)}']`;
-}
-
-export function isTreeObject(node: Tree): node is { [name: string]: Tree } {
-  return !(node instanceof Reference) && isJsonObject(node);
 }
