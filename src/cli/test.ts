@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { typeScriptWords } from '../typescript/words.ts';
 import { runCommand } from './terminal/command-stop.ts';
 import { hasColours } from './terminal/log-text.ts';
-import { reportCoverage } from './test/coverage.ts';
+import { coverageReport } from './test/coverage.ts';
 import { roomTests, systemTests } from './test/test-files.ts';
 import { Totals } from './test/totals.ts';
 
@@ -39,13 +39,13 @@ async function main(): Promise<number> {
   }
   rmSync(coverageDir, { recursive: true, force: true });
   mkdirSync(coverageDir, { recursive: true });
-  const codes = [
-    await runTests(together(roomTestsAtOnce), roomTests(root), totals, coverageDir),
-    await runTests(together(systemTestsAtOnce), systemTests(root), totals),
-    await reportCoverage(root, coverageDir),
-  ];
-  console.log(`\nThe whole suite:\n${totals.lines()}`);
-  return codes.every((code) => code === 0) ? 0 : 1;
+  const rooms = await runTests(together(roomTestsAtOnce), roomTests(root), totals, coverageDir);
+  const [system, coverage] = await Promise.all([
+    runTests(together(systemTestsAtOnce), systemTests(root), totals),
+    coverageReport(root, coverageDir),
+  ]);
+  console.log(`${coverage.text}\nThe whole suite:\n${totals.lines()}`);
+  return [rooms, system, coverage.code].every((code) => code === 0) ? 0 : 1;
 }
 
 /**

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { commands } from '../../src/cli/commands.mjs';
 import { freePort } from '../../src/cli/start/ports.ts';
+import { compilerSays } from '../support/type-check.ts';
 import { until } from '../support/until.ts';
 import { type CommandResult, root, run, temporaryFolder } from './support/command.ts';
 import { Platform } from './support/platform.ts';
@@ -138,10 +139,8 @@ if (view !== null && 'author' in view) {
 export {};
 `;
   writeFileSync(path.join(site, 'page.mts'), page);
-  const tsc = path.join(root, 'node_modules/typescript/bin/tsc');
   const options = '--noEmit --strict --target es2022 --module nodenext --lib es2022,dom,dom.asynciterable';
-  const compiled = await run(process.execPath, [tsc, ...options.split(' '), 'page.mts'], { cwd: site });
-  assert.equal(compiled.code, 0, compiled.stdout);
+  assert.equal(await compilerSays([...options.split(' '), 'page.mts'], site), '');
 }
 
 const notes = [

@@ -1,6 +1,5 @@
 /** The examples of "Writing schemas" are compiled against the types that they import, and run. */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, test } from 'node:test';
@@ -10,6 +9,7 @@ import { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { type CodeReply, type ProgramKind, programName } from '../../src/schemas/code/call.ts';
 import { lookupText } from '../../src/schemas/code/code-lookup.ts';
 import type { CodeProgram } from '../../src/schemas/code/program.ts';
+import { compilerSays } from '../support/type-check.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const page = readFileSync(path.join(root, 'docs/guide/writing-schemas.md'), 'utf8');
@@ -30,11 +30,11 @@ const fileOf = ({ kind, language }: Example) => `${names[kind]}.${kind}.${langua
 const sandbox = new Sandbox();
 after(() => sandbox.close());
 
-test('there is an example of each kind', () => {
+test('there is an example of each kind', async () => {
   assert.deepEqual(examples.map(({ kind }) => kind).sort(), ['full', 'index', 'partial']);
 });
 
-test('the examples agree with the types of millrace/schema, and mistakes do not', () => {
+test('the examples agree with the types of millrace/schema, and mistakes do not', async () => {
   // Inside the package, so that its own name leads to its types.
   const folder = mkdtempSync(path.join(root, 'test/docs/support/examples-'));
   after(() => rmSync(folder, { recursive: true, force: true }));
@@ -52,13 +52,9 @@ test('the examples agree with the types of millrace/schema, and mistakes do not'
   const texts = new Map(examples.map((example) => [fileOf(example), example.text]));
   texts.set('wrong.full.ts', full.replace('context.handle(', 'context.handel('));
   for (const [file, text] of texts) writeFileSync(path.join(folder, file), text);
-  const tsc = path.join(root, 'node_modules/typescript/bin/tsc');
-  const { stdout, stderr } = spawnSync(process.execPath, [tsc, ...options, ...texts.keys()], {
-    cwd: folder,
-    encoding: 'utf8',
-  });
-  const mistakes = stdout.split('\n').filter((line) => line.includes(': error '));
-  assert.equal(mistakes.length, 1, stdout + stderr);
+  const said = await compilerSays([...options, ...texts.keys()], folder);
+  const mistakes = said.split('\n').filter((line) => line.includes(': error '));
+  assert.equal(mistakes.length, 1, said);
   assert.match(mistakes[0] ?? '', /^wrong\.full\.ts\(.*handel/);
 });
 

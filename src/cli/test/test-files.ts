@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
-const systemFolders = ['system', 'hostile', 'cluster'];
+/** Tests that run the whole. They count for no coverage: what they alone run has no test in its room. */
+const systemTestPattern = /^test\/(?:system|hostile|cluster|simulator|cli\/package\.test\.ts$)/;
 /** The files that take longest, the longest first. A run of the suite shows them at its end. */
 export const longest: readonly string[] = [
   'test/docs/commands.test.ts',
@@ -60,13 +61,13 @@ export function roomTests(root: string): string[] {
   return testFiles(root).filter((file) => !isSystemTest(file));
 }
 
-/** The tests that run the whole system in real processes. */
+/** The tests that run the whole system. */
 export function systemTests(root: string): string[] {
   return testFiles(root).filter(isSystemTest);
 }
 
 function isSystemTest(file: string): boolean {
-  return systemFolders.some((folder) => file.startsWith(path.join('test', folder, '')));
+  return systemTestPattern.test(file.split(path.sep).join('/'));
 }
 
 function testFiles(root: string): string[] {

@@ -1,12 +1,12 @@
 /** What `millrace types` writes compiles under `tsc --strict` beside the client, says what views have, and nothing else. */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { typesFile } from '../../../src/config/delivered-types/types-file.ts';
 import { readConfiguration } from '../../../src/config/documents/read.ts';
+import { compilerSays } from '../../support/type-check.ts';
 import { folderWith } from '../support/folder.ts';
 import { siteTenant } from '../support/site.ts';
 
@@ -206,7 +206,5 @@ export async function show(): Promise<void> {
   };
   const project = path.join(folder, 'tsconfig.json');
   writeFileSync(project, JSON.stringify({ compilerOptions: options, files: ['page.ts'] }));
-  const tsc = path.join(root, 'node_modules/typescript/bin/tsc');
-  const { status, stdout } = spawnSync(process.execPath, [tsc, '--project', project], { encoding: 'utf8' });
-  assert.equal(status, 0, stdout);
+  assert.equal(await compilerSays(['--project', project], folder), '');
 });

@@ -1,6 +1,5 @@
 /** The document at `/openapi.json` says what is so, and gives clients that can be used. */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, test } from 'node:test';
@@ -8,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { isJsonObject, type Json, type JsonObject } from '../../../src/contract/json.ts';
 import { openapiDocument } from '../../../src/http/routing/openapi/document.ts';
+import { compilerSays } from '../../support/type-check.ts';
 import { shapeMistakes } from '../../system/support/shape-check.ts';
 import { brokenPrograms, program } from '../support/openapi-program.ts';
 
@@ -51,22 +51,17 @@ test('every object says which members it has, or that any will do', () => {
 test('an ordinary program over a generated client compiles under tsc --strict', async () => {
   const types = await openapiTS(JSON.stringify(document));
   writeFileSync(path.join(dir, 'api.d.ts'), astToString(types));
-  const output = compile({ program, ...brokenPrograms });
+  const output = await compile({ program, ...brokenPrograms });
   const withMistakes = new Set([...output.matchAll(/^(\w+)\.ts\(/gm)].map(([, name]) => name));
   assert.deepEqual([...withMistakes].sort(), Object.keys(brokenPrograms).sort(), output);
 });
 
 /** Compiles programs by their names, all at once: each is a module of its own. @returns what the compiler says */
-function compile(programs: Readonly<Record<string, string>>): string {
+function compile(programs: Readonly<Record<string, string>>): Promise<string> {
   const files = Object.keys(programs).map((name) => `${name}.ts`);
   for (const [name, text] of Object.entries(programs)) writeFileSync(path.join(dir, `${name}.ts`), text);
   const words = ['--noEmit', '--strict', '--target', 'es2022', '--module', 'nodenext', '--skipLibCheck'];
-  const tsc = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-  const { stdout, stderr } = spawnSync(process.execPath, [tsc, ...words, ...files], {
-    cwd: dir,
-    encoding: 'utf8',
-  });
-  return stdout + stderr;
+  return compilerSays([...words, ...files], dir);
 }
 
 function* objectsIn(value: Json, place: string): Iterable<{ at: JsonObject; place: string }> {
