@@ -6,9 +6,10 @@ import { until } from '../support/until.ts';
 import type { Client } from './support/client.ts';
 import { EventSource } from './support/event-source.ts';
 import { FeedCopy, requireOk, type ToldChange } from './support/feed-copy.ts';
+import { manage, managed } from './support/manage.ts';
 import { System } from './support/processes/system.ts';
 import { Receiver, receiverEnvironment, verified, webhookSecret, webhookTo } from './support/receiver.ts';
-import { clientKey, environmentId, managementKey, siteFiles, sourceKey } from './support/site.ts';
+import { clientKey, environmentId, siteFiles, sourceKey } from './support/site.ts';
 
 /** About four seconds. */
 const retentionDays = '0.00005';
@@ -27,7 +28,7 @@ before(async () => {
         page: { triggers: { cms: ['page'] }, route: { url: '{url}' }, properties: { title: '{p.title}' } },
       },
       settings: {
-        managementClients: [{ name: 'ci', apiKeys: [managementKey] }],
+        ...managed,
         webhooks: [webhookTo(port, 'copy')],
       },
     }),
@@ -92,8 +93,8 @@ test('an offset from before what is remembered is refused, and one behind it is 
     client.get(`/changes/v1?since=${old}&expand=shown`, { key: clientKey }),
     client.get(`/changes/v1?since=${old}&live=sse`, { key: clientKey }),
     client.get(`/changes/v1?since=${behind}&live=sse`, { key: clientKey, headers: lastId }),
-    client.get(`/management/v1/changes?environment=production&since=${old}`, { key: managementKey }),
-    client.post('/management/v1/webhooks/copy/replay', { since: old }, { key: managementKey }),
+    manage(client, `/changes?environment=production&since=${old}`),
+    manage(client, '/webhooks/copy/replay', { body: { since: old } }),
   ]);
   for (const { status, text } of refusals) {
     assert.equal(status, 410, text);
@@ -118,7 +119,7 @@ test('a copy does not tell of what is forgotten', async () => {
 test('a receiver that was away for longer gets everything that is there', async () => {
   const count = receiver.received.length;
   await receiver.listen(port);
-  requireOk(await client.post('/management/v1/webhooks/copy/enable', {}, { key: managementKey }));
+  requireOk(await manage(client, '/webhooks/copy/enable', { body: {} }));
   const received = await receiver.count('/copy', count + 1);
   const { changes } = verified(
     received[count] ?? { path: '', headers: {}, text: '', atMs: 0 },

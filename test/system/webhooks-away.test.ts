@@ -12,10 +12,11 @@ import { until } from '../support/until.ts';
 import type { Client } from './support/client.ts';
 import { entityOf } from './support/data/entities.ts';
 import { FeedCopy } from './support/feed-copy.ts';
+import { manage, managed } from './support/manage.ts';
 import { System } from './support/processes/system.ts';
 import { Random, testSeconds } from './support/random.ts';
 import { Receiver, receiverEnvironment, verified, webhookSecret, webhookTo } from './support/receiver.ts';
-import { clientKey, managementKey, siteFiles, sourceKey } from './support/site.ts';
+import { clientKey, siteFiles, sourceKey } from './support/site.ts';
 
 const awaySeconds = testSeconds(4);
 const isLong = awaySeconds >= 60;
@@ -46,7 +47,7 @@ before(async () => {
         },
       },
       settings: {
-        managementClients: [{ name: 'ci', apiKeys: [managementKey] }],
+        ...managed,
         webhooks: [webhookTo(port, 'copy', { batch: { size: batchSize, seconds: 0 } })],
       },
     }),
@@ -95,7 +96,7 @@ interface Standing {
 }
 
 async function standing(): Promise<Standing> {
-  const { json } = await client.get('/management/v1/webhooks', { key: managementKey });
+  const { json } = await manage(client, '/webhooks');
   const [found] = json.webhooks;
   return found;
 }

@@ -4,10 +4,11 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { formatViewId } from '../../src/contract/ids.ts';
-import type { Json, JsonObject } from '../../src/contract/json.ts';
+import type { JsonObject } from '../../src/contract/json.ts';
 import { runCommand, temporaryFolder } from '../cli/support/command.ts';
 import { until } from '../support/until.ts';
 import type { Client } from './support/client.ts';
+import { configure, manage, managed } from './support/manage.ts';
 import { System } from './support/processes/system.ts';
 import {
   type Received,
@@ -18,15 +19,7 @@ import {
   webhookSecret,
   webhookTo,
 } from './support/receiver.ts';
-import {
-  clientKey,
-  environmentId,
-  managementKey,
-  siteFiles,
-  sourceId,
-  sourceKey,
-  viewIdOf,
-} from './support/site.ts';
+import { clientKey, environmentId, siteFiles, sourceId, sourceKey, viewIdOf } from './support/site.ts';
 
 const secret = webhookSecret;
 const nextSecret = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
@@ -52,7 +45,7 @@ const filesWith = (webhooks: readonly JsonObject[]) =>
       part: { triggers: { cms: ['part'] }, properties: { title: '{p.title}' } },
     },
     settings: {
-      managementClients: [{ name: 'ci', apiKeys: [managementKey] }],
+      ...managed,
       webhooks: [...webhooks],
     },
   });
@@ -80,11 +73,6 @@ after(async () => {
   receiver.close();
 });
 
-const manage = (place: string, body?: Json) =>
-  body === undefined
-    ? client.get(`/management/v1${place}`, { key: managementKey })
-    : client.post(`/management/v1${place}`, body, { key: managementKey });
-
 async function save(originId: string, title: string, type = 'page', part = ''): Promise<void> {
   const url = type === 'page' ? `/${originId}/` : undefined;
   const body = { type, ...(url === undefined ? {} : { url }), properties: { title, part } };
@@ -105,7 +93,7 @@ interface Standing {
 }
 
 async function standing(alias: string): Promise<Standing> {
-  const { json } = await manage('/webhooks');
+  const { json } = await manage(client, '/webhooks');
   const { webhooks } = json as unknown as { webhooks: Standing[] };
   const found = webhooks.find((one) => one.alias === alias);
   assert.ok(found !== undefined, JSON.stringify(json));
@@ -231,15 +219,15 @@ test('410 disables; enable carries on where it was; replay sets the cursor', asy
   await until('it is disabled', async () => (await standing('wanting')).state === 'disabled');
   receiver.answer = (response) => response.writeHead(204).end();
   const before = receiver.at('/wanting').length;
-  assert.equal((await manage('/webhooks/wanting/enable', {})).status, 200);
+  assert.equal((await manage(client, '/webhooks/wanting/enable', { body: {} })).status, 200);
   const [missed] = (await receiver.count('/wanting', before + 1)).slice(before);
   assert.ok(changesIn([missed as Received]).some(({ originId }) => originId === 'while-gone'));
   for (const alias of ['all', 'gathered', 'search', 'shown', 'hosted', 'failing']) {
-    await manage(`/webhooks/${alias}/enable`, {});
+    await manage(client, `/webhooks/${alias}/enable`, { body: {} });
   }
   await until('nothing waits', async () => (await standing('wanting')).behind === 0);
   const count = receiver.at('/wanting').length;
-  const replayed = await manage('/webhooks/wanting/replay', { since: 'beginning' });
+  const replayed = await manage(client, '/webhooks/wanting/replay', { body: { since: 'beginning' } });
   assert.equal(replayed.status, 200, JSON.stringify(replayed.json));
   await receiver.count('/wanting', count + 1);
   await until('a full copy', () => {
@@ -247,18 +235,22 @@ test('410 disables; enable carries on where it was; replay sets the cursor', asy
     return ['one', 'shared', 'a', 'b', 'c', 'd', 'failed', 'later'].every((id) => ids.includes(id));
   });
   const { offset } = await standing('wanting');
-  assert.equal((await manage('/webhooks/wanting/replay', { since: offset })).status, 200);
-  assert.equal((await manage('/webhooks/wanting/replay', { since: 'now' })).status, 200);
+  assert.equal((await manage(client, '/webhooks/wanting/replay', { body: { since: offset } })).status, 200);
+  assert.equal((await manage(client, '/webhooks/wanting/replay', { body: { since: 'now' } })).status, 200);
   const foreign = `${offset.startsWith('A') ? 'B' : 'A'}${offset.slice(1)}`;
-  assert.equal((await manage('/webhooks/wanting/replay', { since: foreign })).status, 410);
+  assert.equal((await manage(client, '/webhooks/wanting/replay', { body: { since: foreign } })).status, 410);
   for (const wrong of [{ since: 'yesterday' }, { since: 5 }, {}, []]) {
-    assert.equal((await manage('/webhooks/wanting/replay', wrong)).status, 422, JSON.stringify(wrong));
+    assert.equal(
+      (await manage(client, '/webhooks/wanting/replay', { body: wrong })).status,
+      422,
+      JSON.stringify(wrong),
+    );
   }
 });
 
 test('a test is sent once and told of', async () => {
   receiver.answer = (response) => response.writeHead(418).end();
-  const { status, json } = await manage('/webhooks/all/test', {});
+  const { status, json } = await manage(client, '/webhooks/all/test', { body: {} });
   assert.equal(status, 200, JSON.stringify(json));
   assert.equal((json as unknown as { status: number }).status, 418);
   assert.equal(typeof (json as unknown as { milliseconds: number }).milliseconds, 'number');
@@ -267,9 +259,9 @@ test('a test is sent once and told of', async () => {
   assert.deepEqual([type, data], ['test', {}]);
   receiver.answer = (response) => response.writeHead(204).end();
   for (const action of ['test', 'enable']) {
-    assert.equal((await manage(`/webhooks/nobody/${action}`, {})).status, 404);
+    assert.equal((await manage(client, `/webhooks/nobody/${action}`, { body: {} })).status, 404);
   }
-  assert.equal((await manage('/webhooks/nobody/replay', { since: 'now' })).status, 404);
+  assert.equal((await manage(client, '/webhooks/nobody/replay', { body: { since: 'now' } })).status, 404);
 });
 
 /** In any writing: JSON and base64 keep these letters. */
@@ -280,15 +272,14 @@ function assertHidden(text: string, where: string): void {
 }
 
 test('secrets and header values are kept and never shown', async () => {
-  const { json } = await manage('/configuration');
+  const { json } = await manage(client, '/configuration');
   const { documents, digest } = json as unknown as { documents: Record<string, string>; digest: string };
   const shown = JSON.stringify(json);
   for (const hidden of [secret, nextSecret, headerValue]) assert.ok(!shown.includes(hidden));
   const { webhooks } = JSON.parse(documents['tenant.json'] ?? '') as { webhooks: Record<string, unknown>[] };
   assert.deepEqual(webhooks[0]?.secret, ['kept', 'kept']);
   assert.deepEqual(webhooks[0]?.headers, { Authorization: 'kept' });
-  const put = (own: Record<string, string>) =>
-    client.call('PUT', '/management/v1/configuration', { key: managementKey, body: { documents: own } });
+  const put = (own: Record<string, string>) => configure(client, { documents: own });
   const same = await put(documents);
   assert.equal(same.status, 200, JSON.stringify(same.json));
   assert.equal((same.json as unknown as { digest: string }).digest, digest);
@@ -316,9 +307,9 @@ test('no answer, log, backup or command shows a secret', async (context) => {
   const view = encodeURIComponent(formatViewId({ environmentId, sourceId, originId: 'one', alias: 'page' }));
   const asked = ['/configuration', '/webhooks', '/status', '/tenant', `/explain/view?id=${view}`];
   for (const place of [...asked, '/explain/url?url=/one/&environment=production']) {
-    assertHidden((await manage(place)).text, place);
+    assertHidden((await manage(client, place)).text, place);
   }
-  const { documents } = (await manage('/configuration')).json as unknown as {
+  const { documents } = (await manage(client, '/configuration')).json as unknown as {
     documents: Record<string, string>;
   };
   const wrong = JSON.parse(documents['tenant.json'] ?? '') as { webhooks: Record<string, unknown>[] };
@@ -327,10 +318,8 @@ test('no answer, log, backup or command shows a secret', async (context) => {
     { ...wrong.webhooks[1], secret, headers: { Host: headerValue, Authorization: `${headerValue}\n` } },
   ];
   for (const query of ['', '?dryRun=true']) {
-    const answer = await client.call('PUT', `/management/v1/configuration${query}`, {
-      key: managementKey,
-      body: { documents: { ...documents, 'tenant.json': JSON.stringify(wrong) } },
-    });
+    const own = { ...documents, 'tenant.json': JSON.stringify(wrong) };
+    const answer = await configure(client, { documents: own }, query);
     assert.equal(answer.status, 422);
     assertHidden(answer.text, `mistakes${query}`);
   }

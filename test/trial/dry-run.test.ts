@@ -5,8 +5,9 @@ import { runCommand } from '../cli/support/command.ts';
 import { writeFiles } from '../jobs/support/platform.ts';
 import { until } from '../support/until.ts';
 import type { Answer, Client } from '../system/support/client.ts';
+import { configure, manage, managed } from '../system/support/manage.ts';
 import { System } from '../system/support/processes/system.ts';
-import { clientKey, managementKey, siteFiles, sourceKey, viewIdOf } from '../system/support/site.ts';
+import { clientKey, siteFiles, sourceKey, viewIdOf } from '../system/support/site.ts';
 
 const page = (title: string): Json => ({
   triggers: { cms: ['page'] },
@@ -16,7 +17,7 @@ const page = (title: string): Json => ({
 const files = (schemas: Readonly<Record<string, Json>>) =>
   siteFiles({
     schemas,
-    settings: { managementClients: [{ name: 'ci', apiKeys: [managementKey] }] },
+    settings: managed,
   });
 
 let system: System;
@@ -39,20 +40,17 @@ before(async () => {
 });
 after(() => system.stop());
 
-const manage = (path: string): Promise<Answer> => client.get(`/management/v1${path}`, { key: managementKey });
-
 async function documents(): Promise<Record<string, string>> {
-  return (await manage('/configuration')).json.documents;
+  return (await manage(client, '/configuration')).json.documents;
 }
 
-const put = (body: Json, query: string): Promise<Answer> =>
-  client.call('PUT', `/management/v1/configuration?${query}`, { key: managementKey, body });
+const put = (body: Json, query: string): Promise<Answer> => configure(client, body, `?${query}`);
 
 // biome-ignore lint/suspicious/noExplicitAny: the answer is compared member by member.
 async function completed(job: string): Promise<any> {
   let answer: Answer | null = null;
   await until(`${job} is completed`, async () => {
-    answer = await manage(`/jobs/${job}`);
+    answer = await manage(client, `/jobs/${job}`);
     assert.notEqual(answer.json.state, 'failed', answer.text);
     return answer.json.state === 'completed';
   });
@@ -60,7 +58,7 @@ async function completed(job: string): Promise<any> {
 }
 
 test('a dry run counts exactly what would change, and stores nothing', async () => {
-  const before = await manage('/configuration');
+  const before = await manage(client, '/configuration');
   const own = await documents();
   own['schemas/page.json'] = JSON.stringify(page('{p.title}!'));
   own['schemas/card.json'] = JSON.stringify({ triggers: { cms: ['page'] }, properties: { of: '{p.title}' } });
@@ -80,7 +78,7 @@ test('a dry run counts exactly what would change, and stores nothing', async () 
     assert.match(id, /\/View\/page$/);
     assert.deepEqual(is, { title: `${was.title}!` });
   }
-  assert.deepEqual((await manage('/configuration')).json, before.json);
+  assert.deepEqual((await manage(client, '/configuration')).json, before.json);
   assert.equal(
     (await client.get(`/v2?id=${encodeURIComponent(viewIdOf('p1', 'card'))}`, { key: clientKey })).status,
     200,
@@ -105,7 +103,7 @@ test('what would be removed needs no consent; mistakes and another digest are re
   assert.equal((await put({ documents: own }, 'dryRun=true&expected=other')).status, 409);
   assert.equal((await put({ documents: {} }, 'dryRun=true')).status, 422);
   assert.equal((await put({ documents: own }, 'dryRun=perhaps')).status, 422);
-  assert.equal((await manage('/jobs/dry-run-00000000000000000000000000000000')).status, 404);
+  assert.equal((await manage(client, '/jobs/dry-run-00000000000000000000000000000000')).status, 404);
 });
 
 test('apply --dry-run prints a table and samples, and with --json the object alone', async () => {

@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { until } from '../../support/until.ts';
 import type { Answer, Client } from '../../system/support/client.ts';
+import { configure, manage, managed } from '../../system/support/manage.ts';
 import { System } from '../../system/support/processes/system.ts';
 import {
   clientKey,
@@ -72,7 +73,7 @@ before(async () => {
           { name: 'shop', environment: 'production', domains: ['shop'], apiKeys: ['key-of-the-shop'] },
         ],
         managementClients: [
-          { name: 'ci', apiKeys: [managementKey] },
+          ...managed.managementClients,
           { name: 'eyes', scopes: ['read'], apiKeys: [readerKey] },
         ],
       },
@@ -82,8 +83,6 @@ before(async () => {
 });
 after(() => system.stop());
 const gid = (originId: string) => `gid://Source/${sourceId}/Entity/${originId}`;
-const manage = (path: string, key = managementKey): Promise<Answer> =>
-  client.get(`/management/v1${path}`, { key });
 
 /** Saves a page and waits until it is served. */
 async function savePage(originId: string, url: string, redirects: string[] = []): Promise<void> {
@@ -100,10 +99,10 @@ async function savePage(originId: string, url: string, redirects: string[] = [])
 
 test('a management key works here alone, no other key does, and a scope is needed', async () => {
   assert.equal((await client.get('/management/v1/status')).status, 401);
-  assert.equal((await manage('/status', 'no-such-key')).status, 401);
-  assert.equal((await manage('/status', sourceKey)).status, 403);
-  assert.equal((await manage('/status', clientKey)).status, 403);
-  assert.equal((await manage('/status', readerKey)).status, 200);
+  assert.equal((await manage(client, '/status', { key: 'no-such-key' })).status, 401);
+  assert.equal((await manage(client, '/status', { key: sourceKey })).status, 403);
+  assert.equal((await manage(client, '/status', { key: clientKey })).status, 403);
+  assert.equal((await manage(client, '/status', { key: readerKey })).status, 200);
   assert.equal((await client.get('/v2?handle=x', { key: managementKey })).status, 403);
   assert.equal((await client.post('/ingest/v2', [], { key: managementKey })).status, 403);
 });
@@ -111,12 +110,12 @@ test('a management key works here alone, no other key does, and a scope is neede
 test('status tells of processes, partitions, indexes and memory', async () => {
   await savePage('for-status', '/for-status');
   await until('nothing waits', async () => {
-    const { json: now } = await manage('/status');
+    const { json: now } = await manage(client, '/status');
     return (
       now.rebuilds.length === 0 && now.partitions.every(({ backlog }: { backlog: number }) => backlog === 0)
     );
   });
-  const { json } = await manage('/status');
+  const { json } = await manage(client, '/status');
   assert.deepEqual(json.processes.map(({ role }: { role: string }) => role).sort(), [
     'jobs',
     'web',
@@ -141,7 +140,7 @@ test('an entity is told as it was saved, with what was made of it', async () => 
   const originId = 'a/b?ä';
   await savePage(originId, '/told', ['/old', 'https://www.example.com/older']);
   const path = `/entities/cms/${encodeURIComponent(originId)}`;
-  const { status, json } = await manage(path);
+  const { status, json } = await manage(client, path);
   assert.equal(status, 200);
   assert.deepEqual(json.entity, {
     originId,
@@ -169,7 +168,7 @@ test('an entity is told as it was saved, with what was made of it', async () => 
   const headers = { 'X-Service-Min-Version': json.version };
   assert.equal((await client.get('/v2?url=/told', { key: clientKey, headers })).status, 200);
   for (const name of ['production', environmentId]) {
-    assert.equal((await manage(`${path}?environment=${name}`)).status, 200, name);
+    assert.equal((await manage(client, `${path}?environment=${name}`)).status, 200, name);
   }
 });
 
@@ -184,13 +183,13 @@ test('entities are listed by type in the order of their originIds, and counted',
   await until('all are processed', async () => (await countOf('note')) === ids.length);
   const pages: string[] = [];
   for (let after = ''; ; ) {
-    const { json } = await manage(`/entities?sourceGroup=cms&type=note&first=50${after}`);
+    const { json } = await manage(client, `/entities?sourceGroup=cms&type=note&first=50${after}`);
     pages.push(...json.entities.map(({ originId }: { originId: string }) => originId));
     if (json.next === null) break;
     after = `&after=${encodeURIComponent(json.next)}`;
   }
   assert.deepEqual(pages, ids.toSorted());
-  const { json: all } = await manage('/entities?sourceGroup=cms&first=500');
+  const { json: all } = await manage(client, '/entities?sourceGroup=cms&first=500');
   assert.ok(all.entities.some(({ type }: { type: string }) => type === 'page'));
   const [first] = all.entities;
   assert.deepEqual(Object.keys(first), ['originId', 'type', 'url', 'updatedAt']);
@@ -210,7 +209,7 @@ test('entities are listed by type in the order of their originIds, and counted',
   );
   assert.equal(retyped.status, 200);
   await until('all is processed', async () => (await countOf('note')) === 69);
-  const { json: tenant } = await manage('/tenant');
+  const { json: tenant } = await manage(client, '/tenant');
   assert.equal(tenant.alias, 'acme');
   const page = tenant.schemas.find(({ alias }: { alias: string }) => alias === 'page');
   const pagesThere = await countOf('page');
@@ -224,13 +223,13 @@ test('entities are listed by type in the order of their originIds, and counted',
   assert.deepEqual(tenant.indexes, [{ alias: 'pages', items: pagesThere }]);
   assert.ok(!JSON.stringify(tenant).includes('key'));
   for (const search of ['', '?sourceGroup=pim', '?sourceGroup=cms&first=0', '?sourceGroup=cms&first=501']) {
-    assert.ok([404, 422].includes((await manage(`/entities${search}`)).status), search);
+    assert.ok([404, 422].includes((await manage(client, `/entities${search}`)).status), search);
   }
   assert.deepEqual(await differencesFoundByVerify(system), []);
 });
 
 async function countOf(type: string): Promise<number> {
-  const { json } = await manage('/tenant');
+  const { json } = await manage(client, '/tenant');
   const [group] = json.sourceGroups;
   return group.types.find((one: { type: string }) => one.type === type)?.entities ?? 0;
 }
@@ -246,7 +245,7 @@ const save = async (
   await client.get('/v2?handle=none', { key: clientKey, headers });
 };
 const explained = async (originId: string, alias: string): Promise<Answer> => {
-  return await manage(`/explain/view?id=${encodeURIComponent(viewIdOf(originId, alias))}`);
+  return await manage(client, `/explain/view?id=${encodeURIComponent(viewIdOf(originId, alias))}`);
 };
 
 test('a view is explained: what it reads, what it shows, who shows it, why it was built', async () => {
@@ -304,7 +303,7 @@ test('a view is explained: what it reads, what it shows, who shows it, why it wa
     assert.equal(answer.status, 404);
     assert.match(answer.json.message, message);
   }
-  assert.equal((await manage('/explain/view?id=x')).status, 422);
+  assert.equal((await manage(client, '/explain/view?id=x')).status, 422);
 });
 
 test('what is not there is a 404 that says which', async () => {
@@ -314,22 +313,22 @@ test('what is not there is a 404 that says which', async () => {
     ['/entities/cms/x?environment=staging', /environment "staging"/],
     ['/explain/url?url=/x&client=nobody', /client "nobody"/],
   ] as const) {
-    const { status, json } = await manage(path);
+    const { status, json } = await manage(client, path);
     assert.equal(status, 404, path);
     assert.match(json.message, message);
   }
   for (const path of ['/explain/url', '/explain/url?url=relative', `/explain/url?url=/${'x'.repeat(4096)}`]) {
-    assert.equal((await manage(path)).status, 422, path.slice(0, 40));
+    assert.equal((await manage(client, path)).status, 422, path.slice(0, 40));
   }
-  assert.equal((await manage('/entities/cms/%ff')).status, 422);
+  assert.equal((await manage(client, '/entities/cms/%ff')).status, 422);
 });
 
 test('a URL is explained from its host to the claim that wins', async () => {
   await savePage('first', '/contested');
   await savePage('second', '/contested', ['/moved']);
-  const { json } = await manage('/explain/url?url=/contested/x');
+  const { json } = await manage(client, '/explain/url?url=/contested/x');
   assert.equal(json.answer, 404);
-  const won = await manage('/explain/url?url=https://anywhere.example/contested/');
+  const won = await manage(client, '/explain/url?url=https://anywhere.example/contested/');
   assert.equal(won.json.answer, 200);
   assert.deepEqual(
     won.json.claims.map(({ viewId: id, served, kind }: Record<string, unknown>) => [id, served, kind]),
@@ -343,12 +342,15 @@ test('a URL is explained from its host to the claim that wins', async () => {
     won.json.steps.map(({ step }: { step: string }) => step),
     ['host', 'domain', 'path', 'claims', 'answer'],
   );
-  const moved = await manage('/explain/url?url=/moved');
+  const moved = await manage(client, '/explain/url?url=/moved');
   assert.equal(moved.json.answer, 301);
   assert.match(moved.json.steps.at(-1).result, /\/contested/);
-  const elsewhere = await manage('/explain/url?url=https://shop.example.com/contested&client=website');
+  const elsewhere = await manage(
+    client,
+    '/explain/url?url=https://shop.example.com/contested&client=website',
+  );
   assert.equal(elsewhere.json.answer, 200);
-  const shop = await manage('/explain/url?url=/contested&client=shop');
+  const shop = await manage(client, '/explain/url?url=/contested&client=shop');
   assert.equal(shop.json.answer, 404);
   assert.match(shop.json.claims[0].because, /in no domain of the client/);
 });
@@ -359,7 +361,7 @@ test('diagnostics come a page at a time, and name clashes, unknown types and mis
   await savePage('clash-b', '/clash');
   const found: { kind: string; entityId?: string; viewId?: string; message: string }[] = [];
   for (let after = ''; ; ) {
-    const { status, json } = await manage(`/diagnostics?first=1${after}`);
+    const { status, json } = await manage(client, `/diagnostics?first=1${after}`);
     assert.equal(status, 200);
     found.push(...json.diagnostics);
     if (json.next === null) break;
@@ -368,11 +370,11 @@ test('diagnostics come a page at a time, and name clashes, unknown types and mis
   const clash = found.filter(({ kind, viewId: id }) => kind === 'urlClash' && id === viewIdOf('clash-a'));
   assert.equal(clash.length, 1);
   assert.ok(!found.some(({ kind, viewId: id }) => kind === 'urlClash' && id === viewIdOf('clash-b')));
-  assert.equal((await manage('/diagnostics?after=x')).status, 422);
+  assert.equal((await manage(client, '/diagnostics?after=x')).status, 422);
 });
 
 test('the configuration is read back with its keys as digests, and put', async () => {
-  const { json: before } = await manage('/configuration');
+  const { json: before } = await manage(client, '/configuration');
   assert.deepEqual(Object.keys(before.documents).sort(), [
     'indexes/pages.json',
     'schemas/list.json',
@@ -395,20 +397,20 @@ test('the configuration is read back with its keys as digests, and put', async (
   const changed = await put(documents, `?expected=${before.digest}`);
   assert.equal(changed.status, 200);
   await until('the rebuild is done', async () => {
-    const { json } = await manage(`/jobs/${changed.json.job}`);
+    const { json } = await manage(client, `/jobs/${changed.json.job}`);
     return json.state === 'completed';
   });
   const served = await client.get('/v2?handle=h-rebuilt', { key: clientKey });
   assert.equal(served.json.views['h-rebuilt'].title, 'New rebuilt');
-  const { json: after } = await manage('/configuration');
+  const { json: after } = await manage(client, '/configuration');
   assert.equal(after.digest, changed.json.digest);
   assert.ok(after.appliedAt > before.appliedAt);
-  assert.equal((await manage('/jobs/rebuild-999')).status, 404);
-  assert.equal((await manage('/jobs/x')).status, 404);
+  assert.equal((await manage(client, '/jobs/rebuild-999')).status, 404);
+  assert.equal((await manage(client, '/jobs/x')).status, 404);
 });
 
 test('a configuration with mistakes changes nothing, nor does one that removes what has data', async () => {
-  const { json: before } = await manage('/configuration');
+  const { json: before } = await manage(client, '/configuration');
   const broken = await put({
     ...before.documents,
     'schemas/page.json': '{"triggers": {"pim": ["x"]}}',
@@ -428,7 +430,7 @@ test('a configuration with mistakes changes nothing, nor does one that removes w
     { documents: { 'tenant.json': 1 } },
     { documents: {} },
   ]) {
-    const { status } = await client.call('PUT', '/management/v1/configuration', { key: managementKey, body });
+    const { status } = await configure(client, body);
     assert.equal(status, 422, JSON.stringify(body));
   }
   const { 'schemas/page.json': _gone, ...without } = before.documents;
@@ -439,7 +441,7 @@ test('a configuration with mistakes changes nothing, nor does one that removes w
     (await client.call('PUT', '/management/v1/configuration', { key: readerKey, body: {} })).status,
     403,
   );
-  assert.equal((await manage('/configuration')).json.digest, before.digest);
+  assert.equal((await manage(client, '/configuration')).json.digest, before.digest);
   const removed = await put(without, '?removals=true');
   assert.equal(removed.status, 200);
   await until('its views are gone', async () => {
@@ -449,7 +451,6 @@ test('a configuration with mistakes changes nothing, nor does one that removes w
   assert.equal((await put(before.documents)).status, 200);
 });
 
-function put(documents: Json, search = ''): Promise<Answer> {
-  const at = `/management/v1/configuration${search}`;
-  return client.call('PUT', at, { key: managementKey, body: { documents } });
+function put(documents: Json, search?: string): Promise<Answer> {
+  return configure(client, { documents }, search);
 }

@@ -1,12 +1,20 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { queryWaitMs } from '../../../src/contract/limits.ts';
 import { UnavailableError } from '../../../src/query/query-service.ts';
 import { TestRedis } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';
-import { autoIndex, type Layout, readResult, schemaIndex, TestCluster } from '../support/cluster.ts';
+import {
+  autoIndex,
+  numbered,
+  readResult,
+  schemaIndex,
+  startCluster,
+  TestCluster,
+  totalOf,
+} from '../support/cluster.ts';
 import { clientOf, environment, sourceId, tenantOf } from '../support/site.ts';
 
 const redis = await TestRedis.start();
@@ -16,26 +24,9 @@ const tenant = tenantOf({
 });
 const things = schemaIndex('things');
 
-async function startCluster(context: TestContext, layout: Layout): Promise<TestCluster> {
-  const cluster = await TestCluster.start(redis, tenant, layout);
-  context.after(() => cluster.stop());
-  return cluster;
-}
-
-function numbered(count: number, fieldsOf: (number: number) => JsonObject): Map<string, JsonObject | null> {
-  return new Map(Array.from({ length: count }, (_, number) => [`item-${number}`, fieldsOf(number)]));
-}
-
-async function totalOf(cluster: TestCluster): Promise<number> {
-  return (await cluster.query('things', { pagination: { pageSize: 0 } })).totalResults;
-}
-
 test('a query that meets a dying worker is answered whole by the new owner of its partitions', async (context) => {
-  const cluster = await startCluster(context, { partitions: 4, workers: 2 });
-  await cluster.write(
-    things,
-    numbered(50, (size) => ({ size })),
-  );
+  const cluster = await startCluster(context, redis, tenant, { partitions: 4, workers: 2 });
+  await cluster.write(things, numbered(50));
   const [survivor, victim] = cluster.workers;
   if (survivor === undefined || victim === undefined) throw new Error('two workers');
   await victim.kill();
@@ -49,11 +40,8 @@ test('a query that meets a dying worker is answered whole by the new owner of it
 });
 
 test('without an owner of a partition there is no answer, never a part of one', async (context) => {
-  const cluster = await startCluster(context, { partitions: 4, workers: 2, queryWaitMs });
-  await cluster.write(
-    things,
-    numbered(50, (size) => ({ size })),
-  );
+  const cluster = await startCluster(context, redis, tenant, { partitions: 4, workers: 2, queryWaitMs });
+  await cluster.write(things, numbered(50));
   await cluster.workers[1]?.giveBack(3);
   const startedMs = performance.now();
   await assert.rejects(totalOf(cluster), UnavailableError);
@@ -65,11 +53,8 @@ test('without an owner of a partition there is no answer, never a part of one', 
 });
 
 test('a partition that two workers answer for is counted once', async (context) => {
-  const cluster = await startCluster(context, { partitions: 4, workers: 2 });
-  await cluster.write(
-    things,
-    numbered(50, (size) => ({ size })),
-  );
+  const cluster = await startCluster(context, redis, tenant, { partitions: 4, workers: 2 });
+  await cluster.write(things, numbered(50));
   const [owner, former] = cluster.workers;
   if (owner === undefined || former === undefined) throw new Error('two workers');
   // It has partition 0 by an older lease and does not know yet that it is over.
@@ -85,11 +70,8 @@ test('a partition that two workers answer for is counted once', async (context) 
 });
 
 test('a worker whose shards have more than it covers does not answer', async (context) => {
-  const cluster = await startCluster(context, { partitions: 2, workers: 2 });
-  await cluster.write(
-    things,
-    numbered(50, (size) => ({ size })),
-  );
+  const cluster = await startCluster(context, redis, tenant, { partitions: 2, workers: 2 });
+  await cluster.write(things, numbered(50));
   const [first, second] = cluster.workers;
   if (first === undefined || second === undefined) throw new Error('two workers');
   await second.shards.open(0, 9, first.shards.applied(0) ?? 0);
@@ -100,7 +82,7 @@ test('a worker whose shards have more than it covers does not answer', async (co
 });
 
 test('a query waits for commits that its front has seen and a shard has not', async (context) => {
-  const cluster = await startCluster(context, { partitions: 1, workers: 1 });
+  const cluster = await startCluster(context, redis, tenant, { partitions: 1, workers: 1 });
   const [worker] = cluster.workers;
   if (worker === undefined) throw new Error('one worker');
   const scope = { tenant: tenant.alias, environmentId: environment.id };
@@ -116,11 +98,8 @@ test('a query waits for commits that its front has seen and a shard has not', as
 });
 
 test('all queries of a request go out in one scatter', async (context) => {
-  const cluster = await startCluster(context, { partitions: 4, workers: 2 });
-  await cluster.write(
-    things,
-    numbered(20, (size) => ({ size })),
-  );
+  const cluster = await startCluster(context, redis, tenant, { partitions: 4, workers: 2 });
+  await cluster.write(things, numbered(20));
   const bodies: Json[] = [5, 10, 15, 20, 25].map((size) => ({
     filters: { and: [{ field: 'size', operator: 'lessThan', value: size }] },
   }));
@@ -131,12 +110,9 @@ test('all queries of a request go out in one scatter', async (context) => {
 });
 
 test('a bad query tells every mistake of its own, and those around it are answered', async (context) => {
-  const cluster = await startCluster(context, { partitions: 1, workers: 1 });
+  const cluster = await startCluster(context, redis, tenant, { partitions: 1, workers: 1 });
   const bad = { sort: [{ field: 'nowhere' }], pagination: { pageSize: 1001 }, aliases: ['nothing'] };
-  await cluster.write(
-    things,
-    numbered(3, (size) => ({ size })),
-  );
+  await cluster.write(things, numbered(3));
   const one = { filters: { and: [{ field: 'size', operator: 'equals', value: 1 }] } };
   const outcomes = await cluster.run({ kind: 'index', alias: 'things' }, {}, bad, one);
   const [, refused] = outcomes;
@@ -147,7 +123,7 @@ test('a bad query tells every mistake of its own, and those around it are answer
 });
 
 test('a query whose target is wrong is told its other mistakes too', async (context) => {
-  const cluster = await startCluster(context, { partitions: 1, workers: 1 });
+  const cluster = await startCluster(context, redis, tenant, { partitions: 1, workers: 1 });
   const target = { kind: 'auto', sourceGroup: '', type: '' } as const;
   const mistakes = ['sourceGroupAlias must be a text'];
   const bodies = [{ pagination: { pageSize: 1001 }, sort: 5 }, 7, {}];
@@ -165,7 +141,7 @@ test('a query whose target is wrong is told its other mistakes too', async (cont
 });
 
 test('an unknown index, source group or entity type is not found, and a group that is not auto-indexed neither', async (context) => {
-  const cluster = await startCluster(context, { partitions: 1, workers: 1 });
+  const cluster = await startCluster(context, redis, tenant, { partitions: 1, workers: 1 });
   const targets = [
     { kind: 'index', alias: 'nothing' },
     { kind: 'index', alias: '__proto__' },
@@ -180,7 +156,7 @@ test('an unknown index, source group or entity type is not found, and a group th
 });
 
 test('an auto-indexed type is found from its first item on, with every field that came since', async (context) => {
-  const cluster = await startCluster(context, { partitions: 4, workers: 2 });
+  const cluster = await startCluster(context, redis, tenant, { partitions: 4, workers: 2 });
   const target = { kind: 'auto', sourceGroup: 'cms', type: 'odd|ty:pe' } as const;
   const index = autoIndex(target.type);
   await cluster.write(
@@ -197,7 +173,7 @@ test('an auto-indexed type is found from its first item on, with every field tha
 });
 
 test('what is asked for beside the rows comes back checked', async (context) => {
-  const cluster = await startCluster(context, { partitions: 1, workers: 1 });
+  const cluster = await startCluster(context, redis, tenant, { partitions: 1, workers: 1 });
   await cluster.write(things, new Map([['x', { name: 'n', _score: 5 } as JsonObject]]), 1234);
   const { rows, aliases, nextPageToken } = await cluster.query('things', { aliases: ['page', 'page'] });
   assert.deepEqual(aliases, ['page']);
@@ -210,7 +186,7 @@ test('what is asked for beside the rows comes back checked', async (context) => 
 });
 
 test('an answer that shows more than the front has heard of is held back until it has', async (context) => {
-  const cluster = await startCluster(context, { partitions: 1, workers: 1 });
+  const cluster = await startCluster(context, redis, tenant, { partitions: 1, workers: 1 });
   const [worker] = cluster.workers;
   // As if the announcements of two commits were still on their way.
   worker?.shards.apply(0, 2, []);
@@ -227,11 +203,8 @@ test('an answer that shows more than the front has heard of is held back until i
 });
 
 test('a token is given for every full page, and the page behind the last item is empty', async (context) => {
-  const cluster = await startCluster(context, { partitions: 4, workers: 2 });
-  await cluster.write(
-    things,
-    numbered(10, (size) => ({ size })),
-  );
+  const cluster = await startCluster(context, redis, tenant, { partitions: 4, workers: 2 });
+  await cluster.write(things, numbered(10));
   const page = async (nextPageToken: string | null, pageSize: number) =>
     cluster.query('things', { sort: [{ field: 'size' }], pagination: { page: 0, pageSize, nextPageToken } });
   const first = await page(null, 5);
@@ -246,11 +219,8 @@ test('a token is given for every full page, and the page behind the last item is
 });
 
 test('a token used for anything but its query is refused', async (context) => {
-  const cluster = await startCluster(context, { partitions: 1, workers: 1 });
-  await cluster.write(
-    things,
-    numbered(10, (size) => ({ size })),
-  );
+  const cluster = await startCluster(context, redis, tenant, { partitions: 1, workers: 1 });
+  await cluster.write(things, numbered(10));
   const sort: Json = [{ field: 'size' }];
   const { nextPageToken } = await cluster.query('things', { sort, pagination: { pageSize: 2 } });
   const pagination: Json = { nextPageToken, pageSize: 2 };
@@ -274,7 +244,7 @@ test('a token used for anything but its query is refused', async (context) => {
 });
 
 test('token paging neither skips nor repeats what stays while items come and go', async (context) => {
-  const cluster = await startCluster(context, { partitions: 16, workers: 3 });
+  const cluster = await startCluster(context, redis, tenant, { partitions: 16, workers: 3 });
   const staying = numbered(400, (number) => ({ size: number % 7, name: `n${number % 5}` }));
   await cluster.write(things, staying);
   const seen: string[] = [];
@@ -312,7 +282,7 @@ test('offset pages of any depth are the same for one worker and for several', as
   };
   const alone = await TestCluster.start(redis, tenant, { partitions: 4, workers: 1 }, 1);
   context.after(() => alone.stop());
-  const several = await startCluster(context, { partitions: 4, workers: 3 });
+  const several = await startCluster(context, redis, tenant, { partitions: 4, workers: 3 });
   assert.deepEqual(await pagesOf(alone), await pagesOf(several));
 });
 
@@ -327,7 +297,7 @@ test('pages of large items are the same for one worker and for several', async (
   };
   const alone = await TestCluster.start(redis, tenant, { partitions: 4, workers: 1 }, 1);
   context.after(() => alone.stop());
-  const several = await startCluster(context, { partitions: 4, workers: 3 });
+  const several = await startCluster(context, redis, tenant, { partitions: 4, workers: 3 });
   assert.deepEqual(await pagesOf(several), await pagesOf(alone));
   assert.ok(several.service.counters.scatters > 4, 'texts were asked for');
   assert.equal(alone.service.counters.scatters, 4);
@@ -335,7 +305,11 @@ test('pages of large items are the same for one worker and for several', async (
 
 test('a page of large items that is asked for while they change is whole', async (context) => {
   // Front, workers and writer share one event loop here, and the writer never rests.
-  const cluster = await startCluster(context, { partitions: 4, workers: 3, queryWaitMs: 20_000 });
+  const cluster = await startCluster(context, redis, tenant, {
+    partitions: 4,
+    workers: 3,
+    queryWaitMs: 20_000,
+  });
   const large = (size: number) => ({ size, title: `${size} `.repeat(12_000) });
   await cluster.write(things, numbered(120, large));
   let isDone = false;

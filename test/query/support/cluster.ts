@@ -1,4 +1,5 @@
 /** Fronts and workers over one store, all in this process, joined by real streams. */
+import type { TestContext } from 'node:test';
 import type { Configuration, Tenant } from '../../../src/config/configuration.ts';
 import { defaultFrontLimits } from '../../../src/contract/front-limits.ts';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
@@ -187,3 +188,28 @@ export function textOf(outcome: QueryOutcome): string {
 /** Index name of an index schema, and of an auto-indexed type of the group `cms`. */
 export const schemaIndex = indexName.schema;
 export const autoIndex = (type: string) => indexName.auto('cms', type);
+
+/** A cluster that stops when the test ends. */
+export async function startCluster(
+  context: TestContext,
+  redis: TestRedis,
+  tenant: Tenant,
+  layout: Layout,
+): Promise<TestCluster> {
+  const cluster = await TestCluster.start(redis, tenant, layout);
+  context.after(() => cluster.stop());
+  return cluster;
+}
+
+/** Items to write: `item-0`, `item-1` and so on; null takes one away. */
+export function numbered(
+  count: number,
+  fieldsOf: (number: number) => JsonObject = (size) => ({ size }),
+): Map<string, JsonObject | null> {
+  return new Map(Array.from({ length: count }, (_, number) => [`item-${number}`, fieldsOf(number)]));
+}
+
+/** How many items of the index `things` there are. */
+export async function totalOf(cluster: TestCluster): Promise<number> {
+  return (await cluster.query('things', { pagination: { pageSize: 0 } })).totalResults;
+}

@@ -11,7 +11,7 @@ import type { InboundRequest, LiveWorker } from '../../../src/query/transport/tr
 import type { Reply } from '../../../src/store/streams/message-body.ts';
 import { TestRedis } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';
-import { schemaIndex, TestCluster } from '../support/cluster.ts';
+import { numbered, schemaIndex, startCluster } from '../support/cluster.ts';
 import { tenantOf } from '../support/site.ts';
 
 const redis = await TestRedis.start();
@@ -125,10 +125,8 @@ test('what a killed worker left behind is removed, what another one listens on i
 const tenant = tenantOf({ things: { size: 'integer' } });
 
 test('queries go on over sockets when a worker dies and another takes its partitions', async (context) => {
-  const cluster = await TestCluster.start(redis, tenant, { partitions: 4, workers: 2, hasSocket: true });
-  context.after(() => cluster.stop());
-  const items = new Map(Array.from({ length: 50 }, (_, size) => [`item-${size}`, { size }]));
-  await cluster.write(schemaIndex('things'), items);
+  const cluster = await startCluster(context, redis, tenant, { partitions: 4, workers: 2, hasSocket: true });
+  await cluster.write(schemaIndex('things'), numbered(50));
   const total = async () => (await cluster.query('things', { pagination: { pageSize: 0 } })).totalResults;
   assert.equal(await total(), 50);
   const [survivor, victim] = cluster.workers;
@@ -143,8 +141,7 @@ test('queries go on over sockets when a worker dies and another takes its partit
 });
 
 test('a front whose socket breaks asks through the streams until there is one again', async (context) => {
-  const cluster = await TestCluster.start(redis, tenant, { partitions: 2, workers: 1, hasSocket: true });
-  context.after(() => cluster.stop());
+  const cluster = await startCluster(context, redis, tenant, { partitions: 2, workers: 1, hasSocket: true });
   await cluster.write(schemaIndex('things'), new Map([['a', { size: 1 }]]));
   const total = async () => (await cluster.query('things', {})).totalResults;
   const overSockets = () => cluster.service.counters.overSockets;
@@ -167,10 +164,8 @@ test('a front whose socket breaks asks through the streams until there is one ag
 for (const hasSocket of [true, false]) {
   const way = hasSocket ? 'over a socket' : 'through the streams';
   test(`results that are asked for together are what each is alone, ${way}`, async (context) => {
-    const cluster = await TestCluster.start(redis, tenant, { partitions: 2, workers: 1, hasSocket });
-    context.after(() => cluster.stop());
-    const items = new Map(Array.from({ length: 60 }, (_, size) => [`item-${size}`, { size }]));
-    await cluster.write(schemaIndex('things'), items);
+    const cluster = await startCluster(context, redis, tenant, { partitions: 2, workers: 1, hasSocket });
+    await cluster.write(schemaIndex('things'), numbered(60));
     const target = { kind: 'index', alias: 'things' } as const;
     const bodies = Array.from({ length: 20 }, (_, size) => ({
       filters: { and: [{ field: 'size', operator: 'greaterThan', value: size * 3 }] },

@@ -1,29 +1,21 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
-import type { JsonObject } from '../../../../src/contract/json.ts';
+import { test } from 'node:test';
 import { keys } from '../../../../src/store/keys.ts';
 import { TestRedis } from '../../../support/redis.ts';
 import { until } from '../../../support/until.ts';
-import { autoIndex, type Layout, schemaIndex, TestCluster } from '../../support/cluster.ts';
+import {
+  autoIndex,
+  numbered,
+  schemaIndex,
+  startCluster,
+  type TestCluster,
+  totalOf,
+} from '../../support/cluster.ts';
 import { tenantOf } from '../../support/site.ts';
 
 const redis = await TestRedis.start();
 const tenant = tenantOf({ things: { name: 'keyword', size: 'integer' } });
 const things = schemaIndex('things');
-
-async function startCluster(context: TestContext, layout: Layout): Promise<TestCluster> {
-  const cluster = await TestCluster.start(redis, tenant, layout);
-  context.after(() => cluster.stop());
-  return cluster;
-}
-
-function numbered(count: number, fieldsOf: (number: number) => JsonObject): Map<string, JsonObject | null> {
-  return new Map(Array.from({ length: count }, (_, number) => [`item-${number}`, fieldsOf(number)]));
-}
-
-async function totalOf(cluster: TestCluster): Promise<number> {
-  return (await cluster.query('things', { pagination: { pageSize: 0 } })).totalResults;
-}
 
 /** Asks until told to end. @returns totals that were not as wanted, and errors */
 function asking(cluster: TestCluster, wanted: number): { readonly wrong: unknown[]; end(): Promise<number> } {
@@ -50,11 +42,8 @@ function asking(cluster: TestCluster, wanted: number): { readonly wrong: unknown
 for (const hasSocket of [false, true]) {
   test(`a killed worker is answered for by another one, ${hasSocket ? 'over sockets' : 'through streams'}`, async (context) => {
     const layout = { partitions: 4, workers: 2, copies: 2, hasSocket, queryWaitMs: 3_000 };
-    const cluster = await startCluster(context, layout);
-    await cluster.write(
-      things,
-      numbered(50, (size) => ({ size })),
-    );
+    const cluster = await startCluster(context, redis, tenant, layout);
+    await cluster.write(things, numbered(50));
     const load = asking(cluster, 50);
     await cluster.workers[0]?.kill();
     await load.end();
@@ -64,7 +53,7 @@ for (const hasSocket of [false, true]) {
 }
 
 test('copies have every change that was acknowledged, whoever made it', async (context) => {
-  const cluster = await startCluster(context, { partitions: 4, workers: 3, copies: 2 });
+  const cluster = await startCluster(context, redis, tenant, { partitions: 4, workers: 3, copies: 2 });
   for (let round = 0; round < 30; round += 1) {
     const items = numbered(20, (number) => ({ size: number * round, name: `round-${round}` }));
     for (let number = 0; number < 20; number += 1)
@@ -79,7 +68,7 @@ test('copies have every change that was acknowledged, whoever made it', async (c
 });
 
 test('copies learn the fields of auto-indexed types from Redis', async (context) => {
-  const cluster = await startCluster(context, { partitions: 4, workers: 2, copies: 2 });
+  const cluster = await startCluster(context, redis, tenant, { partitions: 4, workers: 2, copies: 2 });
   for (let round = 0; round < 4; round += 1) {
     await cluster.write(
       autoIndex('page'),
@@ -96,11 +85,8 @@ test('copies learn the fields of auto-indexed types from Redis', async (context)
 });
 
 test('a copy that misses changes loads its partition again', async (context) => {
-  const cluster = await startCluster(context, { partitions: 2, workers: 2, copies: 2 });
-  await cluster.write(
-    things,
-    numbered(40, (size) => ({ size })),
-  );
+  const cluster = await startCluster(context, redis, tenant, { partitions: 2, workers: 2, copies: 2 });
+  await cluster.write(things, numbered(40));
   assert.equal(await totalOf(cluster), 40);
   const { client, partitions } = cluster.store;
   const tag = partitions.tag(0);
@@ -115,11 +101,13 @@ test('a copy that misses changes loads its partition again', async (context) => 
 });
 
 test('no query fails while the partitions are divided into other groups', async (context) => {
-  const cluster = await startCluster(context, { partitions: 8, workers: 2, copies: 2, hasSocket: true });
-  await cluster.write(
-    things,
-    numbered(300, (size) => ({ size })),
-  );
+  const cluster = await startCluster(context, redis, tenant, {
+    partitions: 8,
+    workers: 2,
+    copies: 2,
+    hasSocket: true,
+  });
+  await cluster.write(things, numbered(300));
   const load = asking(cluster, 300);
   for (const workers of [3, 4]) {
     await cluster.addWorker([]);
@@ -139,11 +127,13 @@ test('no query fails while the partitions are divided into other groups', async 
 });
 
 test('copies answer for partitions that nobody owns', async (context) => {
-  const cluster = await startCluster(context, { partitions: 4, workers: 2, copies: 2, queryWaitMs: 3_000 });
-  await cluster.write(
-    things,
-    numbered(50, (size) => ({ size })),
-  );
+  const cluster = await startCluster(context, redis, tenant, {
+    partitions: 4,
+    workers: 2,
+    copies: 2,
+    queryWaitMs: 3_000,
+  });
+  await cluster.write(things, numbered(50));
   for (const worker of cluster.workers)
     for (let partition = 0; partition < 4; partition += 1) await worker.giveBack(partition);
   assert.equal(await totalOf(cluster), 50);
