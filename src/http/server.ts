@@ -1,5 +1,5 @@
 /** The HTTP front: it serves the route table with uWebSockets.js, and leads every request to its answer. */
-import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket, us_socket } from 'uWebSockets.js';
+import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { TlsFiles } from '../config/settings/settings.ts';
 import { type Problem, problems } from '../contract/errors.ts';
@@ -103,7 +103,7 @@ export class HttpServer {
           return;
         }
         this.#listenSocket = socket;
-        resolve(uws.us_socket_local_port(socket as unknown as us_socket));
+        resolve(uws.us_socket_local_port(socket));
       });
     });
   }

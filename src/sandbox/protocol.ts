@@ -22,11 +22,22 @@ export type ToSandbox =
       readonly alias: string;
     };
 
-export interface SentCall extends Pick<CodeCall, 'task' | 'alias'> {
-  readonly input: Json;
+/** A call, with its input parsed. */
+export type SentCall = SentInput & {
+  readonly alias: string;
   readonly answers: Readonly<Record<string, Json>>;
   /** What was done before it is answered before it begins: if it never ends, it is known to be the one. */
   readonly isTold?: true;
+};
+
+type SentInput =
+  | { readonly task: 'partial'; readonly input: Json }
+  | { readonly task: Exclude<CodeCall['task'], 'partial'>; readonly input: CodeEntity };
+
+/** An entity as code sees it. */
+export interface CodeEntity {
+  readonly originId: string;
+  readonly originParentId: string | null;
 }
 
 /** What a program says of itself, without any entity. */

@@ -6,7 +6,7 @@ import { actionsContext, propertiesContext, routesContext, triggersContext } fro
 import { failureOf, failureWithout } from './failure.ts';
 import type { Module, Programs } from './programs.ts';
 import { settledValue } from './result.ts';
-import { type CodeEntity, Run } from './run.ts';
+import { Run } from './run.ts';
 
 /** Functions of the module that are called when it has them, in this order. */
 const membersOf = ['triggers', 'routes', 'properties', 'actions'] as const;
@@ -57,7 +57,7 @@ export async function build(
   };
 }
 
-function runOf(programs: Programs, { task, input, answers }: SentCall): Run {
+function runOf(programs: Programs, call: SentCall): Run {
   const modules = new Map<string, Module>();
   const moduleOf = (alias: string) => {
     const known = modules.get(alias);
@@ -67,8 +67,8 @@ function runOf(programs: Programs, { task, input, answers }: SentCall): Run {
     modules.set(alias, module);
     return module;
   };
-  const entity = task === 'partial' ? null : (input as unknown as CodeEntity);
-  return new Run(task, entity, answers, moduleOf);
+  const entity = call.task === 'partial' ? null : call.input;
+  return new Run(call.task, entity, call.answers, moduleOf);
 }
 
 async function execute(programs: Programs, call: SentCall, run: Run): Promise<CodeValue> {

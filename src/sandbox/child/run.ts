@@ -2,13 +2,8 @@
 import type { Json } from '../../contract/json.ts';
 import { diagnosticsPerBuildMax } from '../../contract/limits.ts';
 import type { CodeAction, CodeReply, LookupRequest, ProgramKind } from '../../schemas/code/call.ts';
+import type { CodeEntity } from '../protocol.ts';
 import type { Module } from './programs.ts';
-
-/** An entity as code sees it. */
-export interface CodeEntity {
-  readonly originId: string;
-  readonly originParentId: string | null;
-}
 
 export class Run {
   readonly urls: { url: string; redirects: readonly string[] | null }[] = [];
