@@ -105,6 +105,14 @@ describe('hostile and slow senders', { concurrency: true }, () => {
     agent.destroy();
   });
 
+  test('an answer is UTF-8, also when all its letters are of Latin-1', async () => {
+    const body = JSON.stringify([{ originId: 'café', type: 't', properties: {} }]);
+    const sent = Buffer.from(body).toString('latin1');
+    const request = head('POST /ingest/v2 HTTP/1.1', `Content-Length: ${sent.length}`);
+    const { text } = await exchange(front.port, [request, sent]);
+    assert.match(Buffer.from(text, 'latin1').toString(), /"changedSourceEntities":\["café"\].*\}$/s);
+  });
+
   test('one connection serves request after request', async () => {
     const { text } = await exchange(front.port, [live, 100, live, 100, live], 3);
     assert.equal(text.match(/HTTP\/1\.1 200 OK/g)?.length, 3);
