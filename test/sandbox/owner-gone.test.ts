@@ -1,10 +1,10 @@
 /** What becomes of a sandbox when the process that watches it is killed. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { typeScriptWords } from '../../src/typescript/words.ts';
+import { isAlive } from '../support/is-alive.ts';
 import { until } from '../support/until.ts';
 import { childrenOf } from '../system/support/processes/children.ts';
 
@@ -20,5 +20,5 @@ test('a schema that never ends does not outlive the worker that was killed', asy
     return sandboxes.length > 0;
   });
   child.kill('SIGKILL');
-  await until('it is gone', () => sandboxes.every((id) => !existsSync(`/proc/${id}`)));
+  await until('it is gone', () => !sandboxes.some(isAlive));
 });

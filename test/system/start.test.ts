@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { runCommand, temporaryFolder } from '../cli/support/command.ts';
-import { isAlive } from '../cli/support/is-alive.ts';
 import { Platform } from '../cli/support/platform.ts';
+import { isAlive } from '../support/is-alive.ts';
 import { until } from '../support/until.ts';
 
 const sourceKey = 'source-atlas-demo';

@@ -8,9 +8,9 @@ import { Output } from '../../../src/cli/start/output.ts';
 import { parseProcfile } from '../../../src/cli/start/procfile.ts';
 import { Supervisor } from '../../../src/cli/start/supervisor.ts';
 import { typeScriptWords } from '../../../src/typescript/words.ts';
+import { isAlive } from '../../support/is-alive.ts';
 import { until } from '../../support/until.ts';
 import { root, run } from '../support/command.ts';
-import { isAlive } from '../support/is-alive.ts';
 
 class Lines {
   readonly all: string[] = [];

@@ -4,7 +4,8 @@
  * with `strace`; a cut is played by killing that process and cutting the file to what was synced.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, statSync, truncateSync } from 'node:fs';
+import { readFileSync, statSync, truncateSync } from 'node:fs';
+import { isAlive } from '../../../support/is-alive.ts';
 import { until } from '../../../support/until.ts';
 
 const writePattern = /^(?:write|pwrite64)\(\d+, .*?, (\d+)[^)]*\)\s+= (\d+)/;
@@ -38,7 +39,7 @@ export class SyncedFile {
 
   /** To be called once the process was killed. @returns how many bytes of the file the cut took */
   async cut(follower: number): Promise<number> {
-    await until('strace has told everything', () => !existsSync(`/proc/${follower}`));
+    await until('strace has told everything', () => !isAlive(follower));
     const lost = unsyncedBytes(readFileSync(this.traceFile, 'utf8').split('\n'));
     truncateSync(this.file, Math.max(0, statSync(this.file).size - lost));
     return lost;

@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
 
-/** False also for one that has ended and waits for its parent to notice. */
+/**
+ * False also for one that has ended and waits for its parent to notice. In a container that may be a first process that never
+ * looks.
+ */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
