@@ -156,7 +156,7 @@ test('views stay right and whole while one worker is killed and another is pause
       async () => (await partitionsOf(store, revivedPid)).length >= 8,
       takeoverMs,
     );
-    await sleep(pausedMs - (performance.now() - pausedAtMs));
+    await sleep(Math.max(0, pausedAtMs + pausedMs - performance.now()));
   } finally {
     isWriting = false;
     await writing;

@@ -85,7 +85,7 @@ async function saveFor(seconds: number): Promise<number> {
   for (let turn = 0; turn < seconds * savesPerSecond; turn += 1) {
     took.push(await save());
     const dueMs = startMs + (turn * 1000) / savesPerSecond;
-    await new Promise((resolve) => setTimeout(resolve, dueMs - performance.now()));
+    await new Promise((resolve) => setTimeout(resolve, Math.max(0, dueMs - performance.now())));
   }
   return took.sort((a, b) => a - b)[took.length >> 1] ?? 0;
 }
