@@ -169,7 +169,9 @@ function besideOf(partition: number, { moves, refersTo, refersNoMore, tells }: M
   const claims = moves.map(({ action, path, view, host, redirect, since }): ClaimWrite => {
     if (tells && action === 'put') told.changed(scope, viewOf(view));
     const kind = redirect === null ? 'page' : 'redirect';
-    const claim = { host, kind, sinceStamp: since, view: viewOf(view), display: path, redirect } as const;
+    // As in an entity's URL: what claims of two hosts are listed under is never the same.
+    const display = host === null ? path : `https://${host}${path}`;
+    const claim = { host, kind, sinceStamp: since, view: viewOf(view), display, redirect } as const;
     return { action, scope, field: claimField.url(path), claim, isTold: tells && action === 'put' };
   });
   const references = new ReferenceChanges();
