@@ -145,16 +145,11 @@ test('views stay right and whole while one worker is killed and another is pause
     );
     context.diagnostic(`partitions moved within ${Math.round(performance.now() - pausedAtMs)} ms`);
     await system.restart('worker.1');
-    await until(
-      'it runs',
-      () => system.process('worker.1').outputOfThisLife.includes('worker is running'),
-      30_000,
-    );
+    await until('it runs', () => system.process('worker.1').outputOfThisLife.includes('worker is running'));
     const revivedPid = system.process('worker.1').pid;
     await until(
       'the worker that came back takes its share',
       async () => (await partitionsOf(store, revivedPid)).length >= 8,
-      takeoverMs,
     );
     await sleep(Math.max(0, pausedAtMs + pausedMs - performance.now()));
   } finally {
@@ -170,7 +165,6 @@ test('views stay right and whole while one worker is killed and another is pause
   await until(
     'it has noticed, and owns partitions anew',
     async () => (await partitionsOf(store, pid)).length >= 5,
-    20_000,
   );
   assert.deepEqual(await contentDigests(store), before, 'it wrote nothing');
 
