@@ -62,8 +62,9 @@ describe('hostile and slow senders', { concurrency: true }, () => {
   test('a head that is never whole ends the connection', async () => {
     const drip = Array.from({ length: 14 }, (_, n) => [`X-${n}: 1\r\n`, 1_000]).flat();
     const { closedAfterMs } = await exchange(front.port, ['GET /v2 HTTP/1.1\r\n', ...drip]);
+    // Were it kept by what comes, its end would be 10 s behind the last piece.
     assert.ok(
-      closedAfterMs !== null && closedAfterMs > 7_000 && closedAfterMs < 14_000,
+      closedAfterMs !== null && closedAfterMs > 7_000 && closedAfterMs < 20_000,
       String(closedAfterMs),
     );
   });
