@@ -123,6 +123,8 @@ before(async () => {
     jobs: 1,
     partitions: 4,
     files: siteFiles({ schemas, partials, code }),
+    // The machine may be busy.
+    env: { MIN_VERSION_WAIT_SECONDS: '30' },
   });
   client = system.client('web.1');
 });
