@@ -31,8 +31,11 @@ export function storeError(error: unknown): Error {
   return new StoreUnavailableError(`Redis: ${error.message}`);
 }
 
-/** Errors that mean a mistake of our own; trying again cannot help. (A "non local key" is a slot on the move.) */
+/** What scripts are told of a slot on the move: by Redis 7, and by Redis 8. */
+const slotMoves = /non local key|during rehashing of the slot/;
+
+/** Errors that mean a mistake of our own; trying again cannot help. */
 function isProgrammingError(error: Error): boolean {
   if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError) return true;
-  return /^(ERR|WRONGTYPE|CROSSSLOT|NOPERM)\b/.test(error.message) && !/non local key/.test(error.message);
+  return /^(ERR|WRONGTYPE|CROSSSLOT|NOPERM)\b/.test(error.message) && !slotMoves.test(error.message);
 }

@@ -1,0 +1,14 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { StoreUnavailableError, storeError } from '../../../src/store/redis/errors.ts';
+
+test('a slot on the move is no mistake of ours, in the words of any Redis', () => {
+  for (const message of [
+    'ERR Script attempted to access a non local key in a cluster node script: 7be3',
+    "ERR Unable to execute command 'exists' in script because undeclared keys were accessed during rehashing of the slot script: bc7b",
+  ]) {
+    assert.ok(storeError(new Error(message)) instanceof StoreUnavailableError, message);
+  }
+  const mistake = new Error('ERR wrong number of arguments for command');
+  assert.equal(storeError(mistake), mistake);
+});
