@@ -1,10 +1,10 @@
 import { assert } from '../../lib/assert.ts';
 import type { MessageBody, Reply } from '../../store/streams/message-body.ts';
-import { decodeReply, type ShardSnapshot } from '../protocol/shard-reply.ts';
+import { decodeReply, type HeldState } from '../protocol/shard-reply.ts';
 import { completeCover } from './coverage.ts';
 
 /** The reply of a worker that is part of a complete cover. */
-export interface GatheredReply extends ShardSnapshot {
+export interface GatheredReply extends HeldState {
   readonly workerId: string;
   /** One for each query of the request. */
   readonly answers: readonly MessageBody[];
@@ -29,7 +29,7 @@ export class Attempt {
     if (this.#isOver) return;
     const decoded = reply?.kind === 'answer' ? decodeReply(reply.body) : null;
     if (decoded !== null && decoded.answers !== null) {
-      this.#replies.push({ workerId, ...decoded.snapshot, answers: decoded.answers });
+      this.#replies.push({ workerId, ...decoded.held, answers: decoded.answers });
     }
     const cover = completeCover(this.#replies, this.partitionCount);
     if (cover !== null || this.outstanding === 0) this.end(cover);

@@ -100,12 +100,12 @@ export class GroupAttempt {
     group.outstanding.delete(workerId);
     if (this.#isOver || group.reply !== null) return;
     const decoded = reply === null ? null : decodeReply(reply.body);
-    const isWhole = decoded?.snapshot.covers.size === this.options.sizeOf(group.index);
+    const isWhole = decoded?.held.covers.size === this.options.sizeOf(group.index);
     if (decoded === null || decoded.answers === null || !isWhole) {
       this.#askNext(group);
       return;
     }
-    group.reply = { workerId, ...decoded.snapshot, answers: decoded.answers };
+    group.reply = { workerId, ...decoded.held, answers: decoded.answers };
     const cover = this.#groups.flatMap((one) => one.reply ?? []);
     if (cover.length === this.#groups.length) this.end(cover);
   }

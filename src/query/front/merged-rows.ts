@@ -31,7 +31,7 @@ const sliceMs = 5;
 /** A worker's answer to one query. */
 export interface WorkerAnswer {
   readonly body: MessageBody;
-  /** See `ShardSnapshot`. */
+  /** See `HeldState`. */
   readonly configuration: string | null;
 }
 

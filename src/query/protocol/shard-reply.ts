@@ -8,7 +8,7 @@ import type { MessageBody } from '../../store/streams/message-body.ts';
 export type Coverage = ReadonlyMap<number, number>;
 
 /** The state of a worker's shards when they were asked. */
-export interface ShardSnapshot {
+export interface HeldState {
   readonly covers: Coverage;
   /** Partition -> number of the last commit that the answers can show. */
   readonly applied: ReadonlyMap<number, number>;
@@ -17,7 +17,7 @@ export interface ShardSnapshot {
 }
 
 export interface ShardReply {
-  readonly snapshot: ShardSnapshot;
+  readonly held: HeldState;
   /** Answers in the order of the queries, each in the form of its question; null: the worker cannot answer now. */
   readonly answers: readonly MessageBody[] | null;
 }
@@ -28,8 +28,8 @@ const numbersPerPartition = 3;
 export const nothingHeld: MessageBody = [[], null, null];
 
 /** Packs the partitions into one list: partition, epoch and commit number of each. */
-export function encodeReply({ snapshot, answers }: ShardReply): MessageBody {
-  const { covers, applied, configuration } = snapshot;
+export function encodeReply({ held, answers }: ShardReply): MessageBody {
+  const { covers, applied, configuration } = held;
   const partitions: number[] = [];
   for (const [partition, epoch] of covers) partitions.push(partition, epoch, applied.get(partition) ?? 0);
   return [partitions, configuration, answers];
@@ -46,5 +46,5 @@ export function decodeReply(body: MessageBody): ShardReply | null {
     covers.set(partition, epoch);
     applied.set(partition, commit);
   }
-  return { snapshot: { covers, applied, configuration }, answers };
+  return { held: { covers, applied, configuration }, answers };
 }

@@ -1,6 +1,6 @@
 import { assert } from '../../lib/assert.ts';
 import type { MessageBody } from '../../store/streams/message-body.ts';
-import { encodeReply, nothingHeld, type ShardReply, type ShardSnapshot } from '../protocol/shard-reply.ts';
+import { encodeReply, type HeldState, nothingHeld, type ShardReply } from '../protocol/shard-reply.ts';
 import { asksFurther, type ShardRequest } from '../protocol/shard-request.ts';
 import type { InboundRequest } from '../transport/transport.ts';
 import { type AnswerOptions, answerQuestion } from './answer-question.ts';
@@ -12,7 +12,7 @@ import type { ShardState } from './shard-state.ts';
 interface Work {
   readonly evaluation: Evaluation;
   /** State of the shards when the work began, which the answers show. */
-  readonly snapshot: ShardSnapshot;
+  readonly held: HeldState;
   /** The shard of each query, in their order; null: no item is here. */
   readonly shards: readonly (LiveShard | null)[];
 }
@@ -61,7 +61,7 @@ export class RunningRequest {
   }
 
   /** Begins the work. Coverage, state of the shards and answers are those of this call. */
-  begin({ isWhole, snapshot, shardOf }: ShardState): void {
+  begin({ isWhole, held, shardOf }: ShardState): void {
     const { queries } = this.request;
     const shards = queries.map(shardOf);
     const answerers = queries.map(
@@ -69,7 +69,7 @@ export class RunningRequest {
         () =>
           answerQuestion(question, index, shards[at]?.shard ?? null, { ...this.terms, isWhole }),
     );
-    this.#work = { evaluation: new Evaluation(answerers, this.terms.queryCpuMs), snapshot, shards };
+    this.#work = { evaluation: new Evaluation(answerers, this.terms.queryCpuMs), held, shards };
   }
 
   /** Goes on until a time on the clock of `performance.now()`. @returns all answers; null when there is more to do */
@@ -85,7 +85,7 @@ export class RunningRequest {
 
   reply(answers: ShardReply['answers']): void {
     assert(this.#work !== null, 'a request is answered once it has begun');
-    this.inbound.reply(encodeReply({ snapshot: this.#work.snapshot, answers }));
+    this.inbound.reply(encodeReply({ held: this.#work.held, answers }));
   }
 
   /** Pauses the request. Its shards stay as they are, and changes to them wait. */

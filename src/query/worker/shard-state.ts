@@ -1,12 +1,12 @@
 import { itemIndexField, type ScopedIndex } from '../../store/derived/items.ts';
-import type { Coverage, ShardSnapshot } from '../protocol/shard-reply.ts';
+import type { Coverage, HeldState } from '../protocol/shard-reply.ts';
 import type { ShardRequest } from '../protocol/shard-request.ts';
 import type { LiveShard } from './live-shard.ts';
 import type { ShardSet } from './shard-set.ts';
 
 /** The state of shards, and which requests they can answer. It is valid only until anything else happens. */
 export class ShardState {
-  readonly snapshot: ShardSnapshot;
+  readonly held: HeldState;
   /** The shards have all partitions. */
   readonly isWhole: boolean;
 
@@ -23,7 +23,7 @@ export class ShardState {
     private readonly isSettled: boolean,
     partitionCount: number,
   ) {
-    this.snapshot = { covers, applied: shows, configuration: shards.followed };
+    this.held = { covers, applied: shows, configuration: shards.followed };
     this.isWhole = covers.size === partitionCount;
   }
 

@@ -9,8 +9,8 @@ const lost: Reply = { kind: 'lost', reason: 'gone' };
 /** A worker's reply for partitions, each under epoch 1. */
 function replyFor(partitions: readonly number[], answers: readonly MessageBody[] | null = ['answer']): Reply {
   const covers = new Map(partitions.map((partition) => [partition, 1]));
-  const snapshot = { covers, applied: covers, configuration: null };
-  return { kind: 'answer', body: encodeReply({ snapshot, answers }) };
+  const held = { covers, applied: covers, configuration: null };
+  return { kind: 'answer', body: encodeReply({ held, answers }) };
 }
 
 /** An attempt with two workers at two partitions. @returns what it ended with, an entry an end */

@@ -13,8 +13,8 @@ const refused: Reply = { kind: 'answer', body: nothingHeld };
 
 function replyFor(partitions: readonly number[]): Reply {
   const covers = new Map(partitions.map((partition) => [partition, 1]));
-  const snapshot = { covers, applied: covers, configuration: null };
-  return { kind: 'answer', body: encodeReply({ snapshot, answers: ['answer'] }) };
+  const held = { covers, applied: covers, configuration: null };
+  return { kind: 'answer', body: encodeReply({ held, answers: ['answer'] }) };
 }
 
 const workers = (ids: string): LiveWorker[] => [...ids].map((id) => ({ id, host: 'here', socketPath: null }));

@@ -17,7 +17,7 @@ test('a reply says what the shards were, and answers or that there are none', ()
     fc.property(replies, ({ partitions, configuration, answers }) => {
       const covers = new Map(partitions.map(([partition, epoch]) => [partition, epoch]));
       const applied = new Map(partitions.map(([partition, , commit]) => [partition, commit]));
-      const reply: ShardReply = { snapshot: { covers, applied, configuration }, answers };
+      const reply: ShardReply = { held: { covers, applied, configuration }, answers };
       assert.deepEqual(decodeReply(unpack(pack(encodeReply(reply)))), reply);
     }),
   );
