@@ -7,6 +7,7 @@ import { OwnedShards } from '../src/query/worker/answering-shards.ts';
 import { ShardCopies } from '../src/query/worker/copies/shard-copies.ts';
 import { Responder } from '../src/query/worker/responder.ts';
 import { ShardSet } from '../src/query/worker/shard-set.ts';
+import { snapshotsOf } from '../src/query/worker/snapshots/open-snapshots.ts';
 import { fetchedItems } from '../src/store/derived/item-sink.ts';
 import { AutoFields } from '../src/store/entities/auto-fields.ts';
 
@@ -36,6 +37,17 @@ runProcess('worker', async () => {
       log[event === 'lost' ? 'warn' : 'info']({ partitions }, `partitions were ${event}`),
     onTrouble,
   });
+  const openSnapshots =
+    settings.snapshotDir === null
+      ? null
+      : snapshotsOf({
+          folder: settings.snapshotDir,
+          workerId: worker.id,
+          store,
+          autoFields,
+          onRestored: (index, items) => log.info({ index, items }, 'a snapshot was read'),
+          onTrouble,
+        });
   const copies: ShardCopies | null = hasCopies
     ? new ShardCopies({
         store,
@@ -43,6 +55,7 @@ runProcess('worker', async () => {
         copies: settings.shardCopies,
         autoFields,
         configuration: configuration.current,
+        openSnapshots,
         onTrouble,
       })
     : null;
@@ -86,16 +99,22 @@ runProcess('worker', async () => {
       .catch((error: unknown) => onTrouble('an index was not rebuilt', error));
   });
 
+  const snapshots = hasCopies ? null : (openSnapshots?.('owned') ?? null);
+  await snapshots?.restore(owned, configuration.current);
   await responder.start();
   copies?.start();
   worker.start();
+  snapshots?.watch(owned);
   log.info({ id: worker.id }, 'worker is running');
 
   stopOnSignal(context, async () => {
+    const endsMs = performance.now() + settings.frontLimits.drainMs;
     await copies?.untilReplaced(settings.frontLimits.drainMs / 2);
+    if (snapshots !== null) owned.keepAll();
     await worker.stop();
     await responder.close();
-    await copies?.close();
+    await snapshots?.close(owned, endsMs);
+    await copies?.close(endsMs);
     configuration.close();
     await store.close();
   });

@@ -189,6 +189,18 @@ export const drainMs = 8_000;
 export const lingerMs = 300;
 /** How long after `drainMs` a process may take to end; then it ends as if it were killed. */
 export const stopReserveMs = 1_500;
+/** Indexes with fewer items in a worker have no snapshot: they are loaded as fast. */
+export const snapshotItemsMin = 1_000;
+/** A worker writes its index shards into files when nothing has changed for so long. */
+export const snapshotQuietMs = 10_000;
+/** Share of the items of an index that must have changed before its file is written again while its worker runs. */
+export const snapshotChangedShare = 0.05;
+/** Changes that it must be at least. */
+export const snapshotChangesMin = 1_000;
+/** Share of a worker's time in which it may write them. */
+export const snapshotTimeShareMax = 0.05;
+/** A file that no worker took over for so long is removed. */
+export const snapshotKeptDays = 7;
 /** A worker that is not heard of for this long loses its partitions. */
 export const leaseMs = 5_000;
 /** A process that is not heard of for this long counts as gone. */

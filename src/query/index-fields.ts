@@ -45,6 +45,13 @@ export function knownFields(
   return autoFields.known(definition.tenant, definition.sourceId, definition.type) ?? new Map();
 }
 
+/** All of a definition as text, but for the fields that auto-indexing finds. */
+export function textOfDefinition(definition: IndexDefinition): string {
+  if (definition.kind === 'auto') return JSON.stringify(definition);
+  const { rules, synonyms } = definition.texts;
+  return JSON.stringify([[...definition.fields], [...rules].sort(), synonyms]);
+}
+
 /** True when a shard of one definition answers as a shard of the other. */
 export function sameDefinition(a: IndexDefinition, b: IndexDefinition): boolean {
   if (a.kind === 'auto') {

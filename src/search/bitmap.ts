@@ -1,3 +1,5 @@
+import { type PartReader, type Parts, uint32 } from './snapshot/parts.ts';
+
 /** A set of doc ids, with one bit for each. */
 export class Bitmap {
   words: Uint32Array;
@@ -11,6 +13,14 @@ export class Bitmap {
     const words = new Uint32Array((capacity + 31) >>> 5);
     words.set(this.words);
     this.words = words;
+  }
+
+  *parts(): Parts {
+    yield this.words;
+  }
+
+  async restore(from: PartReader): Promise<void> {
+    this.words = await from.numbers(uint32);
   }
 
   has(id: number): boolean {

@@ -1,12 +1,16 @@
 import type { JsonObject } from '../contract/json.ts';
 
-/** An index item as it is stored and loaded. */
-export interface IndexItem {
+/** An index item without its fields. */
+export interface ItemHead {
   readonly partition: number;
   readonly sourceId: string;
   readonly originId: string;
   /** Milliseconds since 1970. */
   readonly updatedAtMs: number;
+}
+
+/** An index item as it is stored and loaded. */
+export interface IndexItem extends ItemHead {
   /** Values that fit their types (see `fitField`), without nulls and absent fields. */
   readonly fields: JsonObject;
   /** JSON text of the fields, if the caller has it already. */

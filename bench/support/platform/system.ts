@@ -1,7 +1,7 @@
 /** Runs the real platform for a benchmark: private Redis, fronts, workers and jobs, started by the code of `npm start`. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { publishAtStart, readSoundConfiguration } from '../../../src/cli/configuration/publish.ts';
@@ -169,6 +169,12 @@ export class System {
     } finally {
       clearInterval(watch);
     }
+  }
+
+  /** Takes from the next worker what the last one kept for it. */
+  removeSnapshots(): void {
+    const { snapshotDir } = readSettings(this.environment);
+    if (snapshotDir !== null) rmSync(snapshotDir, { recursive: true, force: true });
   }
 
   /** Stops all workers. */

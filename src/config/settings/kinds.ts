@@ -105,6 +105,8 @@ export const niceness: Kind<Niceness> = kind(`a whole number from 0 to ${nicenes
 /** A file or a folder. */
 export const path: Kind<string> = kind('a path', (text) => text);
 
+export const folderOrOff: Kind<string> = kind('a folder or `off`', (text) => text);
+
 /** A key, written as itself or as `sha256:<hex>`. */
 export const writtenKey: Kind<string> = kind(
   `1 to ${apiKeyCharactersMax} visible ASCII characters, or sha256:<64 hex digits>`,

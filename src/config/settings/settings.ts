@@ -1,6 +1,6 @@
 /** Settings are environment variables (docs/reference/settings.md); a wrong value stops the start with one clear line. */
 import { isIP } from 'node:net';
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FrontLimits } from '../../contract/front-limits.ts';
 import type { HostAndPort } from './kinds.ts';
@@ -28,6 +28,7 @@ type Raw =
   | 'tlsCert'
   | 'tlsKey'
   | 'configDir'
+  | 'snapshotDir'
   | 'demo'
   | keyof FrontLimits;
 
@@ -46,6 +47,8 @@ export interface Settings extends Omit<SettingValues, Raw> {
   readonly isConfigDirGiven: boolean;
   /** True for the folder `config` of this repository, which has the demo tenant with its public keys. */
   readonly isConfigDirOwn: boolean;
+  /** Null: workers keep no snapshots. */
+  readonly snapshotDir: string | null;
   readonly demo: boolean;
   readonly frontLimits: FrontLimits;
 }
@@ -104,6 +107,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     isConfigDirGiven: givenDir !== null,
     isConfigDirOwn,
     dataDir: resolve(value(table.dataDir)),
+    snapshotDir: snapshotDirOf(value(table.snapshotDir), value(table.dataDir)),
     demo: value(table.demo) ?? isConfigDirOwn,
     frontLimits: {
       ingestBacklogEntries: value(table.ingestBacklogEntries),
@@ -132,6 +136,10 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
 
 function ownUrl(host: string, port: number, isTls: boolean): string {
   return `${isTls ? 'https' : 'http'}://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+}
+
+function snapshotDirOf(given: string | null, dataDir: string): string | null {
+  return given === 'off' ? null : resolve(given ?? join(dataDir, 'shards'));
 }
 
 function redisOf(url: string | null, seeds: readonly HostAndPort[] | null): RedisSetting {

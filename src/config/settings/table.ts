@@ -35,6 +35,7 @@ import {
   allowedHosts,
   clusterSeeds,
   days,
+  folderOrOff,
   headerPrefixes,
   listenHost,
   mebibytes,
@@ -98,6 +99,13 @@ export const settingsTable = {
     path,
     '.data',
     'files of the private Redis; one `npm start` at a time',
+  ),
+  snapshotDir: new Setting(
+    'SNAPSHOT_DIR',
+    folderOrOff,
+    null,
+    'where workers keep their index shards over a restart, as a cache ([starts of workers](../guide/operating.md#starts-of-workers)); `off`: they do not',
+    '`shards` in `DATA_DIR`',
   ),
   appendFsync: new Setting<AppendFsync, AppendFsync>(
     'APPEND_FSYNC',

@@ -1,10 +1,12 @@
 /** One index of one environment in a worker's memory, and the loads that are filling it. */
+
 import { getOwn, type JsonObject, setOwn } from '../../contract/json.ts';
 import { namesOf } from '../../contract/large-json/parse-in-parts.ts';
 import { chain, type Maybe, pace, repeat, type Steps, Unfinished } from '../../lib/pace.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
 import { fitField } from '../../search/fields/fit.ts';
 import { Shard } from '../../search/shard/shard.ts';
+import type { PartReader } from '../../search/snapshot/parts.ts';
 import type { StoredItem } from '../../store/derived/items.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import { type IndexDefinition, knownFields } from '../index-fields.ts';
@@ -22,7 +24,8 @@ export interface Fill {
 type Change =
   | { readonly kind: 'put'; readonly partition: number; readonly item: StoredItem }
   | { readonly kind: 'remove'; readonly sourceId: string; readonly originId: string }
-  | { readonly kind: 'drop'; readonly partition: number };
+  | { readonly kind: 'drop'; readonly partition: number }
+  | { readonly kind: 'dropUnproven' };
 
 export class LiveShard {
   readonly shard: Shard;
@@ -30,6 +33,7 @@ export class LiveShard {
   readonly #fills = new Set<Fill>();
   /** Changes in their order. Those from `#done` on wait to be applied. */
   readonly #changes: Change[] = [];
+  #changeCount = 0;
   #done = 0;
   /** The steps of applying them; null: not begun. */
   #applying: Steps<void> | null = null;
@@ -41,10 +45,26 @@ export class LiveShard {
     private readonly autoFields: AutoFields,
     /** Called when the last pin goes while changes wait. */
     private readonly onUnpin: (live: LiveShard) => void,
+    fields: ReadonlyMap<string, FieldType> = knownFields(definition, autoFields),
   ) {
-    this.#fields = new Map(knownFields(definition, autoFields));
+    this.#fields = new Map(fields);
     const texts = definition.kind === 'schema' ? { texts: definition.texts } : {};
     this.shard = new Shard({ fields: new Map(this.#fields), ...texts });
+  }
+
+  /** Fills the shard with the parts of a snapshot. It must be new. @throws SnapshotDamagedError; it is of no use then */
+  async restore(from: PartReader): Promise<void> {
+    await this.shard.restore(from);
+  }
+
+  /** Number of changes so far, those that wait included. */
+  get changeCount(): number {
+    return this.#changeCount;
+  }
+
+  /** True when the shard has all changes, and no items of a snapshot that may be gone. */
+  get canAnswer(): boolean {
+    return this.isCurrent && !this.shard.hasUnproven;
   }
 
   /** False while changes wait that the shard should have by now. It can then answer nobody. */
@@ -124,6 +144,8 @@ export class LiveShard {
         return this.shard.take(change.sourceId, change.originId);
       case 'drop':
         return this.shard.dropPartition(change.partition);
+      case 'dropUnproven':
+        return this.shard.dropUnproven();
     }
   }
 
@@ -132,14 +154,22 @@ export class LiveShard {
     for (const fill of this.#fills) {
       if (fill.partition === partition) fill.changed.add(itemKey(sourceId, originId));
     }
-    this.#changes.push(
-      item === null ? { kind: 'remove', sourceId, originId } : { kind: 'put', partition, item },
-    );
+    this.#note(item === null ? { kind: 'remove', sourceId, originId } : { kind: 'put', partition, item });
   }
 
   /** Notes that all items of a partition are removed, for the next `advance`. */
   drop(partition: number): void {
-    this.#changes.push({ kind: 'drop', partition });
+    this.#note({ kind: 'drop', partition });
+  }
+
+  /** Notes that items of the snapshot that no fill has found are gone, for the next `advance`. */
+  dropUnproven(): void {
+    if (this.shard.hasUnproven) this.#note({ kind: 'dropUnproven' });
+  }
+
+  #note(change: Change): void {
+    this.#changes.push(change);
+    this.#changeCount += 1;
   }
 
   /** Begins a fill that sees every change from now on. `end` must follow. */
@@ -156,7 +186,14 @@ export class LiveShard {
   /** Notes an item that a scan found, for the next `advance`, unless the item changed since the fill began. */
   found(fill: Fill, item: StoredItem): void {
     if (fill.changed.has(itemKey(item.sourceId, item.originId))) return;
-    this.#changes.push({ kind: 'put', partition: fill.partition, item });
+    this.#note({ kind: 'put', partition: fill.partition, item });
+  }
+
+  /** True when an item that a scan found needs no `found`: the snapshot has it just so, or it changed since the fill began. */
+  confirm({ partition, changed }: Fill, { sourceId, originId, updatedAtMs, fields }: StoredItem): boolean {
+    if (!this.isCurrent || !this.shard.hasUnproven) return false;
+    if (changed.has(itemKey(sourceId, originId))) return true;
+    return this.shard.confirm({ partition, sourceId, originId, updatedAtMs }, JSON.stringify(fields));
   }
 
   /** True when every field of the item has its type here, so that it can be put. */

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { Slice } from '../../lib/slices/slice.ts';
 import { type ScopedIndex, type StoredItem, scanItems } from '../../store/derived/items.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import type { Store } from '../../store/store.ts';
@@ -37,13 +38,31 @@ export class ShardLoader {
         // The next portion is fetched while this one is indexed, so two are in memory at a time.
         coming = portions.next();
         coming.catch(() => {});
-        await this.learnFields(live, value);
-        await this.#putAll(live, fill, value, isHeld);
+        const items = await this.#unconfirmed(live, fill, value);
+        await this.learnFields(live, items);
+        await this.#putAll(live, fill, items, isHeld);
         onItems(value.length);
       }
     } finally {
       live.end(fill);
     }
+  }
+
+  /** @returns the items that must be put, because no snapshot has them so */
+  async #unconfirmed(
+    live: LiveShard,
+    fill: Fill,
+    items: readonly StoredItem[],
+  ): Promise<readonly StoredItem[]> {
+    if (!live.shard.hasUnproven) return items;
+    await live.current();
+    const left: StoredItem[] = [];
+    const slice = new Slice(sliceMs);
+    for (const item of items) {
+      if (!live.confirm(fill, item)) left.push(item);
+      if (slice.isOver) await slice.next();
+    }
+    return left;
   }
 
   async #putAll(

@@ -2,8 +2,10 @@
  * A worker's shards: one for each index of an environment, over all partitions that the worker owns. Items of a
  * partition are loaded from Redis when it is opened, follow its commits from there, and are dropped when it is closed.
  */
-import { setTimeout } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Configuration } from '../../config/configuration.ts';
+import type { FieldType } from '../../search/fields/field-type.ts';
+import type { PartReader } from '../../search/snapshot/parts.ts';
 import type { ItemChange, ItemSink } from '../../store/derived/item-sink.ts';
 import {
   countItems,
@@ -22,6 +24,8 @@ import { LiveShard } from './live-shard.ts';
 import { ShardLoader } from './shard-loader.ts';
 
 const rebuildRetryMs = 500;
+/** Partitions of a worker that starts are opened within this time one after the other, each when it was asked for. */
+const moreLoadsMs = 100;
 
 interface HeldPartition {
   readonly epoch: number;
@@ -48,11 +52,17 @@ export class ShardSet implements ItemSink {
   readonly #shards = new Map<string, LiveShard>();
   /** Shards that take the place of those in `#shards` once they are filled. */
   readonly #rebuilding = new Map<string, LiveShard>();
+  /** Shards from snapshots, of which no partition was opened yet. */
+  readonly #restored = new Map<string, LiveShard>();
   readonly #held = new Map<number, HeldPartition>();
   readonly #loads = new Map<number, LoadProgress>();
   readonly #listeners: (() => void)[] = [];
   readonly #catchUp = new CatchUp(() => this.#tell());
   readonly #loader: ShardLoader;
+  /** Drops what is left of snapshots. */
+  #dropping: NodeJS.Timeout | undefined;
+  #keepsAll = false;
+  #isKept = false;
   /** Configuration that all shards follow; null while some still follow a former one. */
   #followed: Configuration | null;
   /** Loads go one after the other. Together they would only crowd the event loop. */
@@ -116,9 +126,47 @@ export class ShardSet implements ItemSink {
     return this.#shards.get(name) ?? null;
   }
 
+  /** All shards, by `itemIndexField`. */
+  get lives(): ReadonlyMap<string, LiveShard> {
+    return this.#shards;
+  }
+
+  /** True when an index has a shard here, or one that was restored and waits for the first partition. */
+  has(name: string): boolean {
+    return this.#shards.has(name) || this.#restored.has(name);
+  }
+
+  /** Partitions that were closed are still in the shards, which can answer nobody any more. */
+  get isKept(): boolean {
+    return this.#isKept;
+  }
+
+  /** From now on keeps the items of partitions that are closed, for the snapshot of a worker that stops. */
+  keepAll(): void {
+    this.#keepsAll = true;
+  }
+
+  /**
+   * Fills the shard of an index from a snapshot. It is used when items of the index are loaded, so no partition may be open yet.
+   * @param fields those of the snapshot, in its order @returns number of items
+   * @throws SnapshotDamagedError; nothing has come of it then
+   */
+  async restore(
+    index: ScopedIndex,
+    definition: IndexDefinition,
+    fields: ReadonlyMap<string, FieldType>,
+    from: PartReader,
+  ): Promise<number> {
+    const live = this.#newLive(definition, fields);
+    await live.restore(from);
+    this.#restored.set(itemIndexField(index), live);
+    return live.shard.size;
+  }
+
   /** Loads the items of a partition. @throws StoreUnavailableError; then the partition is closed again */
   async open(partition: number, epoch: number, commits: number): Promise<void> {
     this.close(partition);
+    clearTimeout(this.#dropping);
     const held: HeldPartition = { epoch, commits, shows: commits, loaded: false };
     const progress: LoadProgress = { done: 0, total: 0 };
     this.#held.set(partition, held);
@@ -169,6 +217,11 @@ export class ShardSet implements ItemSink {
   close(partition: number): void {
     if (!this.#held.delete(partition)) return;
     this.#loads.delete(partition);
+    if (this.#keepsAll) {
+      this.#isKept = true;
+      this.#tell();
+      return;
+    }
     const lives = [...this.#shards.values(), ...this.#rebuilding.values()];
     for (const live of lives) live.drop(partition);
     this.#catchUp.advance(lives);
@@ -193,7 +246,7 @@ export class ShardSet implements ItemSink {
         return await this.#inTurn(() => this.#rebuild(configuration, unchanged));
       } catch (error) {
         if (!(error instanceof StoreUnavailableError)) throw error;
-        await setTimeout(rebuildRetryMs, undefined, { ref: false });
+        await sleep(rebuildRetryMs, undefined, { ref: false });
       }
     }
   }
@@ -226,6 +279,29 @@ export class ShardSet implements ItemSink {
   }
 
   async #load(partition: number, held: HeldPartition, progress: LoadProgress): Promise<void> {
+    try {
+      await this.#loadAll(partition, held, progress);
+    } finally {
+      if ([...this.#loads.values()].every((load) => load === progress)) this.#dropUnprovenSoon();
+    }
+  }
+
+  /** To be called when no load is left that could find an item of a snapshot. Others may be about to come. */
+  #dropUnprovenSoon(): void {
+    clearTimeout(this.#dropping);
+    const isLeft = [...this.#shards.values()].some(({ shard }) => shard.hasUnproven);
+    if (this.#restored.size === 0 && !isLeft) return;
+    this.#dropping = setTimeout(() => {
+      this.#restored.clear();
+      const lives = [...this.#shards.values()];
+      for (const live of lives) live.dropUnproven();
+      this.#catchUp.advance(lives);
+      this.#tell();
+    }, moreLoadsMs);
+    this.#dropping.unref();
+  }
+
+  async #loadAll(partition: number, held: HeldPartition, progress: LoadProgress): Promise<void> {
     const indexes = await listItemIndexes(this.store, partition);
     const counts = await Promise.all(indexes.map((index) => countItems(this.store, partition, index)));
     progress.total = counts.reduce((sum, count) => sum + count, 0);
@@ -257,13 +333,17 @@ export class ShardSet implements ItemSink {
     if (live !== undefined) return live;
     const definition = this.configuration && definitionOf(this.configuration, index);
     if (definition === null) return null;
-    const created = this.#newLive(definition);
+    const restored = this.#restored.get(name);
+    this.#restored.delete(name);
+    const isUsable = restored !== undefined && sameDefinition(restored.definition, definition);
+    const created = isUsable ? restored : this.#newLive(definition);
     this.#shards.set(name, created);
     return created;
   }
 
-  #newLive(definition: IndexDefinition): LiveShard {
-    return new LiveShard(definition, this.autoFields, (live) => this.#catchUp.soon(live));
+  /** @param fields absent: those that this process knows */
+  #newLive(definition: IndexDefinition, fields?: ReadonlyMap<string, FieldType>): LiveShard {
+    return new LiveShard(definition, this.autoFields, (live) => this.#catchUp.soon(live), fields);
   }
 
   #inTurn(task: () => Promise<void>): Promise<void> {

@@ -55,7 +55,7 @@ export class ShardState {
     return (
       this.isSettled &&
       this.#hasApplied(needs) &&
-      queries.every((query) => this.shardOf(query)?.isCurrent !== false)
+      queries.every((query) => this.shardOf(query)?.canAnswer !== false)
     );
   }
 
@@ -69,8 +69,8 @@ export class ShardState {
 }
 
 /** False while a partition is still loading or no longer ours. */
-function holdsJust({ held }: ShardSet, covers: Coverage): boolean {
-  if (held.size !== covers.size) return false;
+function holdsJust({ held, isKept }: ShardSet, covers: Coverage): boolean {
+  if (isKept || held.size !== covers.size) return false;
   for (const [partition, { epoch }] of held) if (covers.get(partition) !== epoch) return false;
   return true;
 }

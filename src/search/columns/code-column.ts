@@ -5,6 +5,7 @@ import type { FacetTally } from '../facets/tally.ts';
 import { type CodeTest, codeTest } from '../filter/code-test.ts';
 import type { Condition } from '../filter/condition.ts';
 import { type DocTest, matchNothing } from '../filter/doc-test.ts';
+import type { PartReader, Parts } from '../snapshot/parts.ts';
 import type { Order, PlaceValue } from '../sort/order.ts';
 import type { Column } from './column.ts';
 import { compareValues, orderKey, type PlainValue, type ValueDictionary } from './value-dictionary.ts';
@@ -27,6 +28,8 @@ export abstract class CodeColumn implements Column {
   abstract readonly bytes: number;
   abstract set(doc: number, value: Json): Steps<void> | null;
   abstract clear(doc: number): Steps<void> | null;
+  abstract parts(): Parts;
+  abstract restore(from: PartReader): Promise<void>;
   abstract grow(capacity: number): Steps<void>;
   abstract bind(test: CodeTest): DocTest;
   /** Counts each distinct value of each of the docs at `from`..`end` once. @returns how far it got */

@@ -3,6 +3,7 @@ import type { Steps } from '../../lib/pace.ts';
 import type { Bitmap } from '../bitmap.ts';
 import type { Condition } from '../filter/condition.ts';
 import type { DocTest } from '../filter/doc-test.ts';
+import type { PartReader, Parts } from '../snapshot/parts.ts';
 import type { Order } from '../sort/order.ts';
 
 /** The values of one field, by doc. A doc that is not set has no value. It must be cleared before it is set again. */
@@ -17,6 +18,10 @@ export interface Column {
   set(doc: number, value: Json): Steps<void> | null;
   /** @returns as `set` */
   clear(doc: number): Steps<void> | null;
+  /** What it is made of, for a snapshot. */
+  parts(): Parts;
+  /** Takes these parts back. The column must be new. @throws SnapshotDamagedError */
+  restore(from: PartReader): Promise<void>;
   /** Makes room for docs below `capacity`. */
   grow(capacity: number): Steps<void>;
   /** The docs with a value for which the condition holds. Any item of a list and any part of a range will do. */

@@ -6,6 +6,7 @@ import { type DocTest, matchListed, matchNothing, matchTested } from '../filter/
 import { sparseShare } from '../filter/matcher.ts';
 import { siftBy } from '../filter/sift.ts';
 import { grown } from '../growth.ts';
+import { float64, type PartReader, type Parts } from '../snapshot/parts.ts';
 import { KeptOrder } from '../sort/kept-order.ts';
 import type { Order } from '../sort/order.ts';
 import type { Column } from './column.ts';
@@ -59,6 +60,20 @@ export class GeoColumn implements Column {
     else this.#place(doc, { lat: Number.NaN, lon: Number.NaN });
     this.present.remove(doc);
     return null;
+  }
+
+  *parts(): Parts {
+    yield* this.present.parts();
+    yield* this.#lists.parts();
+    yield this.#lats;
+    yield this.#lons;
+  }
+
+  async restore(from: PartReader): Promise<void> {
+    await this.present.restore(from);
+    await this.#lists.restore(from);
+    this.#lats = await from.numbers(float64);
+    this.#lons = await from.numbers(float64);
   }
 
   *grow(capacity: number): Steps<void> {

@@ -1,6 +1,7 @@
 import { assert } from '../../lib/assert.ts';
 import { pace, type Steps } from '../../lib/pace.ts';
 import { grown } from '../growth.ts';
+import { type PartReader, type Parts, uint32 } from '../snapshot/parts.ts';
 
 /** The cost of moving a list, in units of the pace, besides a unit for each item. */
 const unitsPerMove = 20;
@@ -29,6 +30,21 @@ export class ListArena<A extends Items> {
 
   get bytes(): number {
     return this.items.byteLength + this.starts.byteLength + this.counts.byteLength;
+  }
+
+  *parts(): Parts {
+    yield this.items.subarray(0, this.#used);
+    yield this.starts;
+    yield this.counts;
+    yield Uint32Array.of(this.#holes);
+  }
+
+  async restore(from: PartReader): Promise<void> {
+    this.items = await from.numbers(this.#create);
+    this.#used = this.items.length;
+    this.starts = await from.numbers(uint32);
+    this.counts = await from.numbers(uint32);
+    [this.#holes = 0] = await from.numbers(uint32);
   }
 
   *grow(capacity: number): Steps<void> {

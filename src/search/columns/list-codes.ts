@@ -3,6 +3,7 @@ import { pace, type Steps } from '../../lib/pace.ts';
 import type { FacetTally } from '../facets/tally.ts';
 import type { CodeTest } from '../filter/code-test.ts';
 import { type DocTest, matchTested } from '../filter/doc-test.ts';
+import type { PartReader, Parts } from '../snapshot/parts.ts';
 import { CodeColumn, type CodeValues } from './code-column.ts';
 import { ListArena } from './list-arena.ts';
 import { ValueDictionary } from './value-dictionary.ts';
@@ -55,6 +56,18 @@ export class ListCodes extends CodeColumn {
     }
     this.#lists.clear(doc);
     this.present.remove(doc);
+  }
+
+  override *parts(): Parts {
+    yield* this.dictionary.parts();
+    yield* this.present.parts();
+    yield* this.#lists.parts();
+  }
+
+  override async restore(from: PartReader): Promise<void> {
+    await this.dictionary.restore(from);
+    await this.present.restore(from);
+    await this.#lists.restore(from);
   }
 
   override *grow(capacity: number): Steps<void> {

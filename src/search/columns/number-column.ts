@@ -6,6 +6,7 @@ import type { Condition } from '../filter/condition.ts';
 import { type DocTest, endOfGo, matchNothing } from '../filter/doc-test.ts';
 import { type PointTest, pointTest } from '../filter/point-test.ts';
 import { grown } from '../growth.ts';
+import { float64, int16, type PartReader, type Parts } from '../snapshot/parts.ts';
 import { KeptOrder } from '../sort/kept-order.ts';
 import type { Order } from '../sort/order.ts';
 import type { FirstDocs, Stretch, Walk } from '../sort/sorted-docs.ts';
@@ -57,6 +58,19 @@ export class NumberColumn implements Column {
     this.#values[doc] = Number.NaN;
     this.present.remove(doc);
     return null;
+  }
+
+  *parts(): Parts {
+    yield* this.present.parts();
+    yield this.#values;
+    yield this.#residuals ?? new Int16Array(0);
+  }
+
+  async restore(from: PartReader): Promise<void> {
+    await this.present.restore(from);
+    this.#values = await from.numbers(float64);
+    const residuals = await from.numbers(int16);
+    this.#residuals = residuals.length === 0 ? null : residuals;
   }
 
   *grow(capacity: number): Steps<void> {

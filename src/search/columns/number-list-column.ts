@@ -6,6 +6,7 @@ import type { ValueKind } from '../fields/field-type.ts';
 import type { Condition } from '../filter/condition.ts';
 import { type DocTest, matchNothing, matchTested } from '../filter/doc-test.ts';
 import { pointTest } from '../filter/point-test.ts';
+import type { PartReader, Parts } from '../snapshot/parts.ts';
 import type { Order } from '../sort/order.ts';
 import type { Column } from './column.ts';
 import { ListArena } from './list-arena.ts';
@@ -60,6 +61,18 @@ export class NumberListColumn implements Column {
     this.#residuals?.clear(doc);
     this.present.remove(doc);
     return null;
+  }
+
+  *parts(): Parts {
+    yield* this.present.parts();
+    yield* this.#values.parts();
+    if (this.#residuals !== null) yield* this.#residuals.parts();
+  }
+
+  async restore(from: PartReader): Promise<void> {
+    await this.present.restore(from);
+    await this.#values.restore(from);
+    await this.#residuals?.restore(from);
   }
 
   *grow(capacity: number): Steps<void> {

@@ -1,6 +1,7 @@
 import type { Steps } from '../../lib/pace.ts';
 import { Bitmap } from '../bitmap.ts';
 import { type DocTest, matchNothing } from '../filter/doc-test.ts';
+import type { PartReader, Parts } from '../snapshot/parts.ts';
 import type { Column } from './column.ts';
 
 /** A field of type object, which is stored and cannot be searched. The column knows only which docs have it. */
@@ -23,6 +24,14 @@ export class ObjectColumn implements Column {
   clear(doc: number): null {
     this.present.remove(doc);
     return null;
+  }
+
+  parts(): Parts {
+    return this.present.parts();
+  }
+
+  async restore(from: PartReader): Promise<void> {
+    await this.present.restore(from);
   }
 
   // biome-ignore lint/correctness/useYield: columns grow in steps; this one needs none.

@@ -7,6 +7,7 @@ import { type DocTest, matchNothing, matchTested } from '../filter/doc-test.ts';
 import { PointSet } from '../filter/point-set.ts';
 import { highest, justAbove, justBelow, lowest, pointsOf } from '../filter/point-test.ts';
 import { grown } from '../growth.ts';
+import { float64, type PartReader, type Parts } from '../snapshot/parts.ts';
 import type { Column } from './column.ts';
 import { comparePoints, type NumberPoint, queryPointOf } from './number-point.ts';
 import { type Interval, intervalOf } from './range-value.ts';
@@ -48,6 +49,16 @@ export class RangeColumn implements Column {
   clear(doc: number): null {
     this.present.remove(doc);
     return null;
+  }
+
+  *parts(): Parts {
+    yield* this.present.parts();
+    yield this.#bounds;
+  }
+
+  async restore(from: PartReader): Promise<void> {
+    await this.present.restore(from);
+    this.#bounds = await from.numbers(float64);
   }
 
   *grow(capacity: number): Steps<void> {

@@ -5,6 +5,7 @@ import type { FacetTally } from '../facets/tally.ts';
 import type { CodeTest } from '../filter/code-test.ts';
 import { type DocTest, endOfGo, type Listing, matchTested } from '../filter/doc-test.ts';
 import { grown } from '../growth.ts';
+import { int32, type PartReader, type Parts } from '../snapshot/parts.ts';
 import { CodeColumn, type CodeValues } from './code-column.ts';
 import { type PlainValue, ValueDictionary } from './value-dictionary.ts';
 
@@ -95,6 +96,21 @@ export class ScalarCodes extends CodeColumn {
     this.dictionary.release(code);
     this.present.remove(doc);
     return null;
+  }
+
+  override *parts(): Parts {
+    yield* this.dictionary.parts();
+    yield* this.present.parts();
+    for (const numbers of [this.#codes, this.#next, this.#previous, this.#heads]) yield numbers;
+  }
+
+  override async restore(from: PartReader): Promise<void> {
+    await this.dictionary.restore(from);
+    await this.present.restore(from);
+    this.#codes = await from.numbers(int32);
+    this.#next = await from.numbers(int32);
+    this.#previous = await from.numbers(int32);
+    this.#heads = await from.numbers(int32);
   }
 
   override *grow(capacity: number): Steps<void> {

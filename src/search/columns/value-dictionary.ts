@@ -4,6 +4,7 @@ import { grown } from '../growth.ts';
 import { PagedList } from '../paged-list.ts';
 import { current } from '../phase.ts';
 import { SegmentedMap } from '../segmented-map.ts';
+import { float64, type PartReader, type Parts, uint32 } from '../snapshot/parts.ts';
 import { compareText, orderPrefix } from '../text/code-points.ts';
 import { Trigrams } from './trigrams.ts';
 
@@ -34,6 +35,27 @@ export class ValueDictionary {
     const values =
       this.#uses.byteLength + this.#keys.byteLength + this.#codes.size * perValue + this.#textUnits;
     return values + (this.#trigrams?.bytes ?? 0);
+  }
+
+  *parts(): Parts {
+    yield this.#uses;
+    yield this.#keys;
+    yield this.#values;
+  }
+
+  async restore(from: PartReader): Promise<void> {
+    this.#uses = await from.numbers(uint32);
+    this.#keys = await from.numbers(float64);
+    await from.values((value) => {
+      const code = this.#newCode();
+      if (value === undefined) {
+        this.#free.push(code);
+        return;
+      }
+      this.#values.set(code, value);
+      this.#codes.add(value, code);
+      this.#textUnits += unitsOf(value);
+    });
   }
 
   /** How many codes there is room for. */

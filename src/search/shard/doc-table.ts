@@ -9,6 +9,7 @@ import { NumberColumn } from '../columns/number-column.ts';
 import { ScalarCodes } from '../columns/scalar-codes.ts';
 import { grown } from '../growth.ts';
 import type { IndexItem } from '../index-item.ts';
+import { int32, type PartReader, type Parts, uint32 } from '../snapshot/parts.ts';
 import { compareText } from '../text/code-points.ts';
 import { TextArena } from './text-arena.ts';
 
@@ -32,10 +33,42 @@ export class DocTable {
   #indexed = new Bitmap(capacityMin);
   readonly #texts = new TextArena(capacityMin);
   readonly #free: number[] = [];
+  /** Docs from a snapshot that are not known to be as Redis has them. */
+  #unproven = new Bitmap(0);
+  #unprovenCount = 0;
 
   get bytes(): number {
     const columns = this.#originIds.bytes + this.#sourceIds.bytes + this.#updatedAt.bytes;
     return columns + this.capacity * 4 + this.#texts.bytes;
+  }
+
+  *parts(): Parts {
+    yield Uint32Array.of(this.capacity, this.docCount, this.size);
+    yield* this.live.parts();
+    for (const column of [this.#originIds, this.#sourceIds, this.#updatedAt]) yield* column.parts();
+    yield this.#partitions;
+    yield* this.#indexed.parts();
+    yield* this.#texts.parts();
+  }
+
+  /** Takes its parts back. All docs are unproven then. Ids of docs that are gone are neither in use nor free. */
+  async restore(from: PartReader): Promise<void> {
+    [this.capacity = 0, this.docCount = 0, this.size = 0] = await from.numbers(uint32);
+    await this.live.restore(from);
+    for (const column of [this.#originIds, this.#sourceIds, this.#updatedAt]) await column.restore(from);
+    this.#partitions = await from.numbers(int32);
+    await this.#indexed.restore(from);
+    await this.#texts.restore(from);
+    this.#unproven.words = this.live.words.slice();
+    this.#unprovenCount = this.size;
+  }
+
+  get hasUnproven(): boolean {
+    return this.#unprovenCount > 0;
+  }
+
+  isUnproven(doc: number): boolean {
+    return this.#unproven.has(doc);
   }
 
   /** The doc of an item; -1 when there is no such item. */
@@ -70,7 +103,8 @@ export class DocTable {
   /** Notes another time of change for the same fields. */
   touch(doc: number, partition: number, updatedAtMs: number): void {
     this.#partitions[doc] = partition;
-    this.#updatedAt.set(doc, updatedAtMs);
+    if (this.updatedAtMsOf(doc) !== updatedAtMs) this.#updatedAt.set(doc, updatedAtMs);
+    this.#prove(doc);
   }
 
   markIndexed(doc: number): void {
@@ -85,6 +119,7 @@ export class DocTable {
     this.#updatedAt.clear(doc);
     this.#texts.clear(doc);
     this.live.remove(doc);
+    this.#prove(doc);
     this.size -= 1;
     const isIndexed = this.#indexed.has(doc);
     this.#indexed.remove(doc);
@@ -153,6 +188,12 @@ export class DocTable {
   facetCodes(name: string): CodeColumn | null {
     if (name === '_originId') return this.#originIds;
     return name === '_sourceGuid' ? this.#sourceIds : null;
+  }
+
+  #prove(doc: number): void {
+    if (!this.#unproven.has(doc)) return;
+    this.#unproven.remove(doc);
+    this.#unprovenCount -= 1;
   }
 
   *#grow(): Steps<void> {

@@ -5,6 +5,7 @@ import { CodeColumn } from '../columns/code-column.ts';
 import type { Column } from '../columns/column.ts';
 import { createColumn } from '../columns/create-column.ts';
 import { type FieldTraits, type FieldType, traitsOf } from '../fields/field-type.ts';
+import { type PartReader, type Parts, uint32 } from '../snapshot/parts.ts';
 import { FieldText } from '../text/field-text.ts';
 import { FacetCodes } from './facet-codes.ts';
 
@@ -29,6 +30,18 @@ export class Field {
 
   get bytes(): number {
     return this.column.bytes + (this.text?.bytes ?? 0) + (this.#facetCodes?.bytes ?? 0);
+  }
+
+  *parts(): Parts {
+    yield Uint32Array.of(this.#capacity);
+    yield* this.column.parts();
+    if (this.text !== null) yield* this.text.parts();
+  }
+
+  async restore(from: PartReader): Promise<void> {
+    [this.#capacity = 0] = await from.numbers(uint32);
+    await this.column.restore(from);
+    await this.text?.restore(from);
   }
 
   /**

@@ -9,9 +9,10 @@ import type { PlainValue } from '../columns/value-dictionary.ts';
 import type { SentPlace } from '../distinct/sent-place.ts';
 import { facetGroupsPerShardMax } from '../facets/facet.ts';
 import type { FieldType } from '../fields/field-type.ts';
-import type { IndexItem } from '../index-item.ts';
+import type { IndexItem, ItemHead } from '../index-item.ts';
 import { populationsOf } from '../populations.ts';
 import type { FacetGroup, FacetGroups, RowPlace, ShardAnswer } from '../shard-answer.ts';
+import { type PartReader, type Parts, uint32 } from '../snapshot/parts.ts';
 import { placesOf, placesOfFirsts, reduced, reductionOf } from './distinct.ts';
 import { facetsOf, groupsOf, noGroups } from './facet-groups.ts';
 import { Field } from './field.ts';
@@ -62,6 +63,55 @@ export class Shard {
     return this.#tables.bytes;
   }
 
+  /** Its fields with their types, in the order in which `restore` must know them. */
+  get fieldTypes(): readonly (readonly [name: string, type: FieldType])[] {
+    return [...this.#tables.fields].map(([name, { type }]) => [name, type]);
+  }
+
+  /** What it is made of. Nothing may change it before the last part is written. */
+  *parts(): Parts {
+    const { docs, fields } = this.#tables;
+    yield Uint32Array.of(this.#hasUnknownField ? 1 : 0);
+    yield* docs.parts();
+    for (const field of fields.values()) yield* field.parts();
+  }
+
+  /**
+   * Takes the parts of another shard that had the same fields in the same order. It must be empty. Until each item was
+   * confirmed, put or taken, nobody may ask it (`hasUnproven`). @throws SnapshotDamagedError; it must then be thrown away
+   */
+  async restore(from: PartReader): Promise<void> {
+    const { docs, fields } = this.#tables;
+    const [hasUnknownField] = await from.numbers(uint32);
+    this.#hasUnknownField = hasUnknownField === 1;
+    await docs.restore(from);
+    for (const field of fields.values()) await field.restore(from);
+    // Lists may still have docs that were gone.
+    for (let doc = 0; doc < docs.docCount; doc += 1) if (!docs.live.has(doc)) this.#sweeper.bury(doc);
+  }
+
+  /** Items of a snapshot are here of which nobody has said yet whether they are still so. */
+  get hasUnproven(): boolean {
+    return this.#tables.docs.hasUnproven;
+  }
+
+  /**
+   * Says that an item has these fields now. @param fieldsText their JSON text
+   * @returns whether it is here with just this text; nothing was done otherwise
+   */
+  confirm({ partition, sourceId, originId, updatedAtMs }: ItemHead, fieldsText: string): boolean {
+    const { docs } = this.#tables;
+    const doc = docs.find(sourceId, originId);
+    if (doc < 0 || docs.textOf(doc) !== fieldsText) return false;
+    docs.touch(doc, partition, updatedAtMs);
+    return true;
+  }
+
+  /** Removes the items of a snapshot that nobody has confirmed, in steps. */
+  dropUnproven(): Maybe<void> {
+    return new Unfinished(this.#dropAll((doc) => this.#tables.docs.isUnproven(doc)));
+  }
+
   /** Adds a field that auto-indexing has found, with the values that items have already. */
   addField(name: string, type: FieldType): void {
     const { docs, fields } = this.#tables;
@@ -102,7 +152,7 @@ export class Shard {
 
   /** Removes every item of a partition, in steps. */
   dropPartition(partition: number): Maybe<void> {
-    return new Unfinished(this.#dropPartition(partition));
+    return new Unfinished(this.#dropAll((doc) => this.#tables.docs.partitionOf(doc) === partition));
   }
 
   /** How the words of a field are read. */
@@ -204,10 +254,10 @@ export class Shard {
     return true;
   }
 
-  *#dropPartition(partition: number): Steps<void> {
+  *#dropAll(isToGo: (doc: number) => boolean): Steps<void> {
     const { docs } = this.#tables;
     for (const doc of docs.all()) {
-      if (docs.partitionOf(doc) !== partition) continue;
+      if (!isToGo(doc)) continue;
       yield* this.#retire(doc);
       if (pace.isOver()) yield;
     }

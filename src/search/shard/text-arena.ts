@@ -1,6 +1,7 @@
 import { assert } from '../../lib/assert.ts';
 import type { Steps } from '../../lib/pace.ts';
 import { grown } from '../growth.ts';
+import { bytes, float64, int32, type PartReader, type Parts, uint32 } from '../snapshot/parts.ts';
 
 const chunkBytesMin = 16 * 1024;
 const chunkBytesMax = 1024 * 1024;
@@ -37,6 +38,29 @@ export class TextArena {
 
   get bytes(): number {
     return this.#allocated + this.#chunkOf.byteLength + this.#offsetOf.byteLength;
+  }
+
+  *parts(): Parts {
+    yield this.#chunkOf;
+    yield this.#offsetOf;
+    yield Float64Array.from(this.#chunks, (chunk) => chunk?.live ?? nowhere);
+    for (const chunk of this.#chunks) if (chunk !== null) yield chunk.bytes.subarray(0, chunk.end);
+  }
+
+  /** Takes its parts back. The chunks are full then, and the next text begins another. */
+  async restore(from: PartReader): Promise<void> {
+    this.#chunkOf = await from.numbers(int32);
+    this.#offsetOf = await from.numbers(uint32);
+    for (const [index, live] of (await from.numbers(float64)).entries()) {
+      if (live === nowhere) {
+        this.#chunks[index] = null;
+        this.#freeChunks.push(index);
+        continue;
+      }
+      const texts = await from.numbers(bytes);
+      this.#chunks[index] = { bytes: texts, end: texts.length, live };
+      this.#allocated += texts.length;
+    }
   }
 
   *grow(capacity: number): Steps<void> {

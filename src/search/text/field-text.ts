@@ -1,6 +1,7 @@
 import { pace, type Steps } from '../../lib/pace.ts';
 import type { Analyzer } from '../analysis/analyzer.ts';
 import { PhraseFinder } from '../analysis/phrase-finder.ts';
+import type { PartReader, Parts } from '../snapshot/parts.ts';
 import { TextIndex } from './text-index.ts';
 import { isIndexable, wordPieces, wordsOfAll } from './words.ts';
 
@@ -30,6 +31,14 @@ export class FieldText {
 
   get bytes(): number {
     return this.words.bytes + (this.phrases?.bytes ?? 0);
+  }
+
+  *parts(): Parts {
+    for (const index of this.indexes) yield* index.parts();
+  }
+
+  async restore(from: PartReader): Promise<void> {
+    for (const index of this.indexes) await index.restore(from);
   }
 
   /** Adds the texts of a doc, in steps. The doc must be new here, or swept out. @returns whether it has words */

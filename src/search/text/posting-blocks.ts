@@ -1,4 +1,5 @@
 import { assert } from '../../lib/assert.ts';
+import { int32, type PartReader, type Parts } from '../snapshot/parts.ts';
 
 /** A page that is full grown has so many numbers. It must be a power of two. */
 const pageBits = 16;
@@ -21,6 +22,19 @@ export class PostingBlocks {
 
   get bytes(): number {
     return this.#pages.reduce((sum, page) => sum + page.byteLength, 0);
+  }
+
+  *parts(): Parts {
+    yield Int32Array.of(this.#open, this.#used, this.#pages.length, this.#free.length);
+    yield* this.#pages;
+    for (const blocks of this.#free) yield Int32Array.from(blocks ?? []);
+  }
+
+  async restore(from: PartReader): Promise<void> {
+    const [open = 0, used = 0, pageCount = 0, freeCount = 0] = await from.numbers(int32);
+    [this.#open, this.#used] = [open, used];
+    for (let page = 0; page < pageCount; page += 1) this.#pages[page] = await from.numbers(int32);
+    for (let size = 0; size < freeCount; size += 1) this.#free[size] = Array.from(await from.numbers(int32));
   }
 
   /** The page of a block. A page must not be kept: `take` may replace the first one. */

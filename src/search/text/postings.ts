@@ -1,3 +1,4 @@
+import { int32, type PartReader, type Parts } from '../snapshot/parts.ts';
 import { PostingBlocks } from './posting-blocks.ts';
 
 /** Docs of a term, for a loop: those at `from` and behind, before `end`. */
@@ -25,6 +26,16 @@ export class Postings {
 
   get bytes(): number {
     return this.#heads.byteLength + this.#blocks.bytes;
+  }
+
+  *parts(): Parts {
+    yield this.#heads;
+    yield* this.#blocks.parts();
+  }
+
+  async restore(from: PartReader): Promise<void> {
+    this.#heads = await from.numbers(int32);
+    await this.#blocks.restore(from);
   }
 
   /** The doc must not be in the list of the place. */

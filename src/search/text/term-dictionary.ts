@@ -3,6 +3,7 @@ import { pace, type Steps, unitsPerGo } from '../../lib/pace.ts';
 import { PagedList } from '../paged-list.ts';
 import { current } from '../phase.ts';
 import { SegmentedMap } from '../segmented-map.ts';
+import { int32, type PartReader, type Parts } from '../snapshot/parts.ts';
 import { BeginningOrder } from './beginning-order.ts';
 import { EditDistance } from './edit-distance.ts';
 import { hasMoreBits, letterMask, spareBits } from './letter-mask.ts';
@@ -70,6 +71,27 @@ export class TermDictionary {
   get bytes(): number {
     const ofIndexes = (this.#index?.bytes ?? 0) + (this.#builder?.bytes ?? 0) + (this.#order?.bytes ?? 0);
     return this.#outlines.byteLength + 8 * this.#terms.length + ofIndexes;
+  }
+
+  *parts(): Parts {
+    yield this.#outlines;
+    yield this.#terms;
+  }
+
+  /** Takes its parts back. @param onTerm called with each term */
+  async restore(from: PartReader, onTerm: (term: string) => void): Promise<void> {
+    this.#outlines = await from.numbers(int32);
+    await from.values((term) => {
+      const place = this.#terms.length;
+      const text = String(term);
+      this.#terms.push(text);
+      if (this.#outlines[place] === goneOutline) {
+        this.#removed += 1;
+        return;
+      }
+      this.#places.add(text, place);
+      onTerm(text);
+    });
   }
 
   /** Where a term stands; undefined: it is not there. */

@@ -1,6 +1,7 @@
 import { pace, type Steps } from '../../lib/pace.ts';
 import type { Stem } from '../analysis/stemmers.ts';
 import type { Bitmap } from '../bitmap.ts';
+import { type PartReader, type Parts, uint32 } from '../snapshot/parts.ts';
 import { type DocRun, Postings } from './postings.ts';
 import { StemTerms } from './stem-terms.ts';
 import { type SweepCursor, TermDictionary } from './term-dictionary.ts';
@@ -36,6 +37,18 @@ export class TextIndex {
   get bytes(): number {
     const ofTerms = this.#terms.bytes + this.#terms.size * bytesPerTerm;
     return ofTerms + this.#postings.bytes + (this.#stems?.bytes ?? 0);
+  }
+
+  *parts(): Parts {
+    yield* this.#terms.parts();
+    yield* this.#postings.parts();
+    yield Uint32Array.of(this.#postingCount);
+  }
+
+  async restore(from: PartReader): Promise<void> {
+    await this.#terms.restore(from, (term) => this.#stems?.add(term));
+    await this.#postings.restore(from);
+    [this.#postingCount = 0] = await from.numbers(uint32);
   }
 
   /** @param words must be distinct. The doc must be new to this field, or swept out of it */

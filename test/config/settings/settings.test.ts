@@ -28,6 +28,7 @@ test('without variables every setting has its documented default', () => {
     isConfigDirGiven: false,
     isConfigDirOwn: true,
     dataDir: resolve('.data'),
+    snapshotDir: resolve('.data/shards'),
     workers: Math.max(1, availableParallelism() - 1),
     shardCopies: 1,
     workerNiceness: 0,
@@ -66,7 +67,7 @@ test('without variables every setting has its documented default', () => {
 test('every setting is listed with its default as the variable is written', () => {
   for (const { variable, default: text, meaning, allowed } of listSettings()) {
     assert.ok(meaning !== '' && allowed !== '', variable);
-    const isInWords = ['CONFIG_DIR', 'WORKERS', 'DEMO', 'PUBLIC_URL'].includes(variable);
+    const isInWords = ['CONFIG_DIR', 'SNAPSHOT_DIR', 'WORKERS', 'DEMO', 'PUBLIC_URL'].includes(variable);
     if (text !== '' && !isInWords) assert.deepEqual(readSettings({ [variable]: text }), readSettings({}));
   }
   const byName = new Map(listSettings().map((setting) => [setting.variable, setting]));
@@ -85,6 +86,11 @@ test('an empty variable is an absent one', () => {
   assert.deepEqual(readSettings({ PORT: '', REDIS_URL: ' ', DEMO: '', HEADER_PREFIX: '' }), readSettings({}));
 });
 
+test('snapshots stand in the data folder, or are turned off', () => {
+  assert.equal(readSettings({ DATA_DIR: 'here' }).snapshotDir, resolve('here/shards'));
+  assert.equal(readSettings({ SNAPSHOT_DIR: 'off' }).snapshotDir, null);
+});
+
 test('every variable is read', () => {
   const settings = readSettings({
     PORT: '0',
@@ -92,6 +98,7 @@ test('every variable is read', () => {
     REDIS_CLUSTER: '10.0.0.1:7000, redis-2:7001,[::1]:7002',
     CONFIG_DIR: '/etc/site',
     DATA_DIR: 'here',
+    SNAPSHOT_DIR: 'kept',
     WORKERS: '3',
     SHARD_COPIES: '2',
     WORKER_NICENESS: '10',
@@ -140,6 +147,7 @@ test('every variable is read', () => {
     isConfigDirGiven: true,
     isConfigDirOwn: false,
     dataDir: resolve('here'),
+    snapshotDir: resolve('kept'),
     workers: 3,
     shardCopies: 2,
     workerNiceness: 10,

@@ -13,19 +13,22 @@ import { openStreamSource, type StreamSource } from '../../../store/streams/shar
 import { formatGroup, parseGroup } from '../../protocol/partition-group.ts';
 import type { AnsweringShards } from '../answering-shards.ts';
 import type { ShardState } from '../shard-state.ts';
+import type { OpenSnapshots } from '../snapshots/open-snapshots.ts';
 import { groupsFor, placeOf } from './placement.ts';
 import { type CopyContext, ShardCopy } from './shard-copy.ts';
 
 const tickMs = 500;
 const leavePollMs = 50;
 
-export interface ShardCopiesOptions extends Omit<CopyContext, 'streams'> {
+export interface ShardCopiesOptions extends Omit<CopyContext, 'streams' | 'snapshots'> {
   /** Id of the worker, as in its heartbeat. */
   readonly workerId: string;
   /** Workers that shall hold each partition. */
   readonly copies: number;
   /** Null before the first `reconfigure`. */
   readonly configuration: Configuration | null;
+  /** Absent or null: it keeps no snapshots. */
+  readonly openSnapshots?: OpenSnapshots | null;
 }
 
 interface OtherWorker extends CopiesBeat {
@@ -64,9 +67,11 @@ export class ShardCopies implements AnsweringShards {
     });
   }
 
-  async close(): Promise<void> {
+  /** @param endsMs until when snapshots may be written, on the clock of `performance.now()`; absent: none are */
+  async close(endsMs = 0): Promise<void> {
     this.#stop.abort();
     await this.#running;
+    for (const copy of this.#copies.values()) await copy.keep(endsMs);
     for (const copy of this.#copies.values()) copy.close();
     this.#streams.close();
   }
@@ -171,8 +176,9 @@ export class ShardCopies implements AnsweringShards {
   #hold(name: string): void {
     const group = parseGroup(name);
     if (group === null) throw new TypeError(`${name} is no group`);
-    const { store, autoFields, onTrouble } = this.options;
-    const context = { store, streams: this.#streams, autoFields, onTrouble };
+    const { store, autoFields, openSnapshots = null, onTrouble } = this.options;
+    const snapshots = openSnapshots?.(`group ${name}`) ?? null;
+    const context = { store, streams: this.#streams, autoFields, snapshots, onTrouble };
     const copy = new ShardCopy(context, group, this.#configuration);
     copy.shards.onProgress(() => {
       for (const listener of this.#listeners) listener();

@@ -17,6 +17,7 @@ import { StreamGapError } from '../../../store/streams/stream.ts';
 import { formatGroup, type PartitionGroup, partitionsOf } from '../../protocol/partition-group.ts';
 import { ShardSet } from '../shard-set.ts';
 import { ShardState } from '../shard-state.ts';
+import type { ShardSnapshots } from '../snapshots/shard-snapshots.ts';
 
 /** Items of one index that are read at a time. */
 const itemsPerRead = 100;
@@ -28,6 +29,8 @@ export interface CopyContext {
   /** Where the changes of all partitions are read. */
   readonly streams: StreamSource;
   readonly autoFields: AutoFields;
+  /** Null: it keeps none. */
+  readonly snapshots: ShardSnapshots | null;
   onTrouble(message: string, error: unknown): void;
 }
 
@@ -36,11 +39,12 @@ export class ShardCopy {
   readonly partitions: readonly number[];
   readonly #name: string;
   readonly #followers: readonly ItemChangesFollower[];
+  #isClosed = false;
 
   constructor(
     private readonly context: CopyContext,
     readonly group: PartitionGroup,
-    configuration: Configuration | null,
+    private readonly configuration: Configuration | null,
   ) {
     const { store, streams, autoFields } = context;
     this.#name = formatGroup(group);
@@ -57,11 +61,28 @@ export class ShardCopy {
   }
 
   start(): void {
+    void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    const { snapshots } = this.context;
+    if (this.configuration !== null) await snapshots?.restore(this.shards, this.configuration);
+    if (this.#isClosed) return;
     for (const follower of this.#followers) void follower.run();
+    snapshots?.watch(this.shards);
+  }
+
+  /** Follows nothing more, and keeps a snapshot for the next worker. @param endsMs as of `ShardSnapshots.close` */
+  async keep(endsMs: number): Promise<void> {
+    this.#isClosed = true;
+    for (const follower of this.#followers) follower.close();
+    await this.context.snapshots?.close(this.shards, endsMs);
   }
 
   /** Drops everything. */
   close(): void {
+    this.#isClosed = true;
+    void this.context.snapshots?.stop();
     for (const follower of this.#followers) follower.close();
     for (const partition of this.partitions) this.shards.close(partition);
   }

@@ -132,6 +132,11 @@ export class System {
     return path.join(this.folder, 'redis');
   }
 
+  /** Where workers keep their snapshots. */
+  get snapshotDir(): string {
+    return path.join(this.folder, 'data', 'shards');
+  }
+
   /** A folder for files of the test's own. */
   get scratchDir(): string {
     const dir = path.join(this.folder, 'scratch');
@@ -160,6 +165,7 @@ export class System {
       REDIS_URL: this.own.redis?.url ?? '',
       REDIS_CLUSTER: this.#cluster?.seeds ?? '',
       CONFIG_DIR: this.configDir,
+      DATA_DIR: path.join(this.folder, 'data'),
       PARTITIONS: String(this.#partitions),
       HOST: '127.0.0.1',
       LOG_LEVEL: 'info',

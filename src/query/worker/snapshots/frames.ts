@@ -1,0 +1,96 @@
+/**
+ * The file of a snapshot: frames of bytes, each with its length and a digest of its number and bytes. So a file that was cut,
+ * mixed up or damaged anywhere is noticed before anything of it is used.
+ */
+import { createHash } from 'node:crypto';
+import { type FileHandle, open } from 'node:fs/promises';
+import { SnapshotDamagedError } from '../../../search/snapshot/parts.ts';
+
+/** Length and digest before the bytes of a frame. */
+const digestBytes = 32;
+const headBytes = 4 + digestBytes;
+/** No value of an item is so large. It keeps a damaged length from taking memory. */
+const frameBytesMax = 256 * 1024 * 1024;
+
+/** Appends frames to a file. */
+export class FrameWriter {
+  #count = 0;
+
+  constructor(private readonly file: FileHandle) {}
+
+  /** Writes bytes, which may be changed again when it resolves. The digest is taken at once. @throws what the disk says */
+  async write(bytes: Uint8Array): Promise<void> {
+    const head = Buffer.alloc(headBytes);
+    head.writeUInt32LE(bytes.byteLength);
+    digestOf(this.#count, bytes).copy(head, 4);
+    this.#count += 1;
+    await writeWhole(this.file, head);
+    await writeWhole(this.file, bytes);
+  }
+}
+
+/** Reads frames from the beginning of a file. */
+export class FrameReader {
+  #count = 0;
+  readonly #head = Buffer.alloc(headBytes);
+
+  private constructor(private readonly file: FileHandle) {}
+
+  /** @throws what the disk says */
+  static async open(path: string): Promise<FrameReader> {
+    return new FrameReader(await open(path, 'r'));
+  }
+
+  async close(): Promise<void> {
+    await this.file.close();
+  }
+
+  /** The next frame, in memory of its own. @throws SnapshotDamagedError */
+  async next(): Promise<Buffer> {
+    const length = await this.#nextLength();
+    const bytes = Buffer.allocUnsafeSlow(length);
+    await this.#fill(bytes);
+    return bytes;
+  }
+
+  /** Reads the next frame into the beginning of an array. @returns its length @throws SnapshotDamagedError */
+  async nextInto(bytes: Uint8Array): Promise<number> {
+    const length = await this.#nextLength();
+    if (length > bytes.byteLength) throw new SnapshotDamagedError('a frame is too long');
+    await this.#fill(bytes.subarray(0, length));
+    return length;
+  }
+
+  async #nextLength(): Promise<number> {
+    await readWhole(this.file, this.#head);
+    const length = this.#head.readUInt32LE();
+    if (length > frameBytesMax) throw new SnapshotDamagedError('a frame is too long');
+    return length;
+  }
+
+  async #fill(bytes: Uint8Array): Promise<void> {
+    await readWhole(this.file, bytes);
+    if (!digestOf(this.#count, bytes).equals(this.#head.subarray(4))) {
+      throw new SnapshotDamagedError(`frame ${this.#count} is damaged`);
+    }
+    this.#count += 1;
+  }
+}
+
+function digestOf(count: number, bytes: Uint8Array): Buffer {
+  return createHash('sha256').update(Uint32Array.of(count)).update(bytes).digest();
+}
+
+async function writeWhole(file: FileHandle, bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.byteLength; ) {
+    at += (await file.write(bytes, at, bytes.byteLength - at)).bytesWritten;
+  }
+}
+
+async function readWhole(file: FileHandle, bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.byteLength; ) {
+    const { bytesRead } = await file.read(bytes, at, bytes.byteLength - at, null);
+    if (bytesRead === 0) throw new SnapshotDamagedError('it ends too early');
+    at += bytesRead;
+  }
+}

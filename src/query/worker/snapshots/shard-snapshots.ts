@@ -1,0 +1,246 @@
+/**
+ * Snapshots of a worker's shards: when they are read and written. They are a cache that is proved item by item, so what
+ * becomes of a file never changes an answer (docs/design/search.md "How a worker starts").
+ */
+import { setTimeout } from 'node:timers/promises';
+import type { Configuration } from '../../../config/configuration.ts';
+import {
+  snapshotChangedShare,
+  snapshotChangesMin,
+  snapshotItemsMin,
+  snapshotQuietMs,
+  snapshotTimeShareMax,
+} from '../../../contract/limits.ts';
+import { repeat } from '../../../lib/repeat.ts';
+import { SnapshotDamagedError } from '../../../search/snapshot/parts.ts';
+import { indexOfField, itemIndexField, listItemIndexes } from '../../../store/derived/items.ts';
+import type { AutoFields } from '../../../store/entities/auto-fields.ts';
+import { StoreUnavailableError } from '../../../store/redis/errors.ts';
+import type { Store } from '../../../store/store.ts';
+import { definitionOf, type IndexDefinition, knownFields, textOfDefinition } from '../../index-fields.ts';
+import type { LiveShard } from '../live-shard.ts';
+import type { ShardSet } from '../shard-set.ts';
+import { codeDigest } from './code-digest.ts';
+import { openSnapshot, type SnapshotHead, writeSnapshot } from './snapshot-file.ts';
+import type { SnapshotFolder } from './snapshot-folder.ts';
+
+const lookPauseMs = 1_000;
+
+export interface SnapshotsOptions {
+  readonly store: Store;
+  readonly autoFields: AutoFields;
+  readonly folder: SnapshotFolder;
+  /** How long nothing must have changed before it writes; absent: the documented default. */
+  readonly quietMs?: number;
+  /** Told of each file that was read. @param items how many it had; those that are not in Redis so will go */
+  onRestored?(index: string, items: number): void;
+  /** Told once when the folder cannot be used, and of each file that was thrown away. */
+  onTrouble(message: string, error: unknown): void;
+}
+
+interface WrittenShard {
+  /** Null: there is a file of another process, or none. */
+  readonly live: LiveShard | null;
+  readonly changeCount: number;
+}
+
+/** What was last seen of a shard, to tell whether it changes. */
+interface SeenShard {
+  readonly live: LiveShard;
+  readonly changeCount: number;
+  readonly sinceMs: number;
+}
+
+export class ShardSnapshots {
+  readonly #code = codeDigest();
+  readonly #written = new Map<string, WrittenShard>();
+  readonly #seen = new Map<string, SeenShard>();
+  readonly #stop = new AbortController();
+  #looking: Promise<void> = Promise.resolve();
+  /** No writing before this time, because it has taken its share. */
+  #restsUntilMs = 0;
+  #isBroken = false;
+
+  constructor(private readonly options: SnapshotsOptions) {}
+
+  /** Fills shards from the files of workers that are gone, as far as that is possible. No partition may be open yet. */
+  async restore(shards: ShardSet, configuration: Configuration): Promise<void> {
+    try {
+      await this.#restoreAll(shards, configuration);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError)) throw error;
+      this.options.onTrouble('index items are loaded without snapshots', error);
+    }
+  }
+
+  async #restoreAll(shards: ShardSet, configuration: Configuration): Promise<void> {
+    const definitions = await this.#definitions(configuration);
+    await this.#usingDisk(async () => {
+      await this.options.folder.make();
+      for (const [name, file] of await this.options.folder.takeOver([...definitions.keys()])) {
+        const definition = definitions.get(name);
+        if (definition !== undefined) await this.#restoreOne(shards, name, definition, file);
+      }
+    });
+  }
+
+  /** Writes shards that have changed much, whenever they rest. */
+  watch(shards: ShardSet): void {
+    this.#looking = repeat(() => this.#look(shards), {
+      pauseMs: lookPauseMs,
+      signal: this.#stop.signal,
+      onError: (error) => this.options.onTrouble('snapshots were not written', error),
+    });
+  }
+
+  /** Writes nothing more. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#looking;
+  }
+
+  /** Writes all shards that have changed, for the next worker. @param endsMs when to give up, on the clock of `performance.now()` */
+  async close(shards: ShardSet, endsMs: number): Promise<void> {
+    await this.stop();
+    const largestFirst = [...shards.lives].sort(([, a], [, b]) => b.shard.size - a.shard.size);
+    for (const [name, live] of largestFirst) {
+      if (this.#changesOf(name, live) === 0 || isSmall(live)) continue;
+      await Promise.race([live.current(), setTimeout(endsMs - performance.now(), undefined, { ref: false })]);
+      await this.#write(name, live, () => performance.now() >= endsMs);
+    }
+    await this.#removeOthers(shards);
+  }
+
+  /** The indexes that have items, and that the configuration has. */
+  async #definitions(configuration: Configuration): Promise<Map<string, IndexDefinition>> {
+    const { store } = this.options;
+    const lists = await Promise.all(
+      store.partitions.tags.map((_, partition) => listItemIndexes(store, partition)),
+    );
+    const definitions = new Map<string, IndexDefinition>();
+    for (const index of lists.flat()) {
+      const definition = definitionOf(configuration, index);
+      if (definition !== null) definitions.set(itemIndexField(index), definition);
+    }
+    return definitions;
+  }
+
+  async #restoreOne(
+    shards: ShardSet,
+    name: string,
+    definition: IndexDefinition,
+    file: string,
+  ): Promise<void> {
+    try {
+      const { head, parts, close } = await openSnapshot(file);
+      try {
+        await this.#checkHead(head, name, definition);
+        const items = await shards.restore(indexOfField(name), definition, new Map(head.fields), parts);
+        this.options.onRestored?.(name, items);
+      } finally {
+        await close();
+      }
+      this.#written.set(name, { live: null, changeCount: 0 });
+    } catch (error) {
+      if (!(error instanceof SnapshotDamagedError)) throw error;
+      await this.options.folder.remove(name);
+      this.options.onTrouble(
+        `the snapshot of index ${name} is of no use: its items are loaded without it`,
+        error,
+      );
+    }
+  }
+
+  /** @throws SnapshotDamagedError when the snapshot is one of another index, or of other code */
+  async #checkHead(
+    { identity, fields }: SnapshotHead,
+    name: string,
+    definition: IndexDefinition,
+  ): Promise<void> {
+    if (identity !== this.#identityOf(name, definition)) {
+      throw new SnapshotDamagedError('it was made by another version, or the index has changed since');
+    }
+    if (definition.kind === 'schema') return;
+    await this.options.autoFields.read(definition.tenant, definition.sourceId, definition.type);
+    const known = knownFields(definition, this.options.autoFields);
+    if (fields.some(([field, type]) => known.get(field) !== type)) {
+      throw new SnapshotDamagedError('the fields of the index have other types');
+    }
+  }
+
+  #identityOf(name: string, definition: IndexDefinition): string {
+    return JSON.stringify([this.#code, name, textOfDefinition(definition)]);
+  }
+
+  async #look(shards: ShardSet): Promise<void> {
+    for (const [name, live] of shards.lives) {
+      if (!this.#isQuiet(name, live) || !this.#isDue(name, live)) continue;
+      const beganMs = performance.now();
+      await this.#write(name, live, () => this.#stop.signal.aborted);
+      const tookMs = performance.now() - beganMs;
+      this.#restsUntilMs = performance.now() + tookMs / snapshotTimeShareMax;
+    }
+    await this.#removeOthers(shards);
+  }
+
+  #isQuiet(name: string, live: LiveShard): boolean {
+    const seen = this.#seen.get(name);
+    const nowMs = performance.now();
+    if (seen?.live !== live || seen.changeCount !== live.changeCount) {
+      this.#seen.set(name, { live, changeCount: live.changeCount, sinceMs: nowMs });
+      return false;
+    }
+    return nowMs - seen.sinceMs >= (this.options.quietMs ?? snapshotQuietMs) && live.canAnswer;
+  }
+
+  #isDue(name: string, live: LiveShard): boolean {
+    const enough = Math.max(snapshotChangesMin, live.shard.size * snapshotChangedShare);
+    return !isSmall(live) && this.#changesOf(name, live) >= enough && performance.now() >= this.#restsUntilMs;
+  }
+
+  /** How many changes the file of a shard lacks. */
+  #changesOf(name: string, live: LiveShard): number {
+    const written = this.#written.get(name);
+    const isFollowed = written !== undefined && (written.live === null || written.live === live);
+    return isFollowed ? live.changeCount - written.changeCount : Number.POSITIVE_INFINITY;
+  }
+
+  /** @param isOver true when it is to give up. It does when the shard changes, too */
+  async #write(name: string, live: LiveShard, isOver: () => boolean): Promise<void> {
+    if (!live.isCurrent) return;
+    const { changeCount, shard, definition } = live;
+    const head = { identity: this.#identityOf(name, definition), fields: shard.fieldTypes };
+    await this.#usingDisk(async () => {
+      const file = this.options.folder.fileOf(name);
+      const isStale = () => live.changeCount !== changeCount || isOver();
+      const isWritten = await writeSnapshot(file, head, shard.parts(), isStale);
+      if (isWritten) this.#written.set(name, { live, changeCount });
+    });
+  }
+
+  /** Removes the files of indexes that are gone, or have become small. */
+  async #removeOthers(shards: ShardSet): Promise<void> {
+    for (const name of this.#written.keys()) {
+      const live = shards.lives.get(name);
+      if (live === undefined ? shards.has(name) : !isSmall(live) || !live.canAnswer) continue;
+      await this.#usingDisk(() => this.options.folder.remove(name));
+      this.#written.delete(name);
+    }
+  }
+
+  /** Does something with files. One line says that it is not possible, and nobody fails for it. */
+  async #usingDisk(act: () => Promise<void>): Promise<void> {
+    try {
+      await act();
+      this.#isBroken = false;
+    } catch (error) {
+      if (!(error instanceof Error && 'syscall' in error)) throw error;
+      if (!this.#isBroken) this.options.onTrouble('snapshots of the index shards cannot be kept', error);
+      this.#isBroken = true;
+    }
+  }
+}
+
+function isSmall({ shard }: LiveShard): boolean {
+  return shard.size < snapshotItemsMin;
+}

@@ -1,0 +1,148 @@
+/**
+ * The files of snapshots: one for each index of each set of shards of each worker, `<store>-<set>-<index>.<worker>.snapshot`,
+ * of which the first three are digests. Only the worker of the name writes a file, and it appears whole. A worker that starts takes over the
+ * file of one that is gone, by giving it its own name: of several that try, one succeeds.
+ */
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { snapshotKeptDays } from '../../../contract/limits.ts';
+import { unfinished } from './snapshot-file.ts';
+
+const suffix = '.snapshot';
+const dayMs = 86_400_000;
+const digestLetters = 16;
+
+export interface SnapshotFolderOptions {
+  readonly folder: string;
+  /** Tells the files of one store from those of another. */
+  readonly secret: Buffer;
+  readonly workerId: string;
+  /** Tells the shards of a group of partitions from others: any text. */
+  readonly set: string;
+  /** Resolves with a test of whether a worker is gone. */
+  readonly goneWorkers: () => Promise<(workerId: string) => boolean>;
+}
+
+interface KnownFile {
+  readonly name: string;
+  readonly set: string;
+  /** Digest of the index. */
+  readonly index: string;
+  readonly workerId: string;
+  readonly isWhole: boolean;
+}
+
+export class SnapshotFolder {
+  readonly #prefix: string;
+  readonly #set: string;
+
+  constructor(private readonly options: SnapshotFolderOptions) {
+    this.#prefix = `${shortDigest(options.secret)}-`;
+    this.#set = shortDigest(options.set);
+  }
+
+  /** The file of an index that this worker writes. @param index any text that tells one index from others */
+  fileOf(index: string): string {
+    const { folder, workerId } = this.options;
+    return path.join(folder, `${this.#prefix}${this.#set}-${shortDigest(index)}.${workerId}${suffix}`);
+  }
+
+  /** Makes the folder. @throws what the disk says */
+  async make(): Promise<void> {
+    await mkdir(this.options.folder, { recursive: true, mode: 0o700 });
+  }
+
+  /**
+   * Takes over a file for each of the indexes, and removes what nobody will use: unfinished ones, those of other indexes, and
+   * those that nobody took for days. @returns the index of each file @throws what the disk says
+   */
+  async takeOver(indexes: readonly string[]): Promise<Map<string, string>> {
+    const wanted = new Map(indexes.map((index) => [shortDigest(index), index]));
+    const isGone = await this.options.goneWorkers();
+    const taken = new Map<string, string>();
+    for (const file of await this.#leftFiles(isGone)) {
+      const isOfSet = file.set === this.#set;
+      const index = isOfSet ? wanted.get(file.index) : undefined;
+      if (index !== undefined && file.isWhole && !taken.has(index)) {
+        if (await this.#take(file, index)) taken.set(index, this.fileOf(index));
+      } else if (!file.isWhole || (isOfSet && index === undefined) || (await this.#isOld(file))) {
+        await this.#remove(file);
+      }
+    }
+    return taken;
+  }
+
+  /** Removes the file of an index that this worker has. @throws what the disk says */
+  async remove(index: string): Promise<void> {
+    await rm(this.fileOf(index), { force: true });
+  }
+
+  /** Files of this store whose worker is gone, those written last first. */
+  async #leftFiles(isGone: (workerId: string) => boolean): Promise<KnownFile[]> {
+    const names = await readdir(this.options.folder).catch(nothingIfAbsent);
+    const left = names.map((name) => this.#parse(name)).filter((file) => file !== null);
+    const aged = await Promise.all(
+      left
+        .filter(({ workerId }) => isGone(workerId))
+        .map(async (file) => ({ file, writtenMs: await this.#writtenMs(file) })),
+    );
+    return aged.sort((a, b) => b.writtenMs - a.writtenMs).map(({ file }) => file);
+  }
+
+  #parse(name: string): KnownFile | null {
+    if (!name.startsWith(this.#prefix)) return null;
+    const isWhole = name.endsWith(suffix);
+    const end = name.lastIndexOf(suffix);
+    if (!isWhole && !name.endsWith(unfinished(suffix))) return null;
+    const [set = '', index = ''] = name.slice(this.#prefix.length).split(/[-.]/, 2);
+    const workerId = name.slice(this.#prefix.length + set.length + index.length + 2, end);
+    return { name, set, index, workerId, isWhole };
+  }
+
+  async #take(file: KnownFile, index: string): Promise<boolean> {
+    try {
+      await rename(this.#pathOf(file), this.fileOf(index));
+      return true;
+    } catch (error) {
+      // Another worker was faster.
+      if (isAbsent(error)) return false;
+      throw error;
+    }
+  }
+
+  async #isOld(file: KnownFile): Promise<boolean> {
+    return (await this.#writtenMs(file)) < Date.now() - snapshotKeptDays * dayMs;
+  }
+
+  /** 0 for a file that is gone meanwhile. */
+  async #writtenMs(file: KnownFile): Promise<number> {
+    try {
+      return (await stat(this.#pathOf(file))).mtimeMs;
+    } catch (error) {
+      if (isAbsent(error)) return 0;
+      throw error;
+    }
+  }
+
+  async #remove(file: KnownFile): Promise<void> {
+    await rm(this.#pathOf(file), { force: true });
+  }
+
+  #pathOf({ name }: KnownFile): string {
+    return path.join(this.options.folder, name);
+  }
+}
+
+function nothingIfAbsent(error: unknown): string[] {
+  if (isAbsent(error)) return [];
+  throw error;
+}
+
+function isAbsent(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}
+
+function shortDigest(text: string | Buffer): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, digestLetters);
+}

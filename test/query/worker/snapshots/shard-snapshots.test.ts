@@ -1,0 +1,317 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import type { Configuration } from '../../../../src/config/configuration.ts';
+import type { JsonObject } from '../../../../src/contract/json.ts';
+import { ShardSet } from '../../../../src/query/worker/shard-set.ts';
+import { ShardSnapshots } from '../../../../src/query/worker/snapshots/shard-snapshots.ts';
+import { SnapshotFolder } from '../../../../src/query/worker/snapshots/snapshot-folder.ts';
+import { encodeItem, itemIndexField, type ScopedIndex } from '../../../../src/store/derived/items.ts';
+import { sourceField } from '../../../../src/store/derived/processed.ts';
+import { AutoFields } from '../../../../src/store/entities/auto-fields.ts';
+import { indexName, keys } from '../../../../src/store/keys.ts';
+import type { Store } from '../../../../src/store/store.ts';
+import { searchIn } from '../../../search/support/searches.ts';
+import { checked } from '../../../search/support/shards.ts';
+import { TestRedis } from '../../../support/redis.ts';
+import { until } from '../../../support/until.ts';
+import { configurationOf, environment, type IndexFields, sourceId, tenantOf } from '../../support/site.ts';
+
+const redis = await TestRedis.start();
+const scope = { tenant: 'acme', environmentId: environment.id };
+const things: ScopedIndex = { scope, index: indexName.schema('things') };
+const site = (fields: IndexFields) => configurationOf(tenantOf({ things: fields }));
+const plain = site({ name: 'keyword', title: 'text', size: 'integer' });
+const partitions = 4;
+const itemCount = 2_400;
+
+/** A store with items, and a folder for the workers of a test. */
+class Host {
+  readonly folder = mkdtempSync(path.join(tmpdir(), 'millrace-snapshots-'));
+  readonly model = new Map<string, JsonObject>();
+  readonly troubles: string[] = [];
+  #workers = 0;
+  readonly running = new Set<string>();
+
+  private constructor(readonly store: Store) {
+    redis.onEnd(async () => rmSync(this.folder, { recursive: true, force: true }));
+  }
+
+  static async start(): Promise<Host> {
+    const host = new Host(await redis.openEmptyStore(partitions));
+    await host.putAll('item', itemCount);
+    return host;
+  }
+
+  async putAll(prefix: string, count: number): Promise<void> {
+    const fields = (number: number) => ({
+      name: `n${number % 7}`,
+      title: `word ${prefix}${number}`,
+      size: number,
+    });
+    await Promise.all(
+      Array.from({ length: count }, (_, number) => this.put(`${prefix}-${number}`, fields(number))),
+    );
+  }
+
+  /** Puts an item into Redis alone, as happens while a worker is down. */
+  async put(originId: string, fields: JsonObject | null): Promise<void> {
+    const tag = this.store.partitions.tag(this.partitionOf(originId));
+    const key = keys.items(tag, scope.tenant, scope.environmentId, sourceId, things.index);
+    await this.store.client.hset(keys.itemIndexes(tag), itemIndexField(things), '1');
+    await this.store.client.hset(keys.sources(tag), sourceField(scope.tenant, sourceId), '1');
+    if (fields === null) {
+      await this.store.client.hdel(key, originId);
+      this.model.delete(originId);
+      return;
+    }
+    await this.store.client.hset(key, originId, encodeItem({ updatedAtMs: 1, fields }));
+    this.model.set(originId, fields);
+  }
+
+  partitionOf(originId: string): number {
+    return this.store.partitions.ofEntity(sourceId, originId);
+  }
+
+  get files(): string[] {
+    return readdirSync(this.folder).sort();
+  }
+
+  /** A worker that restores what it finds and opens partitions. */
+  async worker(opened: readonly number[], configuration: Configuration = plain): Promise<Worker> {
+    this.#workers += 1;
+    const worker = new Worker(this, `worker-${this.#workers}`, configuration);
+    this.running.add(worker.id);
+    await worker.snapshots.restore(worker.shards, configuration);
+    await Promise.all(opened.map((partition) => worker.shards.open(partition, 1, 0)));
+    await worker.settled();
+    return worker;
+  }
+}
+
+class Worker {
+  readonly shards: ShardSet;
+  readonly snapshots: ShardSnapshots;
+
+  constructor(
+    readonly host: Host,
+    readonly id: string,
+    configuration: Configuration,
+  ) {
+    const { store, folder, running, troubles } = host;
+    const autoFields = new AutoFields(store);
+    const goneWorkers = async () => (worker: string) => !running.has(worker);
+    this.shards = new ShardSet(store, autoFields, configuration);
+    this.snapshots = new ShardSnapshots({
+      store,
+      autoFields,
+      folder: new SnapshotFolder({ folder, secret: store.secret, workerId: id, set: 'owned', goneWorkers }),
+      quietMs: 20,
+      onTrouble: (message, error) => troubles.push(`${message}: ${error}`),
+    });
+  }
+
+  get live() {
+    return this.shards.live(itemIndexField(things));
+  }
+
+  /** How many items it had to read anew, because the snapshot did not have them so. */
+  get changeCount(): number {
+    return this.live?.changeCount ?? 0;
+  }
+
+  /** Waits until what is left of the snapshot is gone. */
+  async settled(): Promise<void> {
+    await until('the shard can answer', () => this.live?.canAnswer ?? true);
+  }
+
+  async stop(): Promise<void> {
+    this.shards.keepAll();
+    for (const partition of [...this.shards.held.keys()]) this.shards.close(partition);
+    await this.snapshots.close(this.shards, performance.now() + 10_000);
+    this.host.running.delete(this.id);
+  }
+
+  /** Ends without a word. */
+  async kill(): Promise<void> {
+    await this.snapshots.close(this.shards, 0);
+    this.host.running.delete(this.id);
+  }
+
+  /** It answers as a scan of the items of its partitions. */
+  assertAnswers(): void {
+    const { live, host } = this;
+    const mine = [...host.model].filter(([originId]) => this.shards.held.has(host.partitionOf(originId)));
+    assert.equal(live?.canAnswer ?? true, true);
+    assert.equal(live?.shard.size ?? 0, mine.length);
+    const everything = { ...checked({ sort: [{ field: '_originId' }] }), pageSize: 10_000 };
+    const rows = live?.shard.query(everything).rows ?? [];
+    const sorted = mine.sort(([a], [b]) => (a < b ? -1 : 1));
+    assert.deepEqual(
+      rows.map(({ place, fields }) => [place.originId, fields]),
+      sorted,
+    );
+    for (const [originId, fields] of sorted) {
+      const search = searchIn('title', String(fields.title), { literal: true, mode: 'all' });
+      const found = live?.shard.query({ ...everything, search });
+      assert.ok(found?.rows.some(({ place }) => place.originId === originId));
+    }
+  }
+}
+
+const all = [0, 1, 2, 3];
+
+test('a worker takes from the snapshot what did not change, and reads the rest', async () => {
+  const host = await Host.start();
+  const first = await host.worker(all);
+  assert.equal(first.changeCount, itemCount);
+  await first.stop();
+  await host.put('item-1', { name: 'changed', title: 'changed word', size: 1 });
+  await host.put('item-2', null);
+  await host.put('new', { name: 'new', title: 'new word', size: 1 });
+  const second = await host.worker(all);
+  second.assertAnswers();
+  // The changed one, the new one, and that what was not found goes.
+  assert.equal(second.changeCount, 3);
+  assert.deepEqual(host.troubles, []);
+  await second.stop();
+  const third = await host.worker(all);
+  third.assertAnswers();
+  assert.equal(third.changeCount, 0);
+  assert.equal(host.files.length, 1);
+});
+
+test('partitions that moved meanwhile are dropped, or loaded', async () => {
+  const host = await Host.start();
+  const first = await host.worker([0, 1]);
+  await first.stop();
+  const second = await host.worker([1, 2]);
+  second.assertAnswers();
+  await second.shards.open(3, 1, 0);
+  await second.settled();
+  second.assertAnswers();
+  second.shards.close(1);
+  await second.settled();
+  second.assertAnswers();
+});
+
+test('no query is answered while items of the snapshot are unproven', async () => {
+  const host = await Host.start();
+  await (await host.worker(all)).stop();
+  const worker = await host.worker([]);
+  assert.equal(worker.live ?? null, null);
+  let isOpened = false;
+  const opened = Promise.all(all.map((partition) => worker.shards.open(partition, 1, 0))).then(() => {
+    isOpened = true;
+  });
+  let turns = 0;
+  while (!isOpened) {
+    await setImmediate();
+    if (worker.live?.shard.hasUnproven !== true) continue;
+    turns += 1;
+    assert.equal(worker.live.canAnswer, false);
+  }
+  await opened;
+  assert.ok(turns > 0);
+  await worker.settled();
+  worker.assertAnswers();
+});
+
+test('a worker takes the file of one that is gone, and never that of another', async () => {
+  const host = await Host.start();
+  const [first, second] = [await host.worker([0, 1]), await host.worker([2, 3])];
+  await first.stop();
+  assert.equal(host.files.length, 1);
+  await second.stop();
+  const third = await host.worker([2, 3]);
+  const fourth = await host.worker([0, 1]);
+  assert.equal(third.changeCount, 0);
+  assert.equal(fourth.changeCount, 0);
+  assert.equal(host.files.length, 2);
+  const fifth = await host.worker([2, 3]);
+  fifth.assertAnswers();
+  assert.ok(fifth.changeCount > 0, 'it found no file');
+});
+
+test('a snapshot of an index with other fields is thrown away', async () => {
+  const host = await Host.start();
+  await (await host.worker(all)).stop();
+  const second = await host.worker(all, site({ name: 'keyword', title: 'text', size: 'keyword' }));
+  assert.match(
+    host.troubles.join(),
+    /the snapshot of index acme\|env-1\|schema:things is of no use.*has changed/,
+  );
+  assert.deepEqual(host.files, []);
+  assert.ok(second.changeCount > 0);
+});
+
+test('a damaged snapshot is thrown away with a line, and nothing of it is answered', async () => {
+  const host = await Host.start();
+  await (await host.worker(all)).stop();
+  const file = path.join(host.folder, host.files[0] ?? '');
+  const bytes = readFileSync(file);
+  bytes[Math.floor(bytes.length / 2)] = 1 + (bytes[Math.floor(bytes.length / 2)] ?? 0);
+  writeFileSync(file, bytes);
+  const second = await host.worker(all);
+  second.assertAnswers();
+  assert.equal(host.troubles.length, 1);
+  assert.match(host.troubles[0] ?? '', /is of no use.*damaged/);
+  assert.deepEqual(host.files, []);
+});
+
+test('what a killed worker was writing, and files of indexes that are gone, are removed', async () => {
+  const host = await Host.start();
+  await (await host.worker(all)).stop();
+  const [name = ''] = host.files;
+  writeFileSync(path.join(host.folder, `${name}.part`), 'half');
+  const other = name.replace(/[0-9a-f]{16}\./, `${'0'.repeat(16)}.`);
+  writeFileSync(path.join(host.folder, other), 'of another index');
+  writeFileSync(path.join(host.folder, 'anything'), 'of somebody else');
+  const second = await host.worker(all);
+  assert.equal(second.changeCount, 0);
+  assert.deepEqual(host.files, ['anything', name.replace('worker-1', second.id)].sort());
+});
+
+test('a worker writes when much has changed and then nothing more, without being stopped', async () => {
+  const host = await Host.start();
+  const first = await host.worker(all);
+  first.snapshots.watch(first.shards);
+  await host.putAll('more', 2_000);
+  first.shards.close(0);
+  await first.shards.open(0, 2, 0);
+  for (const partition of [1, 2, 3]) await first.shards.open(partition, 2, 0);
+  await until(
+    'the file is there',
+    () => host.files.length === 1 && host.files[0]?.endsWith('.snapshot') === true,
+  );
+  await first.kill();
+  const second = await host.worker(all);
+  assert.equal(second.changeCount, 0);
+  second.assertAnswers();
+});
+
+test('a folder that cannot be used costs one line, and nothing else', async () => {
+  const host = await Host.start();
+  rmSync(host.folder, { recursive: true });
+  writeFileSync(host.folder, 'a file');
+  const worker = await host.worker(all);
+  await worker.stop();
+  assert.equal(host.troubles.length, 1);
+  assert.match(host.troubles[0] ?? '', /^snapshots of the index shards cannot be kept: Error: E/);
+});
+
+test('an index of few items has no file, and one that has become small loses its own', async () => {
+  const host = await Host.start();
+  const first = await host.worker(all);
+  await first.stop();
+  assert.equal(host.files.length, 1);
+  const originIds = [...host.model.keys()].slice(0, 2_000);
+  await Promise.all(originIds.map((originId) => host.put(originId, null)));
+  const second = await host.worker(all);
+  second.assertAnswers();
+  await second.stop();
+  assert.deepEqual(host.files, []);
+});

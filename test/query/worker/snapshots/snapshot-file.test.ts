@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, test } from 'node:test';
+import fc from 'fast-check';
+import { finish } from '../../../../src/lib/pace.ts';
+import {
+  openSnapshot,
+  type SnapshotHead,
+  writeSnapshot,
+} from '../../../../src/query/worker/snapshots/snapshot-file.ts';
+import type { IndexItem } from '../../../../src/search/index-item.ts';
+import { Shard } from '../../../../src/search/shard/shard.ts';
+import { SnapshotDamagedError } from '../../../../src/search/snapshot/parts.ts';
+import { allTypes, type Change, changes, query } from '../../../search/support/arbitraries.ts';
+import { naiveQuery } from '../../../search/support/naive.ts';
+import { searchIn } from '../../../search/support/searches.ts';
+import { applyTo, applyToMap, asJson, ask, checked } from '../../../search/support/shards.ts';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'millrace-snapshots-'));
+after(() => rmSync(folder, { recursive: true }));
+const file = path.join(folder, 'a.snapshot');
+const runs = 40 * Number(process.env.MILLRACE_RUNS ?? 1);
+const never = () => false;
+
+function headOf(shard: Shard): SnapshotHead {
+  return { identity: 'test', fields: shard.fieldTypes };
+}
+
+async function restored(): Promise<Shard> {
+  const { head, parts, close } = await openSnapshot(file);
+  try {
+    const shard = new Shard({ fields: new Map(head.fields) });
+    await shard.restore(parts);
+    return shard;
+  } finally {
+    await close();
+  }
+}
+
+/** What a load does: each item as it is now is confirmed or put, and what was not found goes. @returns how many were confirmed */
+function load(shard: Shard, items: Iterable<IndexItem>): number {
+  let confirmed = 0;
+  for (const item of items) {
+    if (shard.confirm(item, JSON.stringify(item.fields))) confirmed += 1;
+    else shard.upsert(item);
+  }
+  finish(shard.dropUnproven());
+  return confirmed;
+}
+
+function playAll(shard: Shard, items: Map<string, IndexItem>, history: readonly Change[]): void {
+  for (const change of history) {
+    applyTo([shard], change);
+    applyToMap(items, change);
+  }
+}
+
+test('a shard from a snapshot answers every query as a scan of all items, whatever changed before, meanwhile and after', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      changes,
+      changes,
+      changes,
+      fc.array(query, { minLength: 1, maxLength: 6 }),
+      async (before, meanwhile, later, bodies) => {
+        const first = new Shard({ fields: allTypes });
+        const items = new Map<string, IndexItem>();
+        playAll(first, items, before);
+        assert.equal(await writeSnapshot(file, headOf(first), first.parts(), never), true);
+        for (const change of meanwhile) applyToMap(items, change);
+        const shard = await restored();
+        assert.equal(shard.hasUnproven, first.size > 0);
+        load(shard, items.values());
+        assert.equal(shard.hasUnproven, false);
+        const answersAs = () => {
+          assert.equal(shard.size, items.size);
+          for (const body of bodies) {
+            const expected = naiveQuery([...items.values()], allTypes, body);
+            const answer = ask([shard], checked(body), 1000);
+            assert.equal(answer.total, expected.total);
+            assert.deepEqual(
+              answer.rows.map(({ place, score, updatedAtMs, fields }) => [
+                place.originId,
+                place.sourceId,
+                score,
+                updatedAtMs,
+                fields,
+              ]),
+              expected.page.map(({ item, score }) => [
+                item.originId,
+                item.sourceId,
+                score,
+                item.updatedAtMs,
+                JSON.parse(JSON.stringify(item.fields)),
+              ]),
+            );
+            assert.deepEqual(asJson(answer.facets), asJson(expected.facets));
+          }
+        };
+        answersAs();
+        playAll(shard, items, later);
+        answersAs();
+      },
+    ),
+    { numRuns: runs },
+  );
+});
+
+test('items that did not change are taken from the snapshot, after thousands came, changed and went', async () => {
+  const shard = new Shard({ fields: allTypes });
+  const items = new Map<string, IndexItem>();
+  const put = (number: number, round: number) => {
+    const fields = {
+      text: `word${number % 700} other${round} w${number}`,
+      'keyword[]': [`t${number % 9}`, `r${round}`],
+    };
+    const item = { partition: 0, sourceId: 's', originId: `o${number}`, updatedAtMs: round, fields };
+    shard.upsert(item);
+    items.set(item.originId, item);
+  };
+  for (let number = 0; number < 6_000; number += 1) put(number, 0);
+  for (let number = 0; number < 4_000; number += 3) put(number, 1);
+  for (let number = 0; number < 3_000; number += 2) {
+    shard.remove('s', `o${number}`);
+    items.delete(`o${number}`);
+  }
+  await writeSnapshot(file, headOf(shard), shard.parts(), never);
+  const again = await restored();
+  assert.equal(load(again, items.values()), items.size);
+  for (let number = 0; number < 6_000; number += 1) {
+    const filters = { and: [{ field: 'keyword[]', operator: 'equals', value: 'r1' }] };
+    const search = searchIn('text', `w${number}`, { literal: true });
+    const { total } = again.query({ ...checked({ filters }), search });
+    const item = items.get(`o${number}`);
+    assert.equal(total, item?.updatedAtMs === 1 ? 1 : 0, `o${number}`);
+  }
+});
+
+test('a snapshot that is damaged or cut anywhere is refused', async () => {
+  const shard = new Shard({ fields: allTypes });
+  for (let number = 0; number < 40; number += 1) {
+    const fields = {
+      text: `some wörds 中文 ${number}`,
+      'keyword[]': [`k${number}`],
+      long: number,
+      boolean: true,
+    };
+    shard.upsert({ partition: 0, sourceId: 's', originId: `o${number}`, updatedAtMs: 1, fields });
+  }
+  await writeSnapshot(file, headOf(shard), shard.parts(), never);
+  assert.equal((await stat(file)).mode & 0o777, 0o600);
+  const whole = await readFile(file);
+  await restored();
+  const places = Array.from({ length: 100 }, (_, at) => Math.floor((at * whole.length) / 100));
+  for (const place of [...Array(80).keys(), ...places, whole.length - 1]) {
+    const damaged = Buffer.from(whole);
+    damaged[place] = (damaged[place] ?? 0) ^ (1 << (place % 8));
+    writeFileSync(file, damaged);
+    await assert.rejects(restored(), SnapshotDamagedError, `byte ${place} flipped`);
+    writeFileSync(file, whole.subarray(0, place));
+    await assert.rejects(restored(), SnapshotDamagedError, `cut at ${place}`);
+  }
+});
+
+test('a snapshot of a shard that changes meanwhile is not written, and leaves nothing behind', async () => {
+  rmSync(file, { force: true });
+  const shard = new Shard({ fields: allTypes });
+  let looks = 0;
+  const isStale = () => {
+    looks += 1;
+    return looks > 20;
+  };
+  assert.equal(await writeSnapshot(file, headOf(shard), shard.parts(), isStale), false);
+  assert.deepEqual(readdirSync(folder), []);
+});
