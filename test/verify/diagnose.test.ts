@@ -113,8 +113,13 @@ test('what goes wrong most is found, counted, and told with an example', async (
   for (const finding of await findings(platform)) groups.add(finding);
   const view = (originId: string) => `gid://Environment/env-1/Source/src-1/Entity/${originId}/View/page`;
   const told = groups.all.map(({ kind, schema, place, viewId, count, example }) =>
-    [kind, schema, place, viewId, count, example].map((part) => part ?? null),
+    // Redis says which of two comes first.
+    [kind, schema, place, kind === 'urlMissing' ? 'b or c' : viewId, count, example].map(
+      (part) => part ?? null,
+    ),
   );
+  const [withoutUrl] = groups.all.filter(({ kind }) => kind === 'urlMissing');
+  assert.ok([view('b'), view('c')].includes(withoutUrl?.viewId ?? ''));
   assert.deepEqual(
     told.sort((one, other) => (String(one) < String(other) ? -1 : 1)),
     [
@@ -124,7 +129,7 @@ test('what goes wrong most is found, counted, and told with an example', async (
       ['schemaUnused', 'author', '$.triggers', null, 0, null],
       ['schemaUnused', 'events', '$.triggers', null, 0, null],
       ['typeUnused', null, null, null, 2, null],
-      ['urlMissing', 'page', '$.route.url', view('b'), 2, null],
+      ['urlMissing', 'page', '$.route.url', 'b or c', 2, null],
       ['valueDoesNotFit', 'page', '$.properties.size', view('a'), 1, null],
       ['viewMissing', 'page', '$.properties.related', view('a'), 2, view('gone')],
     ].sort((one, other) => (String(one) < String(other) ? -1 : 1)),

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
-import { finish, pace, Unfinished } from '../../../src/lib/pace.ts';
+import { finish, Unfinished } from '../../../src/lib/pace.ts';
 import { compilePath } from '../../../src/schemas/json-path/json-path.ts';
 import { Scope } from '../../../src/schemas/language/scope.ts';
+import { alwaysOver } from '../../support/always-over.ts';
 import { frameOver } from '../support/fixtures.ts';
 
 const many = Array.from({ length: 100_000 }, (_, at) => at % 10);
@@ -13,13 +14,14 @@ const root: Json = { large: { many }, text: 'abc '.repeat(50_000), small: [1] };
 /** What a path selects, and how many steps it took: each of some 0.1 ms. */
 function steps(path: string): { found: readonly Json[]; count: number } {
   const made = compilePath(path, Scope.partial);
-  pace.clock = () => true;
-  const first = made.list(frameOver(root));
-  if (!(first instanceof Unfinished)) return { found: first, count: 1 };
-  for (let count = 1; ; count += 1) {
-    const { done, value } = first.steps.next();
-    if (done) return { found: value, count };
-  }
+  return alwaysOver(() => {
+    const first = made.list(frameOver(root));
+    if (!(first instanceof Unfinished)) return { found: first, count: 1 };
+    for (let count = 1; ; count += 1) {
+      const { done, value } = first.steps.next();
+      if (done) return { found: value, count };
+    }
+  });
 }
 
 const paths = [
@@ -45,16 +47,17 @@ for (const path of paths) {
 test('evaluations of one path that pause for each other do not see what the other has found', () => {
   const path = compilePath('$.a[?count(@..*) == 30000]', Scope.partial);
   const lists = [30_000, 20_000].map((length) => [Array.from({ length }, () => 1)]);
-  pace.clock = () => true;
-  const open = lists.map((a) => path.list(frameOver({ a })));
   const found = new Map<number, readonly Json[]>();
-  while (found.size < open.length) {
-    for (const [at, one] of open.entries()) {
-      assert.ok(one instanceof Unfinished);
-      if (found.has(at)) continue;
-      const { done, value } = one.steps.next();
-      if (done) found.set(at, value);
+  alwaysOver(() => {
+    const open = lists.map((a) => path.list(frameOver({ a })));
+    while (found.size < open.length) {
+      for (const [at, one] of open.entries()) {
+        assert.ok(one instanceof Unfinished);
+        if (found.has(at)) continue;
+        const { done, value } = one.steps.next();
+        if (done) found.set(at, value);
+      }
     }
-  }
+  });
   assert.deepEqual([found.get(0), found.get(1)], [lists[0], []]);
 });
