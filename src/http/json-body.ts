@@ -13,9 +13,9 @@ export function parseJson(bytes: Uint8Array): Json | undefined {
 }
 
 /**
- * Says why a value that the syntax of JSON allows cannot be stored; null when it can. Reasons are nesting beyond `depthMax` (the value itself is level
- * 1), a number beyond the range of a double, and a surrogate without its other half in a text or a name. The search
- * does not go deeper than `depthMax`.
+ * Says why a value that the syntax of JSON allows cannot be stored; null when it can. Reasons are nesting beyond `depthMax`
+ * (the value itself is level 1), a number beyond the range of a double, and a surrogate without its other half in a text or a
+ * name. The search does not go deeper than `depthMax`.
  * @param place how the message calls the value: `properties`
  */
 export function unstorable(value: Json, place: string, depthMax: number): string | null {

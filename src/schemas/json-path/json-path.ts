@@ -26,8 +26,9 @@ export interface PathSelector {
  * `root` with those names beside its members; `$.*` and `$..x` go over the members alone, so nothing comes twice.
  * A text that is one hole alone is that hole's value.
  *
- * The library `json-p3` parses the path, checks its types and evaluates conditions; `walk.ts` goes over the values, and `PathTree` puts into the parsed path
- * what the library cannot know (names, holes, the budget) and what it does otherwise than RFC 9535.
+ * The library `json-p3` parses the path, checks its types and evaluates conditions; `walk.ts` goes over the values, and
+ * `PathTree` puts into the parsed path what the library cannot know (names, holes, the budget) and what it does otherwise than
+ * RFC 9535.
  * @throws SyntaxMistake
  */
 export function compilePath(text: string, scope: Scope): PathSelector {

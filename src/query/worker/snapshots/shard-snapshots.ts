@@ -99,7 +99,10 @@ export class ShardSnapshots {
     await this.#looking;
   }
 
-  /** Writes all shards that have changed, for the next worker. @param endsMs when to give up, on the clock of `performance.now()` */
+  /**
+   * Writes all shards that have changed, for the next worker.
+   * @param endsMs when to give up, on the clock of `performance.now()`
+   */
   async close(shards: ShardSet, endsMs: number): Promise<void> {
     await this.stop();
     const largestFirst = [...shards.lives].sort(([, a], [, b]) => b.shard.size - a.shard.size);

@@ -1,7 +1,7 @@
 /**
  * The files of snapshots: one for each index of each set of shards of each worker, `<store>-<set>-<index>.<worker>.snapshot`,
- * of which the first three are digests. Only the worker of the name writes a file, and it appears whole. A worker that starts takes over the
- * file of one that is gone, by giving it its own name: of several that try, one succeeds.
+ * of which the first three are digests. Only the worker of the name writes a file, and it appears whole. A worker that starts
+ * takes over the file of one that is gone, by giving it its own name: of several that try, one succeeds.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
