@@ -55,7 +55,12 @@ async function statuses(keys: { client: string; source: string }): Promise<numbe
     fronts.map(async (front) => {
       const write = await front.post('/ingest/v2', entity, { key: keys.source });
       const cached = `/v2?id=${encodeURIComponent(viewId)}`;
-      const reads = [cached, cached, '/routes/v2'].map((one) => front.get(one, { key: keys.client }));
+      // Else a follower that comes later could still hear of the write.
+      const version = write.headers['x-service-version'];
+      const headers = typeof version === 'string' ? { 'X-Service-Min-Version': version } : {};
+      const reads = [cached, cached, '/routes/v2'].map((one) =>
+        front.get(one, { key: keys.client, headers }),
+      );
       return [write.status, ...(await Promise.all(reads)).map(({ status }) => status)];
     }),
   );
