@@ -1,5 +1,4 @@
 /** One index of one environment in a worker's memory, and the loads that are filling it. */
-
 import { getOwn, type JsonObject, setOwn } from '../../contract/json.ts';
 import { namesOf } from '../../contract/large-json/parse-in-parts.ts';
 import { chain, type Maybe, pace, repeat, type Steps, Unfinished } from '../../lib/pace.ts';

@@ -33,10 +33,6 @@ export class Scratch {
     return this.#sums;
   }
 
-  get bytes(): number {
-    return (this.#sums === null ? 18 : 30) * this.hits.length;
-  }
-
   /** Sets back the scores of a search. @param count number of docs that it found */
   clearScores(found: Int32Array, count: number): void {
     for (let at = 0; at < count; at += 1) {
