@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Tenant } from '../../../src/config/configuration.ts';
-import type { StoredEntity } from '../../../src/contract/entity.ts';
+import type { SourceEntity, StoredEntity } from '../../../src/contract/entity.ts';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { autoFieldsMax } from '../../../src/contract/limits.ts';
 import { finish } from '../../../src/lib/pace.ts';
@@ -22,10 +22,11 @@ import { tenantsOf } from '../support/stored.ts';
 const redis = await TestRedis.start();
 
 /**
- * At most 50 ms is what one thing should keep the event loop. The threads of the garbage collector count here too, the machine
- * may be busy, and the test has its own part of each turn: three times as much.
+ * At most 50 ms is what one thing should keep the event loop. A machine may be busy, and the test has its own part of each turn:
+ * twice as much. A collection of garbage may fall into the longest turn of one round, so the least of some rounds counts.
  */
-const turnMsMax = 150;
+const turnMsMax = 100;
+const roundsMax = 4;
 
 const many = <T>(count: number, make: (at: number) => T): T[] =>
   Array.from({ length: count }, (_, at) => make(at));
@@ -143,7 +144,7 @@ function expected({ schemas, indexes, partials }: Tenant, entity: StoredEntity):
   return Buffer.from(JSON.stringify(finish(index.build(input)).fields));
 }
 
-async function stored(store: Store, { alias }: Tenant, type: string): Promise<Buffer> {
+async function stored(store: Store, { alias }: Tenant, { type, originId }: SourceEntity): Promise<Buffer> {
   const tag = store.partitions.tag(0);
   const { client } = store;
   if (type in fields || type === wide) {
@@ -151,11 +152,11 @@ async function stored(store: Store, { alias }: Tenant, type: string): Promise<Bu
       type === wide
         ? keys.items(tag, alias, environmentId, autoSourceId, indexName.auto('auto', type))
         : keys.items(tag, alias, environmentId, sourceId, indexName.schema(type));
-    const item = await client.hgetBuffer(hash, type);
+    const item = await client.hgetBuffer(hash, originId);
     return item?.subarray(item.indexOf(',') + 1, -1) ?? Buffer.alloc(0);
   }
   const hash = keys.views(tag, alias, environmentId, sourceId);
-  const field = viewField(type, type);
+  const field = viewField(type, originId);
   const apart = await client.hgetBuffer(hash, largeBodyField(field));
   return apart ?? (await client.hgetBuffer(hash, field)) ?? Buffer.alloc(0);
 }
@@ -171,35 +172,39 @@ test('what is made of an entity of megabytes is made in steps, byte for byte as 
     await fleet.stop();
   });
   await fleet.add();
+  /** Sends one entity, and compares what became of it. @returns how long the event loop was kept, in ms */
+  const round = async (entity: SourceEntity): Promise<number> => {
+    const encoded = encodeEntity(entity);
+    encoded.encode();
+    const longest = new LongestTurn();
+    const { version } = await acceptEntities(store, {
+      tenant: tenant.alias,
+      sourceId: entity.type === wide ? autoSourceId : sourceId,
+      force: false,
+      entities: [encoded],
+    });
+    assert.ok(
+      await progress.waitFor(tenant.alias, version, 60_000),
+      `${entity.type} does not become visible`,
+    );
+    const turnMs = longest.stop();
+    const plain = { ...entity, sourceId, stamp: 1, bornStamp: 1, urlStamp: 1 };
+    assert.ok((await stored(store, tenant, entity)).equals(expected(tenant, plain)), entity.type);
+    return turnMs;
+  };
   const tooLong: string[] = [];
   const ofValues = Object.entries({ ...views, ...fields }).map(
     ([type, [, v]]): [type: string, properties: JsonObject] => [type, { v }],
   );
   for (const [type, properties] of [...ofValues, [wide, members] as const]) {
-    const entity = {
-      originId: type,
-      type,
-      url: null,
-      originParentId: null,
-      redirects: [],
-      properties,
-    };
-    const encoded = encodeEntity(entity);
-    encoded.encode();
-    const longest = new LongestTurn();
-    const entities = [encoded];
-    const { version } = await acceptEntities(store, {
-      tenant: tenant.alias,
-      sourceId: type === wide ? autoSourceId : sourceId,
-      force: false,
-      entities,
-    });
-    assert.ok(await progress.waitFor(tenant.alias, version, 60_000), `${type} does not become visible`);
-    const turnMs = longest.stop();
-    context.diagnostic(`${type}: ${turnMs.toFixed(0)} ms`);
-    const plain = { ...entity, sourceId, stamp: 1, bornStamp: 1, urlStamp: 1 };
-    assert.ok((await stored(store, tenant, type)).equals(expected(tenant, plain)), type);
-    if (turnMs > turnMsMax) tooLong.push(`${type} kept the event loop for ${turnMs.toFixed(0)} ms`);
+    let leastMs = Number.POSITIVE_INFINITY;
+    for (let at = 1; at <= roundsMax && leastMs > turnMsMax; at += 1) {
+      const originId = `${type}-${at}`;
+      const entity = { originId, type, url: null, originParentId: null, redirects: [], properties };
+      leastMs = Math.min(leastMs, await round(entity));
+    }
+    context.diagnostic(`${type}: ${leastMs.toFixed(0)} ms`);
+    if (leastMs > turnMsMax) tooLong.push(`${type} kept the event loop for ${leastMs.toFixed(0)} ms`);
   }
   assert.deepEqual(tooLong, []);
   assert.deepEqual(fleet.troubles, []);

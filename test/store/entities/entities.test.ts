@@ -541,6 +541,6 @@ test('an entity of millions of values is read in parts, and others have their tu
   const stored = await read(store, 'large');
   const longestMs = turns.stop();
   assert.deepEqual(stored?.properties, sent.properties);
-  // 700 ms at once. The threads of the garbage collector count too.
+  // 700 ms at once. The garbage collector counts too.
   assert.ok(longestMs < 250, `the event loop was kept for ${Math.round(longestMs)} ms`);
 });
