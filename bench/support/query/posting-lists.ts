@@ -23,9 +23,9 @@ export function ownLists(analyzer: Analyzer = plainAnalyzer): PostingLists {
   const text = new FieldText(analyzer);
   return {
     add: (doc, value) => void atOnce(text.add(doc, [value])),
-    find: (word) => countDocs(text.words, text.words.placesOf(word)),
+    find: (word) => countDocs(text.words, text.words.terms.placesOf(word)),
     findBeginning: (beginning) =>
-      countDocs(text.words, atOnce(text.words.expandBeginning(beginning, 0)).flat()),
+      countDocs(text.words, atOnce(text.words.terms.beginningWithin(beginning, 0)).flat()),
     remove: (docs) => {
       const dead = new Bitmap(Math.max(...docs) + 1);
       for (const doc of docs) dead.add(doc);
@@ -38,7 +38,7 @@ function countDocs(index: TextIndex, places: readonly number[]): number {
   const run: DocRun = { docs: new Int32Array(0), from: 0, end: 0 };
   let count = 0;
   for (const place of places) {
-    index.show(place, run);
+    index.postings.show(place, run);
     count += run.end - run.from;
   }
   return count;

@@ -9,7 +9,7 @@ import { smallBodyBytesMax } from '../../contract/limits.ts';
 import { UnavailableError } from '../../query/query-service.ts';
 import { jsonType } from '../answer.ts';
 import type { Handler } from '../handler.ts';
-import { queryBody } from '../query/answered.ts';
+import { queryBody } from '../query/query.ts';
 import { targetedRequest } from '../query/query-requests.ts';
 import { textWithViews } from '../query/rows-with-views.ts';
 import type { Services } from '../services.ts';

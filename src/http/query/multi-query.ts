@@ -6,7 +6,7 @@ import type { ComputedAnswer } from '../cache/answer-cache.ts';
 import type { Handler } from '../handler.ts';
 import { queryProblemBody } from '../routing/problem-answer.ts';
 import type { Services } from '../services.ts';
-import { answered, computed, run, type SentQuery, textOf } from './answered.ts';
+import { answered, computed, run, type SentQuery, textOf } from './query.ts';
 import {
   indexTargets,
   type NamedQuery,

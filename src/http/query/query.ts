@@ -1,12 +1,48 @@
-/** A query over one index or one source group (docs/reference/http.md "Queries"): HTTP around a `QueryService`. */
+/**
+ * Queries (docs/reference/http.md "Queries"): HTTP around a `QueryService`. From the body to the answer, which is a kept one or
+ * one that is computed now; of one query here, of several in `multi-query.ts`.
+ */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { isJsonObject, type Json } from '../../contract/json.ts';
-import type { BadOutcome, QueryRequest, QueryTarget } from '../../query/query-service.ts';
+import { jsonDepthMax, smallBodyBytesMax } from '../../contract/limits.ts';
+import {
+  type BadOutcome,
+  type GoodOutcome,
+  type QueryOutcome,
+  type QueryRequest,
+  type QueryTarget,
+  UnavailableError,
+} from '../../query/query-service.ts';
+import { subjectKey } from '../../store/derived/subjects.ts';
+import type { Version } from '../../store/visibility/version.ts';
+import { type Answer, jsonType } from '../answer.ts';
+import type { AnswerKey, ComputedAnswer } from '../cache/answer-cache.ts';
 import type { Call } from '../call.ts';
+import { FinishedAnswer } from '../delivery/finished-answer.ts';
+import { askedVersion } from '../delivery/min-version.ts';
 import type { Handler } from '../handler.ts';
+import { parseJson, unstorable } from '../json-body.ts';
 import type { Services } from '../services.ts';
+import { headLines, headOf } from '../uws/reply.ts';
 import { percentDecoded } from '../uws/text-decoding.ts';
-import { answered, computed, type QueryEndpoint, run, textOf } from './answered.ts';
+import { textWithViews } from './rows-with-views.ts';
+
+/** A query with a longer body is not likely to be asked again. */
+const keptBodyBytesMax = 4096;
+
+const tooLarge = new ProblemError(problems.bodyTooLarge);
+
+export interface SentQuery {
+  readonly call: Call;
+  readonly body: Json;
+  readonly minVersion: Version | null;
+}
+
+export interface QueryEndpoint {
+  readonly name: string;
+  /** @throws ProblemError 400, 403, 404; UnavailableError */
+  compute(services: Services, sent: SentQuery): Promise<ComputedAnswer>;
+}
 
 export function queryIndex(services: Services): Handler {
   const endpoint = single('index', (call) => ({ kind: 'index', alias: pathText(call, 0) }));
@@ -48,4 +84,71 @@ function pathText(call: Call, at: number): string {
   const text = percentDecoded(call.parameters[at] ?? '');
   if (text !== null) return text;
   throw new ProblemError(problems.queryInvalid(['The path must be percent-encoded UTF-8']));
+}
+
+export async function answered(services: Services, call: Call, endpoint: QueryEndpoint): Promise<Answer> {
+  const bytes = await call.body.bytes(smallBodyBytesMax, tooLarge);
+  const minVersion = askedVersion(call, 400);
+  const anew = async () => endpoint.compute(services, { call, body: queryBody(bytes), minVersion });
+  // A kept answer may be older than the version that is asked for.
+  const isKept = minVersion === null && bytes.length <= keptBodyBytesMax;
+  if (!isKept) return inItsForm((await anew()).answer);
+  const text = `${endpoint.name}/${call.parameters.join('/')}\n${bytes.toString('latin1')}`;
+  const key: AnswerKey = { kind: 'query', principal: call.client, text };
+  return inItsForm(services.cache.find(key) ?? (await services.cache.answerTo(key, anew)));
+}
+
+/** The JSON of a query's body. @throws ProblemError 400 when it is none, or holds a value that cannot be stored */
+export function queryBody(bytes: Buffer): Json {
+  const body = parseJson(bytes);
+  if (body === undefined) throw new ProblemError(problems.queryInvalid(['The body is no JSON in UTF-8']));
+  const mistake = unstorable(body, 'The query', jsonDepthMax);
+  if (mistake !== null) throw new ProblemError(problems.queryInvalid([mistake]));
+  return body;
+}
+
+const head = headOf(200, headLines([['Content-Type', jsonType]]));
+
+function inItsForm({ body }: FinishedAnswer): Answer {
+  return { status: 200, body, contentType: jsonType, head };
+}
+
+export function run(
+  { query }: Services,
+  { call, minVersion }: SentQuery,
+  requests: readonly QueryRequest[],
+): Promise<QueryOutcome[]> {
+  if (query === null) throw new UnavailableError('this front has no query service');
+  return query.run(call.client, requests, { minVersion });
+}
+
+/** JSON text of the result. @throws ProblemError 400 when the views of its rows are too large */
+export function textOf(
+  services: Services,
+  { client }: Call,
+  { result }: GoodOutcome,
+): Buffer | Promise<Buffer> {
+  return result.kind === 'text' ? result.text : textWithViews(services, client, result);
+}
+
+export function computed(
+  { configuration }: Services,
+  outcomes: readonly QueryOutcome[],
+  text: Buffer,
+): ComputedAnswer {
+  return { answer: new FinishedAnswer(text), reads: () => readsOf(outcomes, configuration.current.digest) };
+}
+
+/**
+ * The subjects of the indexes that were asked; null for an answer that must not be kept. Rows with views depend on more
+ * than items, and a mistake may depend on fields that come. And a worker that does not follow a new configuration yet
+ * will follow it without a change of any item.
+ */
+function readsOf(outcomes: readonly QueryOutcome[], digest: string): readonly string[] | null {
+  const subjects: string[] = [];
+  for (const outcome of outcomes) {
+    if (!outcome.ok || outcome.result.kind !== 'text' || outcome.configuration !== digest) return null;
+    subjects.push(subjectKey(outcome.subject));
+  }
+  return subjects;
 }

@@ -2,9 +2,8 @@
 import { sealToken, tokenUse } from '../next-page-token.ts';
 import type { QueryOutcome, QueryResult } from '../query-service.ts';
 import { resultText } from '../result/result-text.ts';
-import type { QueryAnswer } from './answers.ts';
 import type { MergedRows } from './merged-rows.ts';
-import type { GoodQuery } from './query-checker.ts';
+import type { GoodQuery, QueryAnswer } from './query-answer.ts';
 
 /** @param secret signs tokens */
 export function outcomeOf(query: GoodQuery, answer: QueryAnswer, secret: Buffer): QueryOutcome {

@@ -2,26 +2,37 @@
 import { setTimeout } from 'node:timers/promises';
 import type { ClientPrincipal } from '../../config/configuration.ts';
 import { defaultFrontLimits, type FrontLimits } from '../../contract/front-limits.ts';
+import { isJsonObject, type Json } from '../../contract/json.ts';
 import { assert } from '../../lib/assert.ts';
+import { invalidNextPageToken } from '../../search/check/pagination.ts';
+import { checkQuery } from '../../search/check/query.ts';
+import { itemsSubject } from '../../store/derived/subjects.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import { StoreUnavailableError } from '../../store/redis/errors.ts';
 import type { Store } from '../../store/store.ts';
 import type { Progress } from '../../store/visibility/progress.ts';
+import { openToken, tokenUse } from '../next-page-token.ts';
+import type { ShardQuery } from '../protocol/shard-request.ts';
 import {
+  type BadOutcome,
   type QueryOptions,
   type QueryOutcome,
   type QueryRequest,
   type QueryService,
   UnavailableError,
 } from '../query-service.ts';
-import { FrontTransport } from '../transport/front-transport.ts';
-import { answersTo } from './answers.ts';
+import { SocketTransport } from '../transport/sockets.ts';
+import { StreamTransport } from '../transport/streams.ts';
+import type { GatheredReply } from './attempt.ts';
 import { outcomeOf } from './outcome.ts';
-import { QueryChecker } from './query-checker.ts';
+import { type GoodQuery, type QueryAnswer, queryAnswer } from './query-answer.ts';
 import { Scatter } from './scatter.ts';
+import { Targets } from './targets.ts';
 import { WorkerList } from './worker-list.ts';
 
 const progressPollMs = 20;
+
+type CheckedRequest = ({ readonly ok: true } & GoodQuery) | BadOutcome;
 
 export interface ScatterQueryServiceOptions {
   readonly store: Store;
@@ -48,8 +59,9 @@ export class ScatterQueryService implements QueryService {
   readonly #limits: Pick<FrontLimits, 'minVersionWaitMs' | 'queryWaitMs'>;
   readonly #secret: Buffer;
   readonly #progress: Progress;
-  readonly #checker: QueryChecker;
-  readonly #transport: FrontTransport;
+  readonly #targets: Targets;
+  readonly #sockets = new SocketTransport();
+  readonly #streams: StreamTransport;
   readonly #workers: WorkerList;
   readonly #scatter: Scatter;
   #unavailable = 0;
@@ -58,27 +70,28 @@ export class ScatterQueryService implements QueryService {
     this.#limits = limits ?? defaultFrontLimits;
     this.#secret = store.secret;
     this.#progress = progress;
-    this.#checker = new QueryChecker(autoFields, store.secret);
-    this.#transport = new FrontTransport(store.messages, processId);
+    this.#targets = new Targets(autoFields);
+    this.#streams = new StreamTransport(store.messages, processId);
     this.#workers = new WorkerList(store);
-    this.#scatter = new Scatter(this.#transport, this.#workers, progress, store.partitions.count);
+    // Workers of this machine are reached over sockets while these are connected, all others through streams.
+    const transports = [this.#sockets, this.#streams];
+    this.#scatter = new Scatter(transports, this.#workers, progress, store.partitions.count);
   }
 
   /** @throws StoreUnavailableError */
   async start(): Promise<void> {
-    await Promise.all([this.#transport.start(), this.#workers.start()]);
+    await Promise.all([this.#streams.start(), this.#workers.start()]);
   }
 
   async close(): Promise<void> {
     this.#workers.close();
     this.#scatter.close();
-    await this.#transport.close();
+    await Promise.all([this.#sockets.close(), this.#streams.close()]);
   }
 
   get counters(): QueryCounters {
     const { scatters, retries } = this.#scatter;
-    const { sentOverSockets } = this.#transport;
-    return { scatters, retries, overSockets: sentOverSockets, unavailable: this.#unavailable };
+    return { scatters, retries, overSockets: this.#sockets.sent, unavailable: this.#unavailable };
   }
 
   async run(
@@ -104,9 +117,10 @@ export class ScatterQueryService implements QueryService {
     await this.#untilVisible(principal, options);
     const deadlineMs = performance.now() + this.#limits.queryWaitMs;
     await this.#untilProgressIsKnown(deadlineMs);
-    const checked = await this.#checker.check(principal, requests, this.#progress.commits);
+    const commitSum = this.#progress.commits.reduce((sum, number) => sum + number, 0);
+    const checked = await Promise.all(requests.map((one) => this.#checked(principal, one, commitSum)));
     const good = checked.filter((one) => one.ok);
-    const answers = good.length === 0 ? [] : await answersTo(this.#scatter, good, deadlineMs);
+    const answers = good.length === 0 ? [] : await this.#answersTo(good, deadlineMs);
     const answered = answers.values();
     return checked.map((one) => {
       if (!one.ok) return one;
@@ -114,6 +128,50 @@ export class ScatterQueryService implements QueryService {
       assert(answer !== undefined, 'each good query has an answer');
       return outcomeOf(one, answer, this.#secret);
     });
+  }
+
+  /**
+   * Finds the index of a query, and checks the query against its fields.
+   * @param commitSum number of commits in all partitions, as this front has heard of them
+   * @throws StoreUnavailableError
+   */
+  async #checked(
+    principal: ClientPrincipal,
+    { target, body, mistakes = [] }: QueryRequest,
+    commitSum: number,
+  ): Promise<CheckedRequest> {
+    if (mistakes.length > 0) return withMistakes(mistakes, body);
+    const resolution = await this.#targets.resolve(principal, target, commitSum);
+    if (!resolution.ok) return resolution;
+    const { kind, scope, index: name, fields } = resolution.target;
+    const { schemas } = principal.tenant;
+    const checked = checkQuery(body, {
+      fields,
+      isOpen: kind === 'auto',
+      isSchemaAlias: kind === 'index' ? (alias) => schemas.has(alias) : null,
+    });
+    if (!checked.ok) return { ok: false, status: 400, errors: checked.errors };
+    const { query, aliases, nextPageToken } = checked;
+    const index = { scope, index: name };
+    const isText = aliases === null;
+    const good = { ok: true, index, isText, aliases, subject: itemsSubject(scope, name) } as const;
+    if (nextPageToken === null) return { ...good, query };
+    const after = openToken(this.#secret, tokenUse(index, query), nextPageToken);
+    if (after === null) return { ok: false, status: 400, errors: [invalidNextPageToken] };
+    return { ...good, query: { ...query, after } };
+  }
+
+  /** Answers in the order of the queries. @throws UnavailableError */
+  async #answersTo(queries: readonly GoodQuery[], deadlineMs: number): Promise<QueryAnswer[]> {
+    const asked = queries.map(({ index, query, isText }): ShardQuery => {
+      return { ...index, question: { kind: 'answer', query, isText } };
+    });
+    const replies = await this.#scatter.gather(asked, deadlineMs);
+    const answers = queries.map(async (one, at) => {
+      const answer = await queryAnswer(this.#scatter, one, repliesTo(replies, at), deadlineMs);
+      return answer === null ? await this.#answersTo([one], deadlineMs) : [answer];
+    });
+    return (await Promise.all(answers)).flat();
   }
 
   async #untilVisible({ tenant }: ClientPrincipal, { minVersion }: QueryOptions): Promise<void> {
@@ -129,4 +187,16 @@ export class ScatterQueryService implements QueryService {
       await setTimeout(progressPollMs);
     }
   }
+}
+
+/** The mistakes of a query whose target is not known. Only those are listed that hold for any set of fields. */
+function withMistakes(mistakes: readonly string[], body: Json): BadOutcome {
+  const query = isJsonObject(body) ? body : {};
+  const checked = checkQuery(query, { fields: new Map(), isOpen: true, isSchemaAlias: null });
+  return { ok: false, status: 400, errors: checked.ok ? mistakes : [...mistakes, ...checked.errors] };
+}
+
+/** The replies as if the query at that place were the only one of the request. */
+function repliesTo(replies: readonly GatheredReply[], at: number): GatheredReply[] {
+  return replies.map((reply) => ({ ...reply, answers: reply.answers.slice(at, at + 1) }));
 }

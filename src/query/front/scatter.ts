@@ -9,7 +9,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { assert } from '../../lib/assert.ts';
 import { SlotMap } from '../../lib/slot-map.ts';
-import type { MessageBody } from '../../store/streams/message-body.ts';
+import type { MessageBody, Reply } from '../../store/streams/message-body.ts';
 import type { Progress } from '../../store/visibility/progress.ts';
 import { formatGroup, partitionsOf } from '../protocol/partition-group.ts';
 import { encodeRequest, forGroup, type ShardQuery } from '../protocol/shard-request.ts';
@@ -45,7 +45,8 @@ export class Scatter {
   #watch: NodeJS.Timeout | null = null;
 
   constructor(
-    private readonly transport: Transport,
+    /** The first that reaches a worker is taken. */
+    private readonly transports: readonly Transport[],
     private readonly workers: WorkerList,
     private readonly progress: Progress,
     private readonly partitionCount: number,
@@ -126,10 +127,7 @@ export class Scatter {
       });
       const place = this.#attemptsNow.add(attempt);
       for (const worker of workers) {
-        const isSent = this.transport.send(worker, body, timeoutMs, (reply) =>
-          attempt.take(worker.id, reply),
-        );
-        if (!isSent) attempt.take(worker.id, null);
+        this.#send(worker, body, timeoutMs, (reply) => attempt.take(worker.id, reply));
       }
       if (workers.length === 0) attempt.end(null);
     });
@@ -151,7 +149,7 @@ export class Scatter {
         send: (worker, index, onReply) => {
           const timeoutMs = Math.max(1, deadlineMs - performance.now());
           const asked = forGroup(body, formatGroup({ index, of }));
-          if (!this.transport.send(worker, asked, timeoutMs, onReply)) onReply(null);
+          this.#send(worker, asked, timeoutMs, onReply);
         },
         onEnd: (cover) => {
           this.#groupAttemptsNow.remove(place);
@@ -161,6 +159,16 @@ export class Scatter {
       const place = this.#groupAttemptsNow.add(attempt);
       attempt.begin();
     });
+  }
+
+  /** @param onEnd called once, with null when the worker cannot be asked */
+  #send(
+    worker: LiveWorker,
+    body: MessageBody,
+    timeoutMs: number,
+    onEnd: (reply: Reply | null) => void,
+  ): void {
+    if (!this.transports.some((one) => one.send(worker, body, timeoutMs, onEnd))) onEnd(null);
   }
 
   /** Waits until the front has heard of commits. @throws UnavailableError when that takes too long */

@@ -1,4 +1,4 @@
-/** Finds the index of a target, and the index's fields as they are now. */
+/** Finds the index of a target that the client may ask, and the index's fields as they are now. */
 import type { ClientPrincipal } from '../../config/configuration.ts';
 import { BoundedCache } from '../../lib/bounded-cache.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
@@ -7,21 +7,21 @@ import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import { indexName } from '../../store/keys.ts';
 import { autoDefinition } from '../index-fields.ts';
-import type { QueryTarget } from '../query-service.ts';
+import type { BadOutcome, QueryTarget } from '../query-service.ts';
 
 export interface ResolvedTarget extends ScopedIndex {
   readonly kind: QueryTarget['kind'];
   readonly fields: ReadonlyMap<string, FieldType>;
 }
 
-export type TargetResolution =
-  | { readonly ok: true; readonly target: ResolvedTarget }
-  | { readonly ok: false; readonly mistake: string };
+export type TargetResolution = { readonly ok: true; readonly target: ResolvedTarget } | BadOutcome;
 
 interface ReadFields {
   readonly commitSum: number;
   readonly fields: ReadonlyMap<string, FieldType> | null;
 }
+
+const forbidden: BadOutcome = { ok: false, status: 403, errors: ['Forbidden'] };
 
 /** Requests may name any type, so the number of types is bounded whose fields are kept. */
 const typesKept = 1000;
@@ -40,6 +40,7 @@ export class Targets {
     target: QueryTarget,
     commitSum: number,
   ): Promise<TargetResolution> {
+    if (!mayAsk(principal, target)) return forbidden;
     const scope = { tenant: principal.tenant.alias, environmentId: principal.environment.id };
     return target.kind === 'index'
       ? resolveIndex(principal, scope, target.alias)
@@ -53,17 +54,15 @@ export class Targets {
     commitSum: number,
   ): Promise<TargetResolution> {
     if (!tenant.sourceGroups.has(sourceGroup)) {
-      return { ok: false, mistake: `No source group has the alias ${quote(sourceGroup)}` };
+      return unknown(`No source group has the alias ${quote(sourceGroup)}`);
     }
     const definition = autoDefinition(tenant, environment.id, sourceGroup, type);
     if (definition?.kind !== 'auto') {
-      const mistake = `The source group ${quote(sourceGroup)} is not auto-indexed in this environment`;
-      return { ok: false, mistake };
+      return unknown(`The source group ${quote(sourceGroup)} is not auto-indexed in this environment`);
     }
     const fields = await this.#fields(definition.tenant, definition.sourceId, type, commitSum);
     if (fields === null) {
-      const mistake = `The source group ${quote(sourceGroup)} has no entities of the type ${quote(type)}`;
-      return { ok: false, mistake };
+      return unknown(`The source group ${quote(sourceGroup)} has no entities of the type ${quote(type)}`);
     }
     return { ok: true, target: { kind: 'auto', scope, index: indexName.auto(sourceGroup, type), fields } };
   }
@@ -83,9 +82,19 @@ export class Targets {
   }
 }
 
+function mayAsk({ indexes }: ClientPrincipal, target: QueryTarget): boolean {
+  return target.kind === 'index'
+    ? indexes.allowsIndex(target.alias)
+    : indexes.allowsType(target.sourceGroup, target.type);
+}
+
+function unknown(mistake: string): BadOutcome {
+  return { ok: false, status: 404, errors: [mistake] };
+}
+
 function resolveIndex({ tenant }: ClientPrincipal, scope: EnvironmentScope, alias: string): TargetResolution {
   const schema = tenant.indexes.get(alias);
-  if (schema === undefined) return { ok: false, mistake: `No index has the alias ${quote(alias)}` };
+  if (schema === undefined) return unknown(`No index has the alias ${quote(alias)}`);
   const index = indexName.schema(alias);
   return { ok: true, target: { kind: 'index', scope, index, fields: schema.fields } };
 }

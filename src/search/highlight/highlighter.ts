@@ -3,7 +3,6 @@ import { queryPageUnitsMax } from '../../contract/limits.ts';
 import { pace, type Steps } from '../../lib/pace.ts';
 import type { Analyzer } from '../analysis/analyzer.ts';
 import type { CheckedHighlight, CheckedQuery } from '../checked-query.ts';
-import { askedWords } from '../text/asked-word.ts';
 import { markedText } from './marked-text.ts';
 import { matchesIn } from './matches.ts';
 import type { MatchPlace } from './passage.ts';
@@ -37,7 +36,7 @@ export class Highlighter {
     if (search === null || highlight === null) return null;
     const matchers = highlight.fields.map((field) => {
       const analyzer = analyzerOf(field);
-      return [field, new WordMatcher(askedWords(search, analyzer), analyzer)] as const;
+      return [field, new WordMatcher(analyzer.askedWords(search), analyzer)] as const;
     });
     return new Highlighter(highlight, new Map(matchers));
   }

@@ -1,7 +1,6 @@
-import type { Analyzer } from '../analysis/analyzer.ts';
+import type { Analyzer, AskedWord } from '../analysis/analyzer.ts';
 import { foldAccents } from '../analysis/fold.ts';
 import { isPhrase, PhraseFinder } from '../analysis/phrase-finder.ts';
-import type { AskedWord } from '../text/asked-word.ts';
 import { EditDistance } from '../text/edit-distance.ts';
 import { hasMoreBits, letterMask } from '../text/letter-mask.ts';
 import { beginningEdits, stemEdits, synonymEdits } from '../text/score.ts';

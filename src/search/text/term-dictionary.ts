@@ -99,6 +99,12 @@ export class TermDictionary {
     return this.#places.get(term);
   }
 
+  /** The place of a term in a list; an empty one when it is not there. */
+  placesOf(term: string): readonly number[] {
+    const place = this.#places.get(term);
+    return place === undefined ? [] : [place];
+  }
+
   /** The term that stands at a place. */
   termAt(place: number): string {
     return this.#terms.at(place) ?? '';
@@ -114,8 +120,9 @@ export class TermDictionary {
     return place;
   }
 
-  /** The places of every term within a distance of `bound` (1 or 2), by distance. */
+  /** The places of every term within a distance of `bound` (0 to 2), by distance. */
   *within(word: string, bound: number): Steps<readonly (readonly number[])[]> {
+    if (bound === 0) return [this.placesOf(word)];
     const near = nearby(word, bound, false);
     yield* this.#collectIndexed(near);
     return near.matches;

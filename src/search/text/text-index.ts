@@ -1,8 +1,8 @@
-import { pace, type Steps } from '../../lib/pace.ts';
+import { pace } from '../../lib/pace.ts';
 import type { Stem } from '../analysis/stemmers.ts';
 import type { Bitmap } from '../bitmap.ts';
 import { type PartReader, type Parts, uint32 } from '../snapshot/parts.ts';
-import { type DocRun, Postings } from './postings.ts';
+import { Postings } from './postings.ts';
 import { StemTerms } from './stem-terms.ts';
 import { type SweepCursor, TermDictionary } from './term-dictionary.ts';
 
@@ -13,8 +13,10 @@ const bytesPerTerm = 90;
 
 /** The inverted index of one text field: its terms, each at a place, and the docs that have them. */
 export class TextIndex {
-  readonly #terms = new TermDictionary();
-  readonly #postings = new Postings();
+  /** Searches ask both, and change neither. */
+  readonly terms = new TermDictionary();
+  /** By the places of the terms. */
+  readonly postings = new Postings();
   /** Null: the words have no stems. */
   readonly #stems: StemTerms | null;
   #postingCount = 0;
@@ -25,7 +27,7 @@ export class TextIndex {
   }
 
   get termCount(): number {
-    return this.#terms.size;
+    return this.terms.size;
   }
 
   /** Postings, those of dead docs included. */
@@ -35,72 +37,51 @@ export class TextIndex {
 
   /** A rough figure for metrics. */
   get bytes(): number {
-    const ofTerms = this.#terms.bytes + this.#terms.size * bytesPerTerm;
-    return ofTerms + this.#postings.bytes + (this.#stems?.bytes ?? 0);
+    const ofTerms = this.terms.bytes + this.terms.size * bytesPerTerm;
+    return ofTerms + this.postings.bytes + (this.#stems?.bytes ?? 0);
   }
 
   *parts(): Parts {
-    yield* this.#terms.parts();
-    yield* this.#postings.parts();
+    yield* this.terms.parts();
+    yield* this.postings.parts();
     yield Uint32Array.of(this.#postingCount);
   }
 
   async restore(from: PartReader): Promise<void> {
-    await this.#terms.restore(from, (term) => this.#stems?.add(term));
-    await this.#postings.restore(from);
+    await this.terms.restore(from, (term) => this.#stems?.add(term));
+    await this.postings.restore(from);
     [this.#postingCount = 0] = await from.numbers(uint32);
   }
 
   /** @param words must be distinct. The doc must be new to this field, or swept out of it */
   add(doc: number, words: readonly string[]): void {
-    for (const word of words) this.#postings.add(this.#terms.placeOf(word) ?? this.#addTerm(word), doc);
+    for (const word of words) this.postings.add(this.terms.placeOf(word) ?? this.#addTerm(word), doc);
     this.#postingCount += words.length;
   }
 
   #addTerm(word: string): number {
     this.#stems?.add(word);
-    return this.#terms.add(word);
-  }
-
-  /** Lets `run` show the docs of the term at a place, as `Postings.show`. */
-  show(place: number, run: DocRun): void {
-    this.#postings.show(place, run);
-  }
-
-  /** The place of a term in a list; an empty one when no doc has it. */
-  placesOf(term: string): readonly number[] {
-    const place = this.#terms.placeOf(term);
-    return place === undefined ? [] : [place];
+    return this.terms.add(word);
   }
 
   /** The places of the terms with a stem. */
   placesOfStem(stem: string): readonly number[] {
     const terms = this.#stems?.of(stem) ?? [];
     pace.units += unitsPerTerm * terms.length;
-    return terms.flatMap((term) => this.placesOf(term));
-  }
-
-  /** Places of the terms within a distance of a word, by distance. */
-  *expand(word: string, bound: number): Steps<readonly (readonly number[])[]> {
-    return bound === 0 ? [this.placesOf(word)] : yield* this.#terms.within(word, bound);
-  }
-
-  /** Places of the terms of which some beginning is within a distance of a word, by distance. */
-  *expandBeginning(word: string, bound: number): Steps<readonly (readonly number[])[]> {
-    return yield* this.#terms.beginningWithin(word, bound);
+    return terms.flatMap((term) => this.terms.placesOf(term));
   }
 
   /** Takes dead docs out of the lists, about `budget` postings of work. @returns whether no list has any left */
   sweep(dead: Bitmap, budget: number): boolean {
-    this.#cursor = this.#terms.sweep(this.#cursor, budget, (place) => {
-      const { before, after } = this.#postings.keep(place, (doc) => !dead.has(doc));
+    this.#cursor = this.terms.sweep(this.#cursor, budget, (place) => {
+      const { before, after } = this.postings.keep(place, (doc) => !dead.has(doc));
       this.#postingCount -= before - after;
-      if (after === 0) this.#stems?.remove(this.#terms.termAt(place));
+      if (after === 0) this.#stems?.remove(this.terms.termAt(place));
       return after > 0 ? before : -1;
     });
     if (this.#cursor !== null) return false;
-    const kept = this.#terms.clearAway();
-    if (kept !== null) this.#postings.renumber(kept);
+    const kept = this.terms.clearAway();
+    if (kept !== null) this.postings.renumber(kept);
     return true;
   }
 }

@@ -1,15 +1,27 @@
 import { pace, type Steps } from '../../lib/pace.ts';
+import type { AskedWord } from '../analysis/analyzer.ts';
+import { isPhrase } from '../analysis/phrase-finder.ts';
 import { Bitmap } from '../bitmap.ts';
 import type { CheckedSearch } from '../checked-query.ts';
 import type { Scratch } from '../shard/scratch.ts';
-import { type AskedWord, askedWords, sourceCount } from './asked-word.ts';
 import type { FieldText } from './field-text.ts';
-import { type MatchingTerms, matchingTerms } from './matching-terms.ts';
 import type { DocRun } from './postings.ts';
-import { type DocScore, scoreOf, wordWeight } from './score.ts';
+import {
+  beginningEdits,
+  costOf,
+  type DocScore,
+  scoreOf,
+  stemEdits,
+  synonymEdits,
+  wordWeight,
+} from './score.ts';
+import type { TextIndex } from './text-index.ts';
+import { wordSequence } from './words.ts';
 
 /** The cost of finding the docs of a term, in units of the pace. */
 const unitsPerTerm = 5;
+/** The cost of looking up a term that means a word. */
+const unitsPerMeantTerm = 100;
 
 /** A field that is searched. */
 export interface SearchedField {
@@ -24,6 +36,15 @@ export interface Found {
   readonly touched: Int32Array;
   readonly touchedCount: number;
   readonly scoreOf: DocScore;
+}
+
+/** Terms that match a word alike. */
+interface MatchingTerms {
+  /** How far the match is from the word itself, in the units of `costOf`. */
+  readonly cost: number;
+  /** Where the terms are. */
+  readonly index: TextIndex;
+  readonly places: readonly number[];
 }
 
 /** A word of a search in one field, with the terms that match it. */
@@ -49,17 +70,46 @@ export function* runSearch(
     matches.push({ weight, words: yield* matchedWords(text, search) });
   }
   const found = yield* scored(matches, live, scratch);
-  const count = sourceCount(search);
+  const count = new Set(wordSequence(search.value)).size;
   return search.mode === 'any' || count === 1 ? found : yield* withEachWord(matches, count, found, scratch);
 }
 
 function* matchedWords(text: FieldText, search: CheckedSearch): Steps<MatchedWord[]> {
   const words: MatchedWord[] = [];
-  for (const asked of askedWords(search, text.analyzer)) {
+  for (const asked of text.analyzer.askedWords(search)) {
     words.push({ sources: asked.sources, terms: yield* matchingTerms(text, asked) });
     if (pace.isOver()) yield;
   }
   return words;
+}
+
+/**
+ * The terms of a field that match a word, the cheapest first (docs/reference/indexes-and-queries.md "Search"). A term may
+ * come twice, and then counts by its first place.
+ */
+function* matchingTerms(text: FieldText, asked: AskedWord): Steps<MatchingTerms[]> {
+  const { word, bound, isBeginning } = asked;
+  const index = text.words;
+  const [exact = [], ...misspelt] = yield* index.terms.within(word, bound);
+  const matching = [{ cost: costOf(0), index, places: exact }, ...meantTerms(text, asked)];
+  for (const [at, places] of misspelt.entries()) matching.push({ cost: costOf(at + 1), index, places });
+  if (!isBeginning) return matching;
+  for (const [distance, places] of (yield* index.terms.beginningWithin(word, bound)).entries()) {
+    matching.push({ cost: costOf(beginningEdits + distance), index, places });
+  }
+  return matching;
+}
+
+/** Synonyms of a word, then words with its stem. */
+function meantTerms({ words, phrases }: FieldText, { synonyms, stem }: AskedWord): MatchingTerms[] {
+  const meant: MatchingTerms[] = [];
+  for (const term of synonyms) {
+    const index = isPhrase(term) ? phrases : words;
+    if (index !== null) meant.push({ cost: costOf(synonymEdits), index, places: index.terms.placesOf(term) });
+  }
+  if (stem !== null) meant.push({ cost: costOf(stemEdits), index: words, places: words.placesOfStem(stem) });
+  pace.units += unitsPerMeantTerm * meant.length;
+  return meant;
 }
 
 function* scored(fields: readonly FieldMatch[], live: Bitmap, scratch: Scratch): Steps<Found> {
@@ -120,7 +170,7 @@ const run: DocRun = { docs: new Int32Array(0), from: 0, end: 0 };
 
 /** Adds the docs of terms from one of them on. @param ordinal number of the word @returns the term from which to go on */
 function addDocs(
-  { cost, index, places }: MatchingTerms,
+  { cost, index: { postings }, places }: MatchingTerms,
   from: number,
   ordinal: number,
   found: HitCount,
@@ -131,7 +181,7 @@ function addDocs(
   let { count } = found;
   let at = from;
   while (at < places.length && pace.units < pace.unitsPerLook) {
-    index.show(places[at] ?? 0, run);
+    postings.show(places[at] ?? 0, run);
     const { docs, end } = run;
     for (let next = run.from; next < end; next += 1) {
       const doc = docs[next] ?? 0;
@@ -168,9 +218,12 @@ function* withEachWord(
     const ofFields = fields.map(({ words }) => words.find(({ sources }) => sources.includes(source)));
     if (ofFields.includes(undefined)) continue;
     const having = new Bitmap(hits.length);
-    for (const { index, places } of ofFields.flatMap((word) => word?.terms ?? [])) {
+    for (const {
+      index: { postings },
+      places,
+    } of ofFields.flatMap((word) => word?.terms ?? [])) {
       for (const place of places) {
-        index.show(place, run);
+        postings.show(place, run);
         having.addAll(run.docs.subarray(run.from, run.end));
         pace.units += unitsPerTerm + run.end - run.from;
         if (pace.isOver()) yield;

@@ -7,7 +7,6 @@ import { plainAnalyzer } from '../../../src/search/analysis/analyzer.ts';
 import { Highlighter } from '../../../src/search/highlight/highlighter.ts';
 import { matchesIn } from '../../../src/search/highlight/matches.ts';
 import { WordMatcher } from '../../../src/search/highlight/word-matcher.ts';
-import { askedWords } from '../../../src/search/text/asked-word.ts';
 import { queryOf } from '../support/checks.ts';
 import { naiveMarked, naiveMatches, naiveWordCount } from '../support/naive-highlight.ts';
 
@@ -177,7 +176,7 @@ test('text with very many matches, or very many characters to escape, is written
   for (const [value, highlight] of cases) {
     const asked = query(highlight);
     assert.ok(asked.search !== null);
-    const matcher = new WordMatcher(askedWords(asked.search, plainAnalyzer), plainAnalyzer);
+    const matcher = new WordMatcher(plainAnalyzer.askedWords(asked.search), plainAnalyzer);
     const highlighter = Highlighter.of(asked, () => plainAnalyzer);
     assert.ok(highlighter !== null);
     const fields = Buffer.from(JSON.stringify({ text: value }));

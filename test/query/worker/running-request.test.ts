@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { chain, type Maybe, pace, repeat } from '../../../src/lib/pace.ts';
-import { Evaluation } from '../../../src/query/worker/evaluation.ts';
+import { Evaluation } from '../../../src/query/worker/running-request.ts';
 import type { MessageBody } from '../../../src/store/streams/message-body.ts';
 
 /** Takes so much processor time, in steps that look at the clock. */

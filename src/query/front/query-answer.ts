@@ -1,19 +1,23 @@
-/** Turns checked queries into whole answers: asks the workers, and merges the answers of several workers. */
+/** Makes the answer to a query of the replies of its workers. Where several have items, they may have to be asked further. */
 import type { CheckedQuery } from '../../search/checked-query.ts';
 import type { ScopedIndex } from '../../store/derived/items.ts';
 import { RefusedQueryError } from '../protocol/refusal.ts';
-import type { ShardQuery } from '../protocol/shard-request.ts';
 import { decodeWholeAnswer } from '../protocol/whole-answer.ts';
 import type { GatheredReply } from './attempt.ts';
 import { decideDistinct } from './decide-distinct.ts';
 import { type MergedRows, mergedRows, type WorkerAnswer } from './merged-rows.ts';
 import type { Scatter } from './scatter.ts';
 
-export interface AnswerableQuery {
+/** A query without mistakes. */
+export interface GoodQuery {
   readonly index: ScopedIndex;
   readonly query: CheckedQuery;
   /** Nothing is added to the rows, so a worker that has all of them may write the result. */
   readonly isText: boolean;
+  /** Full schemas whose views are asked for; null for none. */
+  readonly aliases: readonly string[] | null;
+  /** See `GoodOutcome`. */
+  readonly subject: string;
 }
 
 export type QueryAnswer =
@@ -25,52 +29,30 @@ export type QueryAnswer =
   | { readonly kind: 'refused'; readonly why: string };
 
 /**
- * Answers in the order of the queries.
+ * @param replies to the query, which is the only one of its request
  * @param deadlineMs on the clock of `performance.now()`
+ * @returns null when an item of the page went away while its text was fetched, so that the page is another one now
  * @throws UnavailableError
  */
-export async function answersTo(
+export async function queryAnswer(
   scatter: Scatter,
-  queries: readonly AnswerableQuery[],
-  deadlineMs: number,
-): Promise<QueryAnswer[]> {
-  const asked = queries.map(({ index, query, isText }): ShardQuery => {
-    return { ...index, question: { kind: 'answer', query, isText } };
-  });
-  const replies = await scatter.gather(asked, deadlineMs);
-  return Promise.all(queries.map((one, at) => answerTo(scatter, one, repliesTo(replies, at), deadlineMs)));
-}
-
-/** The replies as if the query at that place were the only one of the request. */
-function repliesTo(replies: readonly GatheredReply[], at: number): GatheredReply[] {
-  return replies.map((reply) => ({ ...reply, answers: reply.answers.slice(at, at + 1) }));
-}
-
-/** @throws UnavailableError */
-async function answerTo(
-  scatter: Scatter,
-  one: AnswerableQuery,
+  one: GoodQuery,
   replies: readonly GatheredReply[],
   deadlineMs: number,
-): Promise<QueryAnswer> {
+): Promise<QueryAnswer | null> {
   try {
     const { query, replies: decided } = await decideDistinct(scatter, one, replies, deadlineMs);
-    const answer = await mergedAnswer(scatter, { ...one, query }, decided, deadlineMs);
-    if (answer !== null) return answer;
+    return await mergedAnswer(scatter, { ...one, query }, decided, deadlineMs);
   } catch (error) {
     if (error instanceof RefusedQueryError) return { kind: 'refused', why: error.message };
     throw error;
   }
-  // An item of the page went away while its text was fetched, so the page is another one now.
-  const [again] = await answersTo(scatter, [one], deadlineMs);
-  if (again === undefined) throw new TypeError('a query has no answer');
-  return again;
 }
 
 /** @returns null when a row of the page went away before its text was fetched. @throws RefusedQueryError, UnavailableError */
 async function mergedAnswer(
   scatter: Scatter,
-  one: AnswerableQuery,
+  one: GoodQuery,
   replies: readonly GatheredReply[],
   deadlineMs: number,
 ): Promise<QueryAnswer | null> {
