@@ -13,6 +13,7 @@ import { populationsOf } from '../../../src/search/populations.ts';
 import type { Shard } from '../../../src/search/shard/shard.ts';
 import type { RowPlace } from '../../../src/search/shard-answer.ts';
 import { allTypes, type Change, partitionOf } from './arbitraries.ts';
+import { naiveQuery } from './naive.ts';
 
 export function checked(body: JsonObject): CheckedQuery {
   const result = checkQuery(body, { fields: allTypes, isOpen: false, isSchemaAlias: null });
@@ -86,6 +87,35 @@ export function ask(shards: readonly Shard[], asked: CheckedQuery, facetGroupsMa
     ({ facetIndex }) => [facetIndex, counted[placeOf.get(facetIndex) ?? 0] ?? []] as const,
   );
   return withCounts(query, first, new Map(counts));
+}
+
+/** Compares the shards' answer to a query with that of a scan of all items. */
+export function assertAsScan(
+  shards: readonly Shard[],
+  items: ReadonlyMap<string, IndexItem>,
+  body: JsonObject,
+  facetGroupsMax: number,
+): void {
+  const expected = naiveQuery([...items.values()], allTypes, body);
+  const answer = ask(shards, checked(body), facetGroupsMax);
+  assert.equal(answer.total, expected.total);
+  assert.deepEqual(
+    answer.rows.map(({ place, score, updatedAtMs, fields }) => [
+      place.originId,
+      place.sourceId,
+      score,
+      updatedAtMs,
+      fields,
+    ]),
+    expected.page.map(({ item, score }) => [
+      item.originId,
+      item.sourceId,
+      score,
+      item.updatedAtMs,
+      JSON.parse(JSON.stringify(item.fields)),
+    ]),
+  );
+  assert.deepEqual(asJson(answer.facets), asJson(expected.facets), JSON.stringify(body.facets));
 }
 
 /** Facets as they stand in an answer: JSON knows one zero. */
