@@ -1,21 +1,22 @@
-import { isJsonObject, type Json, type JsonObject, setOwn } from './json.ts';
+import { isJsonObject, type JsonObject, setOwn } from './json.ts';
 
 /**
  * JSON text with object members in one order at every depth, so that equal values have equal text whatever the order
  * in which they were sent. Recursive: callers bound the depth (`jsonDepthMax`) when they read the value.
+ * @param value plain data, which JSON writes whole
  */
-export function canonicalJson(value: Json): string {
+export function canonicalJson(value: object | string | number | boolean | null): string {
   return JSON.stringify(inOrder(value));
 }
 
 /** The value itself when it is in order already: then nothing is copied, which makes this fast. */
-function inOrder(value: Json): Json {
+function inOrder(value: unknown): unknown {
   if (Array.isArray(value)) return itemsInOrder(value);
   return isJsonObject(value) ? membersInOrder(value) : value;
 }
 
-function itemsInOrder(items: Json[]): Json[] {
-  let copy: Json[] | null = null;
+function itemsInOrder(items: readonly unknown[]): readonly unknown[] {
+  let copy: unknown[] | null = null;
   for (let at = 0; at < items.length; at += 1) {
     const item = items[at];
     if (typeof item !== 'object' || item === null) continue;
@@ -28,7 +29,7 @@ function itemsInOrder(items: Json[]): Json[] {
 }
 
 /** Members ordered by name; names that are array indexes come first, where every engine puts them. */
-function membersInOrder(members: JsonObject): JsonObject {
+function membersInOrder(members: JsonObject): object {
   const names = Object.keys(members);
   const ordered = sorted(names);
   let isSame = true;
@@ -39,7 +40,7 @@ function membersInOrder(members: JsonObject): JsonObject {
     return value;
   });
   if (isSame) return members;
-  const copy: JsonObject = {};
+  const copy: Record<string, unknown> = {};
   for (const [at, name] of ordered.entries()) setOwn(copy, name, values[at] ?? null);
   return copy;
 }

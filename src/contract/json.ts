@@ -15,7 +15,7 @@ export function getOwn(object: JsonObject, name: string): Json | undefined {
 }
 
 /** Sets an own member whatever its name; plain assignment to `__proto__` would change the prototype. */
-export function setOwn(object: JsonObject, name: string, value: Json): void {
+export function setOwn<V>(object: { [name: string]: V }, name: string, value: V): void {
   if (name === '__proto__') {
     Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
     return;

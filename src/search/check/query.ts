@@ -78,8 +78,7 @@ function memberOf(body: JsonObject, name: string): Json {
 /** A text that is equal for queries with the same filters, search, sort and distinct. A `nextPageToken` holds for all of them. */
 export function queryIdentity({ filter, search, sort, distinct }: CheckedQuery): string {
   const distinctField = distinct === null ? [] : [distinct.field];
-  // These parts are plain JSON. TypeScript cannot see it, because they are interfaces.
-  return canonicalJson([filter, search && searchIdentity(search), sort, ...distinctField] as unknown as Json);
+  return canonicalJson([filter, search && searchIdentity(search), sort, ...distinctField]);
 }
 
 function checkAliases(aliases: Json, { isSchemaAlias }: QueryRules, mistakes: Mistakes): string[] | null {
