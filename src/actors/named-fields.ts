@@ -1,5 +1,5 @@
 /** Fields that say by their name alone what a partition has: an owner stores each of them once. */
-import type { HashWrites } from '../store/partitions/hash-writes.ts';
+import type { HashWrites } from '../store/partitions/commit.ts';
 
 /** Value of such a field. */
 const present = Buffer.from('1');

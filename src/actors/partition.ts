@@ -11,9 +11,15 @@ import { packItemNames } from '../store/derived/item-names.ts';
 import type { ItemSink } from '../store/derived/item-sink.ts';
 import { ReferenceChanges, writeReferences } from '../store/derived/references.ts';
 import type { AutoFields } from '../store/entities/auto-fields.ts';
-import { commit } from '../store/partitions/commit.ts';
-import { HashWrites } from '../store/partitions/hash-writes.ts';
-import { type IntakeEntry, IntakeReader } from '../store/partitions/intake.ts';
+import { commit, HashWrites } from '../store/partitions/commit.ts';
+import {
+  type EntityWork,
+  type IntakeEntry,
+  type IntakePortion,
+  IntakeReader,
+  portionsOf,
+  rebuildWorks,
+} from '../store/partitions/intake.ts';
 import { fenceOlderOwners, type TakenLease } from '../store/partitions/lease.ts';
 import { lastSequence } from '../store/partitions/partition-state.ts';
 import { FencedError } from '../store/redis/errors.ts';
@@ -25,7 +31,6 @@ import { BatchChanges } from './batch/changes.ts';
 import type { CodeSandbox } from './batch/code-replies.ts';
 import { Intents } from './batch/intents.ts';
 import type { Basis } from './batch/turn.ts';
-import { type EntityWork, type IntakePortion, portionsOf, rebuildWorks } from './batch/work.ts';
 import { isLogWhole, markWhole, type Recorded, recordedViews } from './change-log/fill.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { NamedFields } from './named-fields.ts';

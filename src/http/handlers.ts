@@ -5,7 +5,7 @@ import { deliverByBody, deliverByQuery } from './delivery/delivery.ts';
 import type { Handler } from './handler.ts';
 import { saveEntities } from './ingest/bulk.ts';
 import { deleteEntities, deleteEntity, deleteEntityV1 } from './ingest/delete.ts';
-import { saveEntity, saveEntityV1 } from './ingest/single.ts';
+import { saveEntity, saveEntityV1 } from './ingest/save.ts';
 import { getConfiguration, putConfiguration } from './management/configuration.ts';
 import { managementDiagnostics } from './management/diagnostics.ts';
 import { managementEntities } from './management/entities.ts';

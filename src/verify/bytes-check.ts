@@ -2,8 +2,7 @@
 
 import type { AutoTypes } from '../actors/batch/auto-types.ts';
 import { outputKey } from '../actors/batch/builder.ts';
-import type { Output } from '../actors/batch/output.ts';
-import { storedOutput } from '../actors/batch/stored-output.ts';
+import { type Output, storedOutput } from '../actors/batch/output.ts';
 import { formatEntityId } from '../contract/ids.ts';
 import { finish } from '../lib/pace.ts';
 import type { BuildFailure } from '../schemas/build/outcome.ts';

@@ -6,7 +6,7 @@ import { type ClaimWrite, writeClaims } from '../store/claims/claims.ts';
 import { type RankedClaim, readCompetingClaims } from '../store/claims/competing-claims.ts';
 import { formatDependent } from '../store/derived/dependents.ts';
 import { repairOf } from '../store/derived/suspects.ts';
-import { invalidate, outsideCaller } from '../store/partitions/intake.ts';
+import { invalidate, outsideCaller } from '../store/partitions/invalidate.ts';
 import { waitUntilSettled } from '../store/partitions/settled.ts';
 import type { Store } from '../store/store.ts';
 import type { EntityTarget, RouteTarget, Target } from './finding.ts';

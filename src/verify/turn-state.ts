@@ -1,6 +1,6 @@
 /** One entity's turn beside what is stored for it. */
 import { type OutputName, outputKey } from '../actors/batch/builder.ts';
-import { outputField, outputHash } from '../actors/batch/stored-output.ts';
+import { outputField, outputHash } from '../actors/batch/output-place.ts';
 import type { Turn } from '../actors/batch/turn.ts';
 import type { Claim } from '../store/claims/claim-records.ts';
 import { type ServedClaims, unpackClaim, unpackServed } from '../store/claims/claim-records.ts';

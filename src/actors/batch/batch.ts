@@ -14,6 +14,7 @@ import type { Suspect } from '../../store/derived/suspects.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import { keys } from '../../store/keys.ts';
 import type { DownstreamInvalidation } from '../../store/partitions/announcement.ts';
+import { type EntityWork, nameOfWork } from '../../store/partitions/intake.ts';
 import type { Lease } from '../../store/partitions/lease.ts';
 import { FencedError, StoreUnavailableError } from '../../store/redis/errors.ts';
 import type { Store } from '../../store/store.ts';
@@ -29,7 +30,6 @@ import { buildTurns, type Output } from './output.ts';
 import { newEntries, publishTurns } from './publish.ts';
 import { ReplicationBarrier } from './replication-barrier.ts';
 import { type Basis, loadTurns } from './turn.ts';
-import { type EntityWork, nameOfWork } from './work.ts';
 
 /** The most references that move with a commit: more would block Redis for too long. */
 const referencesPerCommit = 4000;

@@ -12,11 +12,12 @@ import { ReferenceChanges } from '../../store/derived/references.ts';
 import { storedFields } from '../../store/derived/stored-body.ts';
 import { claimSubject, itemsSubject, viewSubject } from '../../store/derived/subjects.ts';
 import { keys, largeBodyField } from '../../store/keys.ts';
-import { type FieldWrites, HashWrites } from '../../store/partitions/hash-writes.ts';
+import { type FieldWrites, HashWrites } from '../../store/partitions/commit.ts';
 import type { NamedFields } from '../named-fields.ts';
 import type { Refused } from '../rebuild/refused-rebuilds.ts';
 import type { Builder, OutputName } from './builder.ts';
-import { itemNameList, outputField, outputHash, type StoredOutput } from './stored-output.ts';
+import type { StoredOutput } from './output.ts';
+import { itemNameList, outputField, outputHash } from './output-place.ts';
 import type { Turn } from './turn.ts';
 
 /** What happened, for the metrics. */

@@ -17,9 +17,8 @@ import { claimKey, claimsOf, formerClaims, isListed, sameClaim } from './claims.
 import { diagnosticsOf } from './diagnostics.ts';
 import { causeBefore, causeOf, historyOf, noHistory, removedView } from './history.ts';
 import type { LookupSource } from './lookup-source.ts';
-import type { Output } from './output.ts';
+import { type Output, storedOutput } from './output.ts';
 import { compareReferences } from './references.ts';
-import { storedOutput } from './stored-output.ts';
 import { formerOutputs, type Turn } from './turn.ts';
 
 /** Digest of an output of which nothing was ever made. */

@@ -3,7 +3,7 @@ import type { EntityRef } from '../../contract/ids.ts';
 import { portions } from '../../lib/portions.ts';
 import { parseDependent } from '../../store/derived/dependents.ts';
 import type { DownstreamInvalidation } from '../../store/partitions/announcement.ts';
-import { invalidate } from '../../store/partitions/intake.ts';
+import { invalidate } from '../../store/partitions/invalidate.ts';
 import type { Caller } from '../../store/partitions/lease.ts';
 import type { Store } from '../../store/store.ts';
 

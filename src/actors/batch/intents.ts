@@ -8,9 +8,9 @@ import {
   readIntents,
 } from '../../store/derived/intents.ts';
 import type { Suspect } from '../../store/derived/suspects.ts';
+import { type EntityWork, wholeTurn } from '../../store/partitions/intake.ts';
 import type { Lease } from '../../store/partitions/lease.ts';
 import type { Store } from '../../store/store.ts';
-import { type EntityWork, wholeTurn } from './work.ts';
 
 /** The entity that an intent is about. */
 export interface IntentOwner {

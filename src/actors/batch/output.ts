@@ -1,4 +1,4 @@
-/** The outputs of a batch, views and index items: builds them, answering their lookups in rounds. */
+/** The outputs of a batch, views and index items: builds them, answering their lookups in rounds, and gives the bytes of each. */
 import type { Tenant } from '../../config/configuration.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
 import type { Json } from '../../contract/json.ts';
@@ -10,10 +10,14 @@ import type { BuildFailure, BuildOutcome, BuiltItem, BuiltView } from '../../sch
 import type { CodeCall } from '../../schemas/code/call.ts';
 import type { LookupQuery } from '../../schemas/lookup/query.ts';
 import type { ResolvedDestination, ViewClaims } from '../../schemas/schema.ts';
+import { encodeItem, type StoredItem } from '../../store/derived/items.ts';
+import { encodeBody } from '../../store/derived/stored-body.ts';
 import type { AutoTypes } from './auto-types.ts';
 import { type Builder, buildersFor, dependentOf } from './builder.ts';
 import { CodeReplies, type CodeSandbox, makeCalls, type PendingCall } from './code-replies.ts';
+import { itemOf, type Misfit, noMisfits } from './item.ts';
 import { keysOf, type LookupAnswers, type LookupDemand } from './lookup-source.ts';
+import { itemNameList } from './output-place.ts';
 import type { Turn } from './turn.ts';
 
 export type BuildResult =
@@ -219,6 +223,28 @@ function resultOf(builder: Builder, input: BuildInput): Maybe<BuildResult> {
   }
   if (builder.schema === null) return noResult;
   return chain(builder.schema.build(input), (item) => ({ kind: 'item', item }));
+}
+
+/** An output as Redis has it. Batches write it so, and verifications expect it so. */
+export interface StoredOutput {
+  readonly bytes: Buffer;
+  /** Null for a view. */
+  readonly item: StoredItem | null;
+  readonly misfits: readonly Misfit[];
+}
+
+/** In steps when the output is large. @param output one that is built, and not deferred */
+export function storedOutput(output: Output, autoTypes: AutoTypes): Maybe<StoredOutput> {
+  const { result } = output;
+  if (result.kind === 'view') {
+    const encoded = encodeBody(result.view.body, output.turn.sourceId);
+    return chain(encoded, (bytes) => ({ bytes, item: null, misfits: noMisfits }));
+  }
+  return chain(itemOf(output, autoTypes.of(output)), ({ item, misfits }) => ({
+    bytes: encodeItem(item, itemNameList(output.builder)),
+    item,
+    misfits,
+  }));
 }
 
 /** Lookups and diagnostics of a build; null for an auto-indexed item, which has neither. */

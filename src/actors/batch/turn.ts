@@ -18,11 +18,11 @@ import type {
 } from '../../store/derived/processed-record.ts';
 import type { Suspect } from '../../store/derived/suspects.ts';
 import { readEntitiesIn } from '../../store/entities/entities.ts';
+import type { EntityWork } from '../../store/partitions/intake.ts';
 import type { Store } from '../../store/store.ts';
 import { outdatedDigest, outputKey, placeOf } from './builder.ts';
 import { claimKey } from './claims.ts';
 import type { Intents } from './intents.ts';
-import type { EntityWork } from './work.ts';
 
 /** What a batch works by, from its beginning to its end. */
 export interface Basis {

@@ -3,7 +3,7 @@ import { ToldViews } from '../../store/change-log/told-views.ts';
 import { wholeLogField } from '../../store/change-log/views.ts';
 import { processedSources, scanProcessed } from '../../store/derived/processed.ts';
 import { keys } from '../../store/keys.ts';
-import { HashWrites } from '../../store/partitions/hash-writes.ts';
+import { HashWrites } from '../../store/partitions/commit.ts';
 import { answerOf } from '../../store/redis/errors.ts';
 import type { Store } from '../../store/store.ts';
 

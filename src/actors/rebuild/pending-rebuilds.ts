@@ -5,14 +5,14 @@
 import { codeFirstPauseMs } from '../../contract/limits.ts';
 import { parseDependent } from '../../store/derived/dependents.ts';
 import { keys } from '../../store/keys.ts';
-import type { HashWrites } from '../../store/partitions/hash-writes.ts';
+import type { HashWrites } from '../../store/partitions/commit.ts';
+import { type IntakePortion, nameOfWork } from '../../store/partitions/intake.ts';
 import {
   encodePendingRebuild,
   readPendingRebuilds,
   readRefusedRebuilds,
 } from '../../store/partitions/pending-rebuilds.ts';
 import type { Store } from '../../store/store.ts';
-import { type IntakePortion, nameOfWork } from '../batch/work.ts';
 import { RebuildQueue, type Waiting } from './rebuild-queue.ts';
 import { type Refused, RefusedRebuilds } from './refused-rebuilds.ts';
 

@@ -3,9 +3,9 @@ import type { Configuration } from '../../config/configuration.ts';
 import { portions } from '../../lib/portions.ts';
 import { processedSources, scanProcessed } from '../../store/derived/processed.ts';
 import { scanOriginIds } from '../../store/entities/entities.ts';
+import { type EntityWork, wholeTurn } from '../../store/partitions/intake.ts';
 import type { Lease } from '../../store/partitions/lease.ts';
 import type { Store } from '../../store/store.ts';
-import { type EntityWork, wholeTurn } from '../batch/work.ts';
 
 const entitiesPerPortion = 100;
 

@@ -38,13 +38,9 @@ export interface DefinitionContext {
   readonly inner: (at: Cursor, scope: Scope) => Definition;
 }
 
-/** A definition whose value is no list and no object. */
-export function scalarDefinition(evaluate: (frame: Frame) => string | number | boolean | null): Definition {
-  return { mayRefer: false, write: (frame, body) => body.value(scalarJson(evaluate(frame))) };
-}
-
-function scalarJson(value: string | number | boolean | null): string {
-  return typeof value === 'string' ? JSON.stringify(value) : String(value);
+/** A definition whose value is a number, true, false or null. */
+export function scalarDefinition(evaluate: (frame: Frame) => number | boolean | null): Definition {
+  return { mayRefer: false, write: (frame, body) => body.value(String(evaluate(frame))) };
 }
 
 const writeNull: Write = (_frame, body) => body.value('null');

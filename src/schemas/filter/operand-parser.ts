@@ -1,6 +1,5 @@
 import type { Json } from '../../contract/json.ts';
-import { joinParts } from '../language/expression.ts';
-import { parseHole } from '../language/expression-parser.ts';
+import { joinParts, parseHole } from '../language/expression.ts';
 import type { Reader } from '../language/reader.ts';
 import type { Evaluate, Scope } from '../language/scope.ts';
 import type { QueryValues } from '../lookup/query-values.ts';

@@ -1,10 +1,5 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
-import {
-  type Definition,
-  type DefinitionContext,
-  nullDefinition,
-  scalarDefinition,
-} from '../definition/definition.ts';
+import { type Definition, type DefinitionContext, nullDefinition } from '../definition/definition.ts';
 import type { Expression } from '../language/expression.ts';
 import { compileField, compileRequiredField } from '../language/expression-field.ts';
 import type { EvaluateText } from '../language/scope.ts';
@@ -39,7 +34,13 @@ export function compileAnyValue(at: Cursor, { scope }: DefinitionContext): Defin
 
 function textDefinition({ constant, text }: Pick<Expression, 'constant' | 'text'>): Definition {
   if (constant !== null) return constantDefinition(constant);
-  return scalarDefinition(text);
+  return {
+    mayRefer: false,
+    write: (frame, body) => {
+      const value = text(frame);
+      body.value(value === null ? 'null' : JSON.stringify(value));
+    },
+  };
 }
 
 /** A value that is the same for every entity. */

@@ -3,7 +3,6 @@
 import { builderOf } from '../../actors/batch/builder.ts';
 import { buildOutputs, Output } from '../../actors/batch/output.ts';
 import { loadTurns } from '../../actors/batch/turn.ts';
-import { wholeTurn } from '../../actors/batch/work.ts';
 import type { Configuration, Environment, Tenant } from '../../config/configuration.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
 import { stampText } from '../../contract/entity.ts';
@@ -17,6 +16,7 @@ import type { ProcessedOutput, ProcessedRecord } from '../../store/derived/proce
 import { bytesApart, decodeBody, type StoredBody } from '../../store/derived/stored-body.ts';
 import { placeApart, placeOfView, viewsAreThere } from '../../store/derived/views.ts';
 import { indexLabel, keys } from '../../store/keys.ts';
+import { wholeTurn } from '../../store/partitions/intake.ts';
 import { answerOf } from '../../store/redis/errors.ts';
 import type { Store } from '../../store/store.ts';
 import { IndexedCandidates, ReadOnlyLookups } from '../../verify/read-only-lookups.ts';

@@ -3,7 +3,6 @@ import { builderOf } from '../../actors/batch/builder.ts';
 import { type LookupDemand, lookupSource, wholeLayout } from '../../actors/batch/lookup-source.ts';
 import { buildOutputs, Output } from '../../actors/batch/output.ts';
 import { loadTurns } from '../../actors/batch/turn.ts';
-import { wholeTurn } from '../../actors/batch/work.ts';
 import { formatViewId } from '../../contract/ids.ts';
 import { dependentsExplainedMax, dependentsListedMax, referrersCountedMax } from '../../contract/limits.ts';
 import { referrersOf } from '../../feed/shown-on.ts';
@@ -12,6 +11,7 @@ import { project } from '../../schemas/lookup/layout.ts';
 import { LogReader } from '../../store/change-log/entries.ts';
 import { type Dependent, parseDependent } from '../../store/derived/dependents.ts';
 import { readDependents } from '../../store/derived/lookups.ts';
+import { wholeTurn } from '../../store/partitions/intake.ts';
 import { IndexedCandidates, ReadOnlyLookups } from '../../verify/read-only-lookups.ts';
 import type { Explained } from './explain-view.ts';
 

@@ -4,8 +4,7 @@ import { Intents } from '../../../src/actors/batch/intents.ts';
 import { readIntents } from '../../../src/store/derived/intents.ts';
 import type { Suspect } from '../../../src/store/derived/suspects.ts';
 import { keys } from '../../../src/store/keys.ts';
-import { commit } from '../../../src/store/partitions/commit.ts';
-import { HashWrites } from '../../../src/store/partitions/hash-writes.ts';
+import { commit, HashWrites } from '../../../src/store/partitions/commit.ts';
 import {
   fenceOlderOwners,
   releaseLease,

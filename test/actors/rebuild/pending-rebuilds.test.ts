@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { portionsOf } from '../../../src/actors/batch/work.ts';
 import { PendingRebuilds } from '../../../src/actors/rebuild/pending-rebuilds.ts';
 import { formatDependent } from '../../../src/store/derived/dependents.ts';
 import { repairOf } from '../../../src/store/derived/suspects.ts';
-import { commit } from '../../../src/store/partitions/commit.ts';
-import { HashWrites } from '../../../src/store/partitions/hash-writes.ts';
-import type { IntakeEntry } from '../../../src/store/partitions/intake.ts';
+import { commit, HashWrites } from '../../../src/store/partitions/commit.ts';
+import { type IntakeEntry, portionsOf } from '../../../src/store/partitions/intake.ts';
 import { type Lease, takeLease } from '../../../src/store/partitions/lease.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { TestRedis } from '../../support/redis.ts';

@@ -14,8 +14,7 @@ import { encodeItem, itemIndexField } from '../../../src/store/derived/items.ts'
 import { sourceField } from '../../../src/store/derived/processed.ts';
 import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
 import { keys } from '../../../src/store/keys.ts';
-import { commit } from '../../../src/store/partitions/commit.ts';
-import { HashWrites } from '../../../src/store/partitions/hash-writes.ts';
+import { commit, HashWrites } from '../../../src/store/partitions/commit.ts';
 import { releaseLease, type TakenLease, takeLease } from '../../../src/store/partitions/lease.ts';
 import { Heartbeat } from '../../../src/store/processes/heartbeat.ts';
 import type { ProcessBeat } from '../../../src/store/processes/process-messages.ts';

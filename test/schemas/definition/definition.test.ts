@@ -7,7 +7,6 @@ import { frameOver } from '../support/fixtures.ts';
 
 test('a scalar is written as the JSON of it', () => {
   const scalar = fc.oneof(
-    fc.string({ unit: 'binary' }),
     fc.double({ noNaN: true, noDefaultInfinity: true }),
     fc.boolean(),
     fc.constant(null),

@@ -6,6 +6,7 @@ test('a string is text or null', () => {
   assertCases([
     [{ type: 'string', value: '{p.a}' }, { a: 'Hello' }, 'Hello'],
     [{ type: 'string', value: '{p.a}' }, { a: '' }, ''],
+    [{ type: 'string', value: '{p.a}' }, { a: 'a "b" \\ \n \u0001 🌍' }, 'a "b" \\ \n \u0001 🌍'],
     [{ type: 'string', value: '{p.a}' }, { a: null }, null],
     [{ type: 'string', value: '{p.a}' }, { a: false }, 'false'],
     [{ type: 'string', value: { $exp: '{p.a}' } }, { a: { b: [1] } }, '{"b":[1]}'],

@@ -9,9 +9,9 @@ import { ReferenceChanges, readReferrers, referenceText } from '../../../src/sto
 import type { Suspect } from '../../../src/store/derived/suspects.ts';
 import { claimField, keys } from '../../../src/store/keys.ts';
 import type { Announcement } from '../../../src/store/partitions/announcement.ts';
-import { commit } from '../../../src/store/partitions/commit.ts';
-import { HashWrites } from '../../../src/store/partitions/hash-writes.ts';
-import { IntakeReader, invalidate, outsideCaller } from '../../../src/store/partitions/intake.ts';
+import { commit, HashWrites } from '../../../src/store/partitions/commit.ts';
+import { IntakeReader } from '../../../src/store/partitions/intake.ts';
+import { invalidate, outsideCaller } from '../../../src/store/partitions/invalidate.ts';
 import { releaseLease, type TakenLease, takeLease } from '../../../src/store/partitions/lease.ts';
 import { encodePendingRebuild, readPendingRebuilds } from '../../../src/store/partitions/pending-rebuilds.ts';
 import { FencedError } from '../../../src/store/redis/errors.ts';

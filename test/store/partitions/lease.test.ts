@@ -5,9 +5,8 @@ import { writeClaims } from '../../../src/store/claims/claims.ts';
 import { noteIntents } from '../../../src/store/derived/intents.ts';
 import { registerDependents, touchKeys } from '../../../src/store/derived/lookups.ts';
 import { claimField, keys } from '../../../src/store/keys.ts';
-import { commit } from '../../../src/store/partitions/commit.ts';
-import { HashWrites } from '../../../src/store/partitions/hash-writes.ts';
-import { invalidate, outsideCaller } from '../../../src/store/partitions/intake.ts';
+import { commit, HashWrites } from '../../../src/store/partitions/commit.ts';
+import { invalidate, outsideCaller } from '../../../src/store/partitions/invalidate.ts';
 import {
   fenceOlderOwners,
   type Lease,

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { Mailboxes, portionsOf, rebuildWorks } from '../../../src/actors/batch/work.ts';
 import { formatDependent } from '../../../src/store/derived/dependents.ts';
-import type { IntakeEntry } from '../../../src/store/partitions/intake.ts';
+import {
+  type IntakeEntry,
+  Mailboxes,
+  portionsOf,
+  rebuildWorks,
+} from '../../../src/store/partitions/intake.ts';
 import { runs } from '../../support/runs.ts';
 
 function changed(sequence: number, originIds: readonly string[], bytes = 100): IntakeEntry {

@@ -1,0 +1,55 @@
+/** Asks a partition to rebuild views and items: an entry of its stream, as `intake.ts` reads it. */
+import type { EntityRef } from '../../contract/ids.ts';
+import { pack } from '../codec/pack.ts';
+import { keys } from '../keys.ts';
+import { OwnerScript } from '../redis/script.ts';
+import type { Store } from '../store.ts';
+import type { PackedInvalidation } from './intake.ts';
+import type { Caller } from './lease.ts';
+
+const invalidateScript = new OwnerScript<number>('partitions/invalidate', 3);
+
+/** The caller for processes that own no partition; nothing fences it. */
+export const outsideCaller: Caller = { partition: -1, epoch: 0 };
+
+/**
+ * Asks a partition to rebuild views and items of its entities.
+ * @param causes of each dependent, the entity whose change invalidates it; absent: none is known
+ * @returns sequence of the invalidation. @throws FencedError, StoreUnavailableError
+ */
+export function invalidate(
+  store: Store,
+  caller: Caller,
+  partition: number,
+  tenant: string,
+  dependents: readonly string[],
+  causes: readonly (EntityRef | null)[] = [],
+): Promise<number> {
+  const tag = store.partitions.tag(partition);
+  caller.reached?.add(tag);
+  return invalidateScript.run(
+    store.client,
+    caller,
+    [keys.fence(tag), keys.clock(tag), keys.stream(tag)],
+    [caller.partition, caller.epoch, pack(packedInvalidation(tenant, dependents, causes))],
+  );
+}
+
+function packedInvalidation(
+  tenant: string,
+  dependents: readonly string[],
+  causes: readonly (EntityRef | null)[],
+): PackedInvalidation {
+  if (causes.every((cause) => cause === null)) return [tenant, [...dependents]];
+  const numbers = new Map<string, number>();
+  const distinct: [string, string][] = [];
+  const numberOf = (cause: EntityRef | null) => {
+    if (cause === null) return -1;
+    const name = `${cause.sourceId}:${cause.originId}`;
+    const number = numbers.get(name) ?? distinct.push([cause.sourceId, cause.originId]) - 1;
+    numbers.set(name, number);
+    return number;
+  };
+  const ofDependents = causes.map(numberOf);
+  return [tenant, [...dependents], distinct, ofDependents];
+}
