@@ -9,7 +9,7 @@ import { chain, type Maybe, pace, repeat } from '../../lib/pace.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
 import { fitField, fitsAsItIs } from '../../search/fields/fit.ts';
 import { decidesNothing } from '../../search/fields/infer.ts';
-import type { StoredItem } from '../../store/derived/items.ts';
+import type { StoredItem } from '../../store/derived/item-record.ts';
 import type { Output } from './output.ts';
 
 type FieldTypes = ReadonlyMap<string, FieldType>;

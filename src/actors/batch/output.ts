@@ -10,7 +10,7 @@ import type { BuildFailure, BuildOutcome, BuiltItem, BuiltView } from '../../sch
 import type { CodeCall } from '../../schemas/code/call.ts';
 import type { LookupQuery } from '../../schemas/lookup/query.ts';
 import type { ResolvedDestination, ViewClaims } from '../../schemas/schema.ts';
-import { encodeItem, type StoredItem } from '../../store/derived/items.ts';
+import { encodeItem, type StoredItem } from '../../store/derived/item-record.ts';
 import { encodeBody } from '../../store/derived/stored-body.ts';
 import type { AutoTypes } from './auto-types.ts';
 import { type Builder, buildersFor, dependentOf } from './builder.ts';

@@ -6,7 +6,7 @@ import type { FieldType } from '../../search/fields/field-type.ts';
 import { fitField } from '../../search/fields/fit.ts';
 import { Shard } from '../../search/shard/shard.ts';
 import type { PartReader } from '../../search/snapshot/parts.ts';
-import type { StoredItem } from '../../store/derived/items.ts';
+import { type EncodedItem, type StoredItem, updatedAtIfSame } from '../../store/derived/item-record.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import { type IndexDefinition, knownFields } from '../index-fields.ts';
 
@@ -189,10 +189,11 @@ export class LiveShard {
   }
 
   /** True when an item that a scan found needs no `found`: the snapshot has it just so, or it changed since the fill began. */
-  confirm({ partition, changed }: Fill, { sourceId, originId, updatedAtMs, fields }: StoredItem): boolean {
+  confirm({ partition, changed }: Fill, item: EncodedItem): boolean {
     if (!this.isCurrent || !this.shard.hasUnproven) return false;
-    if (changed.has(itemKey(sourceId, originId))) return true;
-    return this.shard.confirm({ partition, sourceId, originId, updatedAtMs }, JSON.stringify(fields));
+    const { sourceId, originId } = item;
+    if (changed.size > 0 && changed.has(itemKey(sourceId, originId))) return true;
+    return this.shard.confirm({ partition, sourceId, originId }, (text) => updatedAtIfSame(item, text));
   }
 
   /** True when every field of the item has its type here, so that it can be put. */

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Slice } from '../../lib/slices/slice.ts';
-import { type ScopedIndex, type StoredItem, scanItems } from '../../store/derived/items.ts';
+import type { EncodedItem, StoredItem } from '../../store/derived/item-record.ts';
+import { decodeItems, type ScopedIndex, scanItems } from '../../store/derived/items.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import type { Store } from '../../store/store.ts';
 import { type CatchUp, sliceMs } from './catch-up.ts';
@@ -38,7 +39,7 @@ export class ShardLoader {
         // The next portion is fetched while this one is indexed, so two are in memory at a time.
         coming = portions.next();
         coming.catch(() => {});
-        const items = await this.#unconfirmed(live, fill, value);
+        const items = await decodeItems(await this.#unconfirmed(live, fill, value));
         await this.learnFields(live, items);
         await this.#putAll(live, fill, items, isHeld);
         onItems(value.length);
@@ -52,11 +53,11 @@ export class ShardLoader {
   async #unconfirmed(
     live: LiveShard,
     fill: Fill,
-    items: readonly StoredItem[],
-  ): Promise<readonly StoredItem[]> {
+    items: readonly EncodedItem[],
+  ): Promise<readonly EncodedItem[]> {
     if (!live.shard.hasUnproven) return items;
     await live.current();
-    const left: StoredItem[] = [];
+    const left: EncodedItem[] = [];
     const slice = new Slice(sliceMs);
     for (const item of items) {
       if (!live.confirm(fill, item)) left.push(item);

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Configuration } from '../../config/configuration.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
 import type { PartReader } from '../../search/snapshot/parts.ts';
+import type { StoredItem } from '../../store/derived/item-record.ts';
 import type { ItemChange, ItemSink } from '../../store/derived/item-sink.ts';
 import {
   countItems,
@@ -13,7 +14,6 @@ import {
   itemIndexField,
   listItemIndexes,
   type ScopedIndex,
-  type StoredItem,
 } from '../../store/derived/items.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import { StoreUnavailableError } from '../../store/redis/errors.ts';

@@ -2,6 +2,7 @@ import type { EntityRef } from '../../contract/ids.ts';
 import { getOwn } from '../../contract/json.ts';
 import { assert } from '../../lib/assert.ts';
 import { atOnce, finish, type Maybe, pace, type Steps, Unfinished } from '../../lib/pace.ts';
+import { Slice } from '../../lib/slices/slice.ts';
 import type { IndexTexts } from '../../schemas/definition/index-texts.ts';
 import { type Analyzer, analyzersOf, plainAnalyzer } from '../analysis/analyzer.ts';
 import type { CheckedQuery } from '../checked-query.ts';
@@ -28,6 +29,8 @@ import { Tables } from './tables.ts';
 export type TakeFirst = (populationIndex: number, name: PlainValue, place: SentPlace) => boolean;
 
 const scratches = new Scratches();
+/** Longest time for which a snapshot is gone through without letting other work of the process run. */
+const sliceMs = 8;
 /** The cost of putting or taking out an item, in units of the pace, besides a unit for each character. */
 const itemUnits = 1000;
 
@@ -87,7 +90,16 @@ export class Shard {
     await docs.restore(from);
     for (const field of fields.values()) await field.restore(from);
     // Lists may still have docs that were gone.
-    for (let doc = 0; doc < docs.docCount; doc += 1) if (!docs.live.has(doc)) this.#sweeper.bury(doc);
+    await new Slice(sliceMs).run(this.#buryGone());
+  }
+
+  *#buryGone(): Steps<void> {
+    const { docs } = this.#tables;
+    for (let doc = 0; doc < docs.docCount; doc += 1) {
+      if (!docs.live.has(doc)) this.#sweeper.bury(doc);
+      pace.units += 1;
+      if (pace.isOver()) yield;
+    }
   }
 
   /** Items of a snapshot are here of which nobody has said yet whether they are still so. */
@@ -96,13 +108,18 @@ export class Shard {
   }
 
   /**
-   * Says that an item has these fields now. @param fieldsText their JSON text
-   * @returns whether it is here with just this text; nothing was done otherwise
+   * Says that an item is here just as it is now.
+   * @param updatedAtOf given the JSON text of its fields here, in UTF-8: the time of its last change; null when that is not its text
+   * @returns whether it is; nothing was done otherwise
    */
-  confirm({ partition, sourceId, originId, updatedAtMs }: ItemHead, fieldsText: string): boolean {
+  confirm(
+    { partition, sourceId, originId }: Omit<ItemHead, 'updatedAtMs'>,
+    updatedAtOf: (fieldsText: Buffer) => number | null,
+  ): boolean {
     const { docs } = this.#tables;
     const doc = docs.find(sourceId, originId);
-    if (doc < 0 || docs.textOf(doc) !== fieldsText) return false;
+    const updatedAtMs = doc < 0 ? null : updatedAtOf(docs.textBytesOf(doc));
+    if (updatedAtMs === null) return false;
     docs.touch(doc, partition, updatedAtMs);
     return true;
   }

@@ -1,7 +1,7 @@
 /** The changes of index items, and where they go besides Redis. */
 import type { EntityRef } from '../../contract/ids.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
-import type { StoredItem } from './items.ts';
+import type { StoredItem } from './item-record.ts';
 
 /** A change of one index item: null removes it. */
 export interface ItemChange extends EntityRef {

@@ -1,25 +1,20 @@
 /** Index items as they lie in Redis: what a worker's shards are loaded from. */
-import type { EntityRef } from '../../contract/ids.ts';
-import { type Json, type JsonObject, setOwn } from '../../contract/json.ts';
-import { largeJsonCharacters, parseInParts } from '../../contract/large-json/parse-in-parts.ts';
+import { largeJsonCharacters } from '../../contract/large-json/parse-in-parts.ts';
 import { Slice } from '../../lib/slices/slice.ts';
-import { digestBytes, type NameList, type NamesPlace, readNames } from '../entities/name-lists.ts';
+import { type NamesPlace, readNames } from '../entities/name-lists.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
 import { answerOf } from '../redis/errors.ts';
 import { hashPortion, portionsFrom } from '../redis/scan.ts';
 import type { Store } from '../store.ts';
+import {
+  decodeInParts,
+  decodeItem,
+  type EncodedItem,
+  namesDigestOf,
+  type StoredItem,
+} from './item-record.ts';
 import { processedSources } from './processed.ts';
-
-/** An index item as stored, under its index name (`indexName` in `keys.ts`). */
-export interface StoredItem extends EntityRef {
-  readonly updatedAtMs: number;
-  readonly fields: JsonObject;
-  /** JSON text of the fields, when the builder has it already. */
-  readonly fieldsText?: string;
-  /** The types that all fields are known to fit: those of an index, as its configuration has them. */
-  readonly fittedTo?: ReadonlyMap<string, string>;
-}
 
 /** An index of one environment. */
 export interface ScopedIndex {
@@ -34,97 +29,41 @@ const portionItemsMin = 4;
 const portionItemsMax = 1000;
 const portionItemsFirst = 100;
 
-/** First byte of an item that leaves its names out. The digest of their list follows, then JSON text of the values. */
-const withoutNames = 1;
-const namedAt = 1 + digestBytes;
-/** Of a text; longer ones keep their names, which are little of them. */
-const listedCharactersMax = 4_096;
-
-/**
- * The stored form: JSON text, in which `__proto__`, lone surrogates and long numbers sent as text survive. It leaves the names
- * out where they are among those of the list, in its order; a null stands for a field that the item does not have.
- * Equal items with members in equal order give equal bytes; the order is kept so that answers look as built.
- * @param list of the index; null: the names are kept
- */
-export function encodeItem(
-  {
-    updatedAtMs,
-    fields,
-    fieldsText = JSON.stringify(fields),
-  }: Pick<StoredItem, 'updatedAtMs' | 'fields' | 'fieldsText'>,
-  list: NameList | null = null,
-): Buffer {
-  const values =
-    list === null || fieldsText.length > listedCharactersMax ? null : valuesOf(fields, list.names);
-  if (list === null || values === null) return Buffer.from(`[${updatedAtMs},${fieldsText}]`);
-  const text = `[${updatedAtMs},${JSON.stringify(values)}]`;
-  const stored = Buffer.allocUnsafe(namedAt + Buffer.byteLength(text));
-  stored[0] = withoutNames;
-  list.digest.copy(stored, 1);
-  stored.write(text, namedAt);
-  return stored;
-}
-
-/** The values of an item, one for each of the names; null when other names are among its own, or theirs in another order. */
-function valuesOf(fields: JsonObject, names: readonly string[]): Json[] | null {
-  const values: Json[] = [];
-  for (const name of Object.keys(fields)) {
-    const at = names.indexOf(name, values.length);
-    const value = fields[name] ?? null;
-    if (at < 0 || value === null) return null;
-    while (values.length < at) values.push(null);
-    values.push(value);
-  }
-  return values;
-}
-
-/** Digest of the list of names that an item leaves out; null: none. */
-export function namesDigestOf(stored: Buffer): Buffer | null {
-  return stored[0] === withoutNames ? stored.subarray(1, namedAt) : null;
-}
-
-/** @param names that it leaves out; null: none */
-export function decodeItem(
-  ref: EntityRef,
-  stored: Buffer,
-  names: readonly string[] | null = null,
-): StoredItem {
-  if (names === null) return itemOf(ref, JSON.parse(stored.toString()) as [number, JsonObject]);
-  const [updatedAtMs, values] = JSON.parse(stored.toString('utf8', namedAt)) as [number, Json[]];
-  const fields: JsonObject = {};
-  for (const [at, value] of values.entries()) if (value !== null) setOwn(fields, names[at] ?? '', value);
-  return itemOf(ref, [updatedAtMs, fields]);
-}
-
-function itemOf({ sourceId, originId }: EntityRef, [updatedAtMs, fields]: [number, JsonObject]): StoredItem {
-  return { sourceId, originId, updatedAtMs, fields };
-}
-
-/** As `decodeItem`, in steps: for a large item, which has its names. */
-function* decodeInParts(ref: EntityRef, stored: Buffer): Generator<undefined, StoredItem, undefined> {
-  return itemOf(ref, (yield* parseInParts(stored.toString())) as [number, JsonObject]);
-}
-
 /** Longest time for which items are decoded without letting other work of the process run. */
 const sliceMs = 10;
 
-async function decodeItems(
+/** Adds to items the lists of names that they leave out. @throws StoreUnavailableError */
+async function withNames(
   store: Store,
   place: NamesPlace,
   pairs: readonly (readonly [originId: Buffer | string, stored: Buffer])[],
-): Promise<StoredItem[]> {
-  const lists = await readNames(
-    store,
-    place,
-    pairs.map(([, stored]) => namesDigestOf(stored)),
-  );
+): Promise<EncodedItem[]> {
+  // Most items leave out the names that the one before them does.
+  const digests: (Buffer | null)[] = [];
+  const placesOfDigests = pairs.map(([, stored]) => {
+    const digest = namesDigestOf(stored);
+    const last = digests.at(-1);
+    const isLast = digest !== null && last?.equals(digest);
+    return isLast ? digests.length - 1 : digests.push(digest) - 1;
+  });
+  const lists = await readNames(store, place, digests);
+  return pairs.map(([name, stored], at) => ({
+    sourceId: place.sourceId,
+    originId: name.toString(),
+    stored,
+    names: lists[placesOfDigests[at] ?? 0] ?? null,
+  }));
+}
+
+/** Parses items, in slices. */
+export async function decodeItems(encoded: readonly EncodedItem[]): Promise<StoredItem[]> {
   const items: StoredItem[] = [];
   const slice = new Slice(sliceMs);
-  for (const [at, [name, stored]] of pairs.entries()) {
-    const ref = { sourceId: place.sourceId, originId: name.toString() };
-    const names = lists[at] ?? null;
-    const isSmall = stored.length <= largeJsonCharacters;
-    items.push(isSmall ? decodeItem(ref, stored, names) : await slice.run(decodeInParts(ref, stored)));
+  for (const item of encoded) {
+    const isSmall = item.stored.length <= largeJsonCharacters;
+    items.push(
+      isSmall ? decodeItem(item, item.stored, item.names) : await slice.run(decodeInParts(item, item.stored)),
+    );
     if (slice.isOver) await slice.next();
   }
   return items;
@@ -139,7 +78,7 @@ export async function* scanItems(
   partition: number,
   { tenant, environmentId }: EnvironmentScope,
   index: string,
-): AsyncGenerator<StoredItem[]> {
+): AsyncGenerator<EncodedItem[]> {
   const tag = store.partitions.tag(partition);
   let count = portionItemsFirst;
   for (const sourceId of await sourcesOf(store, tag, tenant)) {
@@ -149,7 +88,7 @@ export async function* scanItems(
       const bytes = pairs.reduce((sum, [field, stored]) => sum + field.length + stored.length, 0);
       const wanted = Math.round((portionBytes * pairs.length) / bytes);
       count = Math.min(portionItemsMax, Math.max(portionItemsMin, wanted));
-      yield await decodeItems(store, { tag, tenant, sourceId }, pairs);
+      yield await withNames(store, { tag, tenant, sourceId }, pairs);
     }
   }
 }
@@ -175,7 +114,8 @@ export async function readItems(
     const value = values[at] ?? null;
     return value === null ? [] : [[originId, value]];
   });
-  const items = (await decodeItems(store, { tag, tenant, sourceId }, found)).values();
+  const encoded = await withNames(store, { tag, tenant, sourceId }, found);
+  const items = (await decodeItems(encoded)).values();
   return values.map((value) => (value === null ? null : (items.next().value ?? null)));
 }
 

@@ -4,9 +4,9 @@ import { hashKeys } from '../../../src/config/documents/canonical.ts';
 import { loadConfiguration } from '../../../src/config/documents/load.ts';
 import { ActiveConfiguration } from '../../../src/store/configuration/active-configuration.ts';
 import { publishConfiguration } from '../../../src/store/configuration/published-configuration.ts';
+import type { StoredItem } from '../../../src/store/derived/item-record.ts';
 import type { ItemChange, ItemSink } from '../../../src/store/derived/item-sink.ts';
-import type { StoredItem } from '../../../src/store/derived/items.ts';
-import { listItemIndexes, scanItems } from '../../../src/store/derived/items.ts';
+import { decodeItems, listItemIndexes, scanItems } from '../../../src/store/derived/items.ts';
 import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
 import { indexName, keys } from '../../../src/store/keys.ts';
 import { readOwners } from '../../../src/store/partitions/owners.ts';
@@ -26,7 +26,7 @@ export class RecordingSink implements ItemSink {
     const items = new Map<string, StoredItem>();
     for (const { scope, index } of await listItemIndexes(this.store, partition)) {
       for await (const portion of scanItems(this.store, partition, scope, index)) {
-        for (const item of portion) items.set(nameOf(scope, index, item), item);
+        for (const item of await decodeItems(portion)) items.set(nameOf(scope, index, item), item);
       }
     }
     this.#partitions.set(partition, items);
@@ -73,7 +73,7 @@ export async function storedItems(
   const items = new Map<string, StoredItem>();
   for (const partition of store.partitions.tags.keys()) {
     for await (const portion of scanItems(store, partition, scope, indexName.schema(alias))) {
-      for (const item of portion) items.set(item.originId, item);
+      for (const item of await decodeItems(portion)) items.set(item.originId, item);
     }
   }
   return items;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -9,7 +9,8 @@ import type { JsonObject } from '../../../../src/contract/json.ts';
 import { ShardSet } from '../../../../src/query/worker/shard-set.ts';
 import { ShardSnapshots } from '../../../../src/query/worker/snapshots/shard-snapshots.ts';
 import { SnapshotFolder } from '../../../../src/query/worker/snapshots/snapshot-folder.ts';
-import { encodeItem, itemIndexField, type ScopedIndex } from '../../../../src/store/derived/items.ts';
+import { encodeItem } from '../../../../src/store/derived/item-record.ts';
+import { itemIndexField, type ScopedIndex } from '../../../../src/store/derived/items.ts';
 import { sourceField } from '../../../../src/store/derived/processed.ts';
 import { AutoFields } from '../../../../src/store/entities/auto-fields.ts';
 import { indexName, keys } from '../../../../src/store/keys.ts';
@@ -301,6 +302,39 @@ test('a folder that cannot be used costs one line, and nothing else', async () =
   await worker.stop();
   assert.equal(host.troubles.length, 1);
   assert.match(host.troubles[0] ?? '', /^snapshots of the index shards cannot be kept: Error: E/);
+});
+
+test('a full disk costs one line, and the file from before stays', async () => {
+  const host = await Host.start();
+  await (await host.worker(all)).stop();
+  await host.put('new', { name: 'new', title: 'new word', size: 1 });
+  const second = await host.worker(all);
+  const [name = ''] = host.files;
+  symlinkSync('/dev/full', path.join(host.folder, `${name}.part`));
+  await second.stop();
+  assert.equal(host.troubles.length, 1);
+  assert.match(host.troubles[0] ?? '', /^snapshots of the index shards cannot be kept: Error: ENOSPC/);
+  assert.deepEqual(host.files, [name]);
+  const third = await host.worker(all);
+  third.assertAnswers();
+  assert.equal(third.changeCount, 1);
+});
+
+test('an index that is configured anew while its snapshot is proved is built again', async () => {
+  const other = site({ name: 'text', title: 'text', size: 'long' });
+  const host = await Host.start();
+  await (await host.worker(all)).stop();
+  const second = await host.worker([]);
+  const opened = Promise.all(all.map((partition) => second.shards.open(partition, 1, 0)));
+  await until('the snapshot is being proved', () => second.live?.shard.hasUnproven === true);
+  await Promise.all([opened, second.shards.reconfigure(other)]);
+  await second.settled();
+  second.assertAnswers();
+  assert.equal(second.shards.followed, other.digest);
+  await second.stop();
+  const third = await host.worker(all, other);
+  third.assertAnswers();
+  assert.equal(third.changeCount, 0);
 });
 
 test('an index of few items has no file, and one that has become small loses its own', async () => {

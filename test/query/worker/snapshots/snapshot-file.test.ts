@@ -43,7 +43,9 @@ async function restored(): Promise<Shard> {
 function load(shard: Shard, items: Iterable<IndexItem>): number {
   let confirmed = 0;
   for (const item of items) {
-    if (shard.confirm(item, JSON.stringify(item.fields))) confirmed += 1;
+    const now = JSON.stringify(item.fields);
+    const isSame = shard.confirm(item, (text) => (text.toString() === now ? item.updatedAtMs : null));
+    if (isSame) confirmed += 1;
     else shard.upsert(item);
   }
   finish(shard.dropUnproven());

@@ -5,7 +5,7 @@ import type { Worker } from '../../../../src/actors/worker.ts';
 import type { EntityRef } from '../../../../src/contract/ids.ts';
 import type { Json } from '../../../../src/contract/json.ts';
 import type { Claim } from '../../../../src/store/claims/claim-records.ts';
-import { decodeItem, namesDigestOf } from '../../../../src/store/derived/items.ts';
+import { decodeItem, namesDigestOf } from '../../../../src/store/derived/item-record.ts';
 import { readEntities } from '../../../../src/store/entities/entities.ts';
 import { keys, type Partitions } from '../../../../src/store/keys.ts';
 import type { Store } from '../../../../src/store/store.ts';

@@ -1,0 +1,200 @@
+/** The stored form of an index item. */
+import type { EntityRef } from '../../contract/ids.ts';
+import { type Json, type JsonObject, setOwn } from '../../contract/json.ts';
+import { parseInParts } from '../../contract/large-json/parse-in-parts.ts';
+import { digestBytes, type NameList } from '../entities/name-lists.ts';
+
+/** An index item as stored, under its index name (`indexName` in `keys.ts`). */
+export interface StoredItem extends EntityRef {
+  readonly updatedAtMs: number;
+  readonly fields: JsonObject;
+  /** JSON text of the fields, when the builder has it already. */
+  readonly fieldsText?: string;
+  /** The types that all fields are known to fit: those of an index, as its configuration has them. */
+  readonly fittedTo?: ReadonlyMap<string, string>;
+}
+
+/** An item as Redis has it. */
+export interface EncodedItem extends EntityRef {
+  readonly stored: Buffer;
+  /** The names that it leaves out; null: none. */
+  readonly names: readonly string[] | null;
+}
+
+/** First byte of an item that leaves its names out. The digest of their list follows, then JSON text of the values. */
+const withoutNames = 1;
+const namedAt = 1 + digestBytes;
+/** Of a text; longer ones keep their names, which are little of them. */
+const listedCharactersMax = 4_096;
+
+/**
+ * The stored form: JSON text, in which `__proto__`, lone surrogates and long numbers sent as text survive. It leaves the names
+ * out where they are among those of the list, in its order; a null stands for a field that the item does not have.
+ * Equal items with members in equal order give equal bytes; the order is kept so that answers look as built.
+ * @param list of the index; null: the names are kept
+ */
+export function encodeItem(
+  {
+    updatedAtMs,
+    fields,
+    fieldsText = JSON.stringify(fields),
+  }: Pick<StoredItem, 'updatedAtMs' | 'fields' | 'fieldsText'>,
+  list: NameList | null = null,
+): Buffer {
+  const values =
+    list === null || fieldsText.length > listedCharactersMax ? null : valuesOf(fields, list.names);
+  if (list === null || values === null) return Buffer.from(`[${updatedAtMs},${fieldsText}]`);
+  const text = `[${updatedAtMs},${JSON.stringify(values)}]`;
+  const stored = Buffer.allocUnsafe(namedAt + Buffer.byteLength(text));
+  stored[0] = withoutNames;
+  list.digest.copy(stored, 1);
+  stored.write(text, namedAt);
+  return stored;
+}
+
+/** The values of an item, one for each of the names; null when other names are among its own, or theirs in another order. */
+function valuesOf(fields: JsonObject, names: readonly string[]): Json[] | null {
+  const values: Json[] = [];
+  for (const name of Object.keys(fields)) {
+    const at = names.indexOf(name, values.length);
+    const value = fields[name] ?? null;
+    if (at < 0 || value === null) return null;
+    while (values.length < at) values.push(null);
+    values.push(value);
+  }
+  return values;
+}
+
+/** Digest of the list of names that an item leaves out; null: none. */
+export function namesDigestOf(stored: Buffer): Buffer | null {
+  return stored[0] === withoutNames ? stored.subarray(1, namedAt) : null;
+}
+
+/** @param names that it leaves out; null: none */
+export function decodeItem(
+  ref: EntityRef,
+  stored: Buffer,
+  names: readonly string[] | null = null,
+): StoredItem {
+  if (names === null) return itemOf(ref, JSON.parse(stored.toString()) as [number, JsonObject]);
+  const [updatedAtMs, values] = JSON.parse(stored.toString('utf8', namedAt)) as [number, Json[]];
+  const fields: JsonObject = {};
+  for (const [at, value] of values.entries()) if (value !== null) setOwn(fields, names[at] ?? '', value);
+  return itemOf(ref, [updatedAtMs, fields]);
+}
+
+function itemOf({ sourceId, originId }: EntityRef, [updatedAtMs, fields]: [number, JsonObject]): StoredItem {
+  return { sourceId, originId, updatedAtMs, fields };
+}
+
+/** As `decodeItem`, in steps: for a large item, which has its names. */
+export function* decodeInParts(ref: EntityRef, stored: Buffer): Generator<undefined, StoredItem, undefined> {
+  return itemOf(ref, (yield* parseInParts(stored.toString())) as [number, JsonObject]);
+}
+
+const quote = 0x22;
+const comma = 0x2c;
+const zero = 0x30;
+const nine = 0x39;
+const openBracket = 0x5b;
+const backslash = 0x5c;
+const closeBracket = 0x5d;
+const nullStart = 0x6e;
+const nullLength = 4;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+
+/**
+ * The time of change of an item whose fields have just this JSON text. It compares bytes and parses nothing, so it knows only
+ * texts that `JSON.stringify` has written.
+ * @param fieldsText in UTF-8 @returns null when the fields are others, or may be
+ */
+export function updatedAtIfSame({ stored, names }: EncodedItem, fieldsText: Buffer): number | null {
+  const from = names === null ? 0 : namedAt;
+  const end = stored.indexOf(comma, from);
+  const updatedAtMs = wholeNumberIn(stored, from + 1, end);
+  if (updatedAtMs === null) return null;
+  const isSame =
+    names === null
+      ? stored.compare(fieldsText, 0, fieldsText.length, end + 1, stored.length - 1) === 0
+      : areFields(stored, end + 1, names, fieldsText);
+  return isSame ? updatedAtMs : null;
+}
+
+/** Null unless there are digits alone. */
+function wholeNumberIn(bytes: Buffer, from: number, end: number): number | null {
+  let number = 0;
+  for (let at = from; at < end; at += 1) {
+    const digit = bytes[at] ?? 0;
+    if (digit < zero || digit > nine) return null;
+    number = number * 10 + digit - zero;
+  }
+  return from < end ? number : null;
+}
+
+/** True when the values in the brackets at `from`, with these names, make the text. */
+function areFields(stored: Buffer, from: number, names: readonly string[], text: Buffer): boolean {
+  // The brackets of an item without fields are empty.
+  let at = stored[from + 1] === closeBracket ? from + 1 : from;
+  let to = 1;
+  for (const key of keysOf(names)) {
+    // Missing fields at the end are left out.
+    if (stored[at] === closeBracket) break;
+    at += 1;
+    if (stored[at] === nullStart) {
+      at += nullLength;
+      continue;
+    }
+    if (to > 1) {
+      if (text[to] !== comma) return false;
+      to += 1;
+    }
+    if (!isAt(text, to, key, 0, key.length)) return false;
+    to += key.length;
+    const end = endOfValue(stored, at);
+    if (!isAt(text, to, stored, at, end)) return false;
+    to += end - at;
+    at = end;
+  }
+  const isAtEnds = at === stored.length - 2 && to === text.length - 1;
+  return isAtEnds && stored[at] === closeBracket && text[0] === openBrace && text[to] === closeBrace;
+}
+
+const keysOfLists = new WeakMap<readonly string[], readonly Buffer[]>();
+
+/** The names as they stand in front of their values. */
+function keysOf(names: readonly string[]): readonly Buffer[] {
+  const known = keysOfLists.get(names);
+  if (known !== undefined) return known;
+  const keys = names.map((name) => Buffer.from(`${JSON.stringify(name)}:`));
+  keysOfLists.set(names, keys);
+  return keys;
+}
+
+/** True when a text has some bytes of another one at a place. They are few: a loop takes less than a call of `compare`. */
+function isAt(text: Buffer, place: number, other: Buffer, from: number, end: number): boolean {
+  const shift = place - from;
+  for (let at = from; at < end; at += 1) if (text[at + shift] !== other[at]) return false;
+  return true;
+}
+
+/** Where the JSON value ends that begins at a place: at the comma or the bracket behind it. */
+function endOfValue(bytes: Buffer, from: number): number {
+  let depth = 0;
+  let at = from;
+  for (; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === quote) at = endOfText(bytes, at);
+    else if (depth === 0 && (byte === comma || byte === closeBracket)) break;
+    else if (byte === openBracket || byte === openBrace) depth += 1;
+    else if (byte === closeBracket || byte === closeBrace) depth -= 1;
+  }
+  return at;
+}
+
+/** Where the quote stands that ends the text of the quote at a place. */
+function endOfText(bytes: Buffer, from: number): number {
+  let at = from + 1;
+  for (; at < bytes.length && bytes[at] !== quote; at += 1) if (bytes[at] === backslash) at += 1;
+  return at;
+}

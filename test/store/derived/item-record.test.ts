@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { JsonObject } from '../../../src/contract/json.ts';
+import {
+  decodeItem,
+  encodeItem,
+  namesDigestOf,
+  type StoredItem,
+  updatedAtIfSame,
+} from '../../../src/store/derived/item-record.ts';
+import { nameListFor } from '../../../src/store/entities/name-lists.ts';
+
+const runs = 200 * Number(process.env.MILLRACE_RUNS ?? 1);
+
+test('any item comes back as it was stored, and equal items have equal bytes', () => {
+  fc.assert(
+    fc.property(
+      fc.dictionary(fc.string(), fc.jsonValue()),
+      fc.string({ unit: 'binary', minLength: 1 }),
+      fc.nat(),
+      (fields, originId, updatedAtMs) => {
+        const parsed = JSON.parse(JSON.stringify(fields)) as JsonObject;
+        const item: StoredItem = { sourceId: 'source', originId, updatedAtMs, fields: parsed };
+        const stored = encodeItem(item);
+        const decoded = decodeItem({ sourceId: 'source', originId }, stored);
+        assert.equal(decoded.originId, originId);
+        assert.equal(JSON.stringify(decoded), JSON.stringify(item));
+        assert.deepEqual(encodeItem(decoded), stored);
+      },
+    ),
+    { numRuns: runs },
+  );
+});
+
+test('items leave out names of their list where they are in its order, and come back as they were', () => {
+  const name = fc.oneof(fc.constantFrom('__proto__', '7', 'a', 'b', 'c', '\ud800'), fc.string());
+  let [leftOut, kept] = [0, 0];
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(name, { minLength: 1, maxLength: 8 }),
+      fc.dictionary(name, fc.jsonValue()),
+      fc.infiniteStream(fc.option(fc.jsonValue())),
+      (names, others, values) => {
+        const fields = namedFields(names, values);
+        for (const json of [fields, { ...fields, ...others }]) {
+          const item = { updatedAtMs: 7, fields: JSON.parse(JSON.stringify(json)) as JsonObject };
+          const list = nameListFor(names);
+          const stored = encodeItem(item, list);
+          const digest = namesDigestOf(stored);
+          assert.ok(digest === null || digest.equals(list.digest));
+          const decoded = decodeItem({ sourceId: 's', originId: 'e' }, stored, digest && names);
+          assert.equal(JSON.stringify(decoded.fields), JSON.stringify(item.fields));
+          assert.deepEqual(encodeItem(decoded, list), stored, 'equal items have equal bytes');
+          if (digest === null) kept += 1;
+          else leftOut += 1;
+        }
+      },
+    ),
+    { numRuns: runs },
+  );
+  assert.ok(leftOut > runs / 2 && kept > runs / 10, `${leftOut} left out, ${kept} kept`);
+});
+
+/** An object of some of the names, in their order. */
+function namedFields(names: readonly string[], values: Iterable<unknown>): JsonObject {
+  const given = values[Symbol.iterator]();
+  const members = names.flatMap((name) => {
+    const value: unknown = given.next().value;
+    return value === null ? [] : [`${JSON.stringify(name)}:${JSON.stringify(value)}`];
+  });
+  return JSON.parse(`{${members.join(',')}}`) as JsonObject;
+}
+
+test('names of prototypes, lone surrogates and long numbers sent as text survive', () => {
+  const text = '{"__proto__":{"x":1},"constructor":"c","id":"9223372036854775807","half":"\\ud800"}';
+  const item = { updatedAtMs: 5, fields: JSON.parse(text) as JsonObject };
+  const decoded = decodeItem({ sourceId: 's', originId: 'a:b' }, encodeItem(item));
+  assert.equal(decoded.originId, 'a:b');
+  assert.equal(JSON.stringify(decoded.fields), text);
+  assert.equal(Object.hasOwn(decoded.fields, '__proto__'), true);
+});
+
+test('an item is the same as a text exactly when its parsed fields have that text', () => {
+  const names = ['a', 'b', '7x', '"', '\ud800', 'ü'];
+  const value = fc.oneof(
+    fc.constantFrom('', 'n', 'null', ',', ']', '}', '"', '\\', '\\"', '\ud800', '日本', true, 0, -1.5e-7),
+    fc.jsonValue({ maxDepth: 2 }),
+  );
+  const fields = fc.array(fc.tuple(fc.constantFrom(...names), value), { maxLength: 6 });
+  let [same, others] = [0, 0];
+  fc.assert(
+    fc.property(fields, fields, fc.boolean(), fc.nat(), (one, other, isOther, updatedAtMs) => {
+      const stored = JSON.parse(JSON.stringify(Object.fromEntries(one))) as JsonObject;
+      const asked = isOther ? (JSON.parse(JSON.stringify(Object.fromEntries(other))) as JsonObject) : stored;
+      const text = JSON.stringify(asked);
+      const isSame = text === JSON.stringify(stored);
+      for (const list of [null, nameListFor(names)]) {
+        const bytes = encodeItem({ updatedAtMs, fields: stored }, list);
+        const item = { sourceId: 's', originId: 'o', stored: bytes, names: namesDigestOf(bytes) && names };
+        assert.equal(updatedAtIfSame(item, Buffer.from(text)), isSame ? updatedAtMs : null);
+      }
+      if (isSame) same += 1;
+      else others += 1;
+    }),
+    { numRuns: 5 * runs },
+  );
+  assert.ok(same > runs && others > runs, `${same} the same, ${others} others`);
+});
+
+test('a text that differs from an item by any byte, or is cut anywhere, is another one', () => {
+  const names = ['text', 'list', 'size'];
+  const fields = { text: 'a "b", c]', list: ['x', { y: null }], size: 12 };
+  const text = Buffer.from(JSON.stringify(fields));
+  for (const list of [null, nameListFor(names)]) {
+    const stored = encodeItem({ updatedAtMs: 7, fields }, list);
+    const item = { sourceId: 's', originId: 'o', stored, names: list && names };
+    assert.equal(updatedAtIfSame(item, text), 7);
+    for (let at = 0; at < text.length; at += 1) {
+      const changed = Buffer.from(text);
+      changed[at] = (changed[at] ?? 0) ^ 1;
+      assert.equal(updatedAtIfSame(item, changed), null);
+      assert.equal(updatedAtIfSame(item, text.subarray(0, at)), null);
+    }
+    assert.equal(updatedAtIfSame(item, Buffer.concat([text, Buffer.from('}')])), null);
+  }
+});
