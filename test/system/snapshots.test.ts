@@ -6,12 +6,13 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import type { JsonObject } from '../../src/contract/json.ts';
+import type { Json, JsonObject } from '../../src/contract/json.ts';
 import { readOwners } from '../../src/store/partitions/owners.ts';
 import { waitUntilSettled } from '../../src/store/partitions/settled.ts';
+import { runCommand } from '../cli/support/command.ts';
 import { until } from '../support/until.ts';
 import type { Client } from './support/client.ts';
-import { System } from './support/processes/system.ts';
+import { type ConfigFiles, System } from './support/processes/system.ts';
 import { Random } from './support/random.ts';
 import { clientKey, siteFiles, sourceKey } from './support/site.ts';
 
@@ -21,15 +22,23 @@ const itemCount = 4_000;
 const entitiesPerSave = 50;
 const rounds = 2;
 const killsMax = 20;
-const files = siteFiles({
-  indexes: {
-    things: {
-      triggers: { cms: ['thing'] },
-      properties: { text: '{p.text}', size: { type: 'number', value: '{p.size}' } },
-      index: { fields: { text: { type: 'text' }, size: { type: 'long' } } },
+const size: Json = { type: 'number', value: '{p.size}' };
+const files = filesWith({});
+/** The index has a field more, so every shard of it is made anew. */
+const otherFiles = filesWith({ again: size });
+
+function filesWith(more: Readonly<Record<string, Json>>): ConfigFiles {
+  const fields = Object.fromEntries(Object.keys(more).map((name) => [name, { type: 'long' }]));
+  return siteFiles({
+    indexes: {
+      things: {
+        triggers: { cms: ['thing'] },
+        properties: { text: '{p.text}', size, ...more },
+        index: { fields: { text: { type: 'text' }, size: { type: 'long' }, ...fields } },
+      },
     },
-  },
-});
+  });
+}
 
 /** A platform with two workers, and what every item of it says. */
 class Site {
@@ -66,6 +75,16 @@ class Site {
     for (const originId of known.splice(0, 20)) await this.#remove(originId);
     await this.#save(known.slice(0, 300));
     await this.#save(Array.from({ length: 100 }, (_, number) => `added-${this.#changes}-${number}`));
+  }
+
+  /** Takes the tenant out of the configuration, removes all that is stored of it, and has it back with other items. */
+  async purge(): Promise<void> {
+    await this.system.apply(siteFiles({ tenant: 'other', keyPrefix: 'other-' }));
+    const purged = await runCommand('purge', ['--yes'], { env: this.system.environment() });
+    assert.equal(purged.code, 0, purged.stderr);
+    this.#model.clear();
+    await this.system.apply(files);
+    await this.#save(Array.from({ length: 200 }, (_, number) => `item-${2 * number}`));
   }
 
   /** Waits until both workers have partitions and everything is visible. */
@@ -164,6 +183,21 @@ test('all workers stop, and what was saved meanwhile is answered', async () => {
   await site.assertAnswers();
 });
 
+test('an index that is configured anew while a worker is away, and while one starts, answers as a scan', async () => {
+  const site = await siteWith(1);
+  const { system } = site;
+  await system.kill('worker.1', 'SIGTERM');
+  await system.apply(otherFiles);
+  await system.restart('worker.1');
+  await site.settled();
+  await site.assertAnswers();
+  await system.kill('worker.1', 'SIGTERM');
+  const [generation] = await Promise.all([system.publish(files), system.restart('worker.1')]);
+  await system.rebuilt(generation);
+  await site.settled();
+  await site.assertAnswers();
+});
+
 test('a worker that is killed while it writes leaves nothing that is believed', async () => {
   const site = await siteWith(1);
   const { system } = site;
@@ -181,4 +215,16 @@ test('a worker that is killed while it writes leaves nothing that is believed', 
     await until('what was half written is removed', () => !site.isWriting);
   }
   assert.ok(wasWriting, 'it was killed while it wrote');
+});
+
+test('what was purged while a worker was away does not come back with its snapshot', async () => {
+  const site = await siteWith(1);
+  const { system } = site;
+  await system.kill('worker.1', 'SIGTERM');
+  assert.ok(site.snapshots.some((name) => name.endsWith('.snapshot')));
+  await site.purge();
+  await waitUntilSettled(await system.store());
+  await system.restart('worker.1');
+  await site.settled();
+  await site.assertAnswers();
 });

@@ -15,7 +15,7 @@ export interface CommandResult {
 }
 
 export interface CommandOptions {
-  readonly env?: Record<string, string>;
+  readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
   readonly stdin?: Readable;
 }
