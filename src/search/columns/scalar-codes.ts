@@ -37,7 +37,7 @@ export class ScalarCodes extends CodeColumn {
   /** First doc with a value, -1 for none. `nextWithSame` gives the next. */
   firstWith(value: PlainValue): number {
     const code = this.dictionary.codeOf(value);
-    return code === undefined ? none : (this.#heads[code] ?? none);
+    return code < 0 ? none : (this.#heads[code] ?? none);
   }
 
   nextWithSame(doc: number): number {

@@ -3,9 +3,10 @@ import { pace, type Steps } from '../../lib/pace.ts';
 import { grown } from '../growth.ts';
 import { PagedList } from '../paged-list.ts';
 import { current } from '../phase.ts';
-import { SegmentedMap } from '../segmented-map.ts';
+import { PlaceTable } from '../place-table.ts';
 import { float64, type PartReader, type Parts, uint32 } from '../snapshot/parts.ts';
 import { compareText, orderPrefix } from '../text/code-points.ts';
+import { ValueList } from '../value-list.ts';
 import { Trigrams } from './trigrams.ts';
 
 export type PlainValue = string | number | boolean;
@@ -15,8 +16,9 @@ const indexedValuesMin = 256;
 
 /** The distinct values of a column. Each has a small number, its code, while at least one doc has it. */
 export class ValueDictionary {
-  readonly #codes = new SegmentedMap<PlainValue, number>();
-  readonly #values = new PagedList<PlainValue | undefined>();
+  readonly #values = new ValueList<PlainValue>();
+  readonly #codes = new PlaceTable(this.#values);
+  /** Texts in lower case that were asked for. */
   readonly #lowered = new PagedList<string | undefined>();
   readonly #free: number[] = [];
   #uses = new Uint32Array(16);
@@ -31,31 +33,26 @@ export class ValueDictionary {
   }
 
   get bytes(): number {
-    const perValue = 60;
-    const values =
-      this.#uses.byteLength + this.#keys.byteLength + this.#codes.size * perValue + this.#textUnits;
-    return values + (this.#trigrams?.bytes ?? 0);
+    const perValue = 40;
+    const values = this.#codes.bytes + this.#codes.size * perValue + this.#textUnits;
+    return this.#uses.byteLength + this.#keys.byteLength + values + (this.#trigrams?.bytes ?? 0);
   }
 
   *parts(): Parts {
     yield this.#uses;
     yield this.#keys;
-    yield this.#values;
+    yield* this.#values.parts();
+    yield* this.#codes.parts();
+    yield Float64Array.of(this.#textUnits);
   }
 
   async restore(from: PartReader): Promise<void> {
     this.#uses = await from.numbers(uint32);
     this.#keys = await from.numbers(float64);
-    await from.values((value) => {
-      const code = this.#newCode();
-      if (value === undefined) {
-        this.#free.push(code);
-        return;
-      }
-      this.#values.set(code, value);
-      this.#codes.add(value, code);
-      this.#textUnits += unitsOf(value);
-    });
+    await this.#values.restore(from);
+    await this.#codes.restore(from);
+    [this.#textUnits = 0] = await from.numbers(float64);
+    for (let code = 0; code < this.codeCount; code += 1) if (!this.isUsed(code)) this.#free.push(code);
   }
 
   /** How many codes there is room for. */
@@ -75,8 +72,9 @@ export class ValueDictionary {
     this.#uses = yield* grown(this.#uses, new Uint32Array(capacity), 0);
   }
 
-  codeOf(value: PlainValue): number | undefined {
-    return this.#codes.get(value);
+  /** -1 when nothing has the value. */
+  codeOf(value: PlainValue): number {
+    return this.#codes.find(value);
   }
 
   /** The value of a code in use. */
@@ -96,14 +94,14 @@ export class ValueDictionary {
   }
 
   usesOfValue(value: PlainValue): number {
-    const code = this.#codes.get(value);
-    return code === undefined ? 0 : this.usesOf(code);
+    const code = this.codeOf(value);
+    return code < 0 ? 0 : this.usesOf(code);
   }
 
   /** Adds a use of a value. It must not be full. @returns its code, which may be a new one */
   acquire(value: PlainValue): number {
-    const known = this.#codes.get(value);
-    const code = known ?? this.#allot(value);
+    const known = this.codeOf(value);
+    const code = known < 0 ? this.#allot(value) : known;
     this.#uses[code] = (this.#uses[code] ?? 0) + 1;
     return code;
   }
@@ -114,7 +112,7 @@ export class ValueDictionary {
     this.#uses[code] = uses;
     if (uses > 0) return;
     const value = this.valueOf(code);
-    this.#codes.remove(value);
+    this.#codes.remove(value, code);
     this.#textUnits -= unitsOf(value);
     this.#values.set(code, undefined);
     this.#lowered.set(code, undefined);
@@ -193,7 +191,6 @@ export class ValueDictionary {
 
   #newCode(): number {
     this.#values.push(undefined);
-    this.#lowered.push(undefined);
     return this.#values.length - 1;
   }
 }

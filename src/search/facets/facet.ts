@@ -117,7 +117,7 @@ export function* countValues(scope: FacetScope, values: readonly PlainValue[]): 
     pace.units += unitsPerGroup;
     if (pace.isOver()) yield;
     const code = codes.dictionary.codeOf(value);
-    const count = code === undefined ? 0 : tally.countOf(code);
+    const count = code < 0 ? 0 : tally.countOf(code);
     if (count > 0) groups.push({ value, count });
   }
   tally.clear();

@@ -40,8 +40,8 @@ export function* codeTest(
 function* equalTest(dictionary: ValueDictionary, values: readonly Json[]): Steps<CodeTest> {
   const codes = new Set<number>();
   for (const value of values) {
-    const code = isPlain(value) ? dictionary.codeOf(value) : undefined;
-    if (code !== undefined) codes.add(code);
+    const code = isPlain(value) ? dictionary.codeOf(value) : -1;
+    if (code >= 0) codes.add(code);
     pace.units += unitsPerListed;
     if (pace.isOver()) yield;
   }

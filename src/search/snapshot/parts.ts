@@ -1,18 +1,8 @@
 /**
- * What a shard is made of, for a file: arrays of numbers as they lie in memory, and lists of values. A structure gives its
- * parts in an order, and takes them back in the same one. What queries make for themselves, such as sorted docs, is no part.
+ * What a shard is made of, for a file: arrays of numbers as they lie in memory. A structure gives its parts in an order, and
+ * takes them back in the same one. What queries make for themselves, such as sorted docs, is no part.
  */
-import type { PlainValue } from '../columns/value-dictionary.ts';
-
-export type Numbers = Float64Array | Int32Array | Uint32Array | Int16Array | Uint8Array;
-
-/** A list of values. Some may be missing. */
-export interface Values {
-  readonly length: number;
-  at(index: number): PlainValue | undefined;
-}
-
-export type Part = Numbers | Values;
+export type Part = Float64Array | Int32Array | Uint32Array | Int16Array | Uint8Array;
 
 /** Parts as they are now. They are the memory itself: nobody may change the structure before the last one is written. */
 export type Parts = Generator<Part, void, undefined>;
@@ -20,9 +10,7 @@ export type Parts = Generator<Part, void, undefined>;
 /** Gives parts back, in their order. */
 export interface PartReader {
   /** @param make an array of so many zeros @throws SnapshotDamagedError when the next part is another one, or damaged */
-  numbers<A extends Numbers>(make: (length: number) => A): Promise<A>;
-  /** Reads a list of values, a few at a time. @throws SnapshotDamagedError */
-  values(take: (value: PlainValue | undefined) => void): Promise<void>;
+  numbers<A extends Part>(make: (length: number) => A): Promise<A>;
 }
 
 /** A file is not what was written, or was written by something else. The message says what is wrong. */
@@ -32,4 +20,5 @@ export const float64 = (length: number) => new Float64Array(length);
 export const int32 = (length: number) => new Int32Array(length);
 export const uint32 = (length: number) => new Uint32Array(length);
 export const int16 = (length: number) => new Int16Array(length);
+export const uint8 = (length: number) => new Uint8Array(length);
 export const bytes = (length: number) => Buffer.allocUnsafeSlow(length);

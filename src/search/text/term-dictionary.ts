@@ -1,9 +1,9 @@
 import { countCodePoints } from '../../lib/code-points.ts';
 import { pace, type Steps, unitsPerGo } from '../../lib/pace.ts';
-import { PagedList } from '../paged-list.ts';
 import { current } from '../phase.ts';
-import { SegmentedMap } from '../segmented-map.ts';
+import { PlaceTable } from '../place-table.ts';
 import { int32, type PartReader, type Parts } from '../snapshot/parts.ts';
+import { ValueList } from '../value-list.ts';
 import { BeginningOrder } from './beginning-order.ts';
 import { EditDistance } from './edit-distance.ts';
 import { hasMoreBits, letterMask, spareBits } from './letter-mask.ts';
@@ -49,9 +49,9 @@ const goneOutline: Outline = 0;
  * swap none. The few that are left are compared exactly.
  */
 export class TermDictionary {
-  readonly #places = new SegmentedMap<string, number>();
   /** Texts of terms that are gone stay until `clearAway`, since the order goes by them. */
-  #terms = new PagedList<string>();
+  #terms = new ValueList<string>();
+  #places = new PlaceTable(this.#terms);
   /** Beside `#terms`, so that a look at a term need not read its text. */
   #outlines = new Int32Array(capacityMin);
   #removed = 0;
@@ -70,39 +70,39 @@ export class TermDictionary {
   /** Bytes of what stands beside the terms. `TextIndex` counts the terms themselves. */
   get bytes(): number {
     const ofIndexes = (this.#index?.bytes ?? 0) + (this.#builder?.bytes ?? 0) + (this.#order?.bytes ?? 0);
-    return this.#outlines.byteLength + 8 * this.#terms.length + ofIndexes;
+    return this.#outlines.byteLength + this.#places.bytes + 8 * this.#terms.length + ofIndexes;
   }
 
   *parts(): Parts {
     yield this.#outlines;
-    yield this.#terms;
+    yield* this.#terms.parts();
+    yield* this.#places.parts();
   }
 
-  /** Takes its parts back. @param onTerm called with each term */
-  async restore(from: PartReader, onTerm: (term: string) => void): Promise<void> {
+  async restore(from: PartReader): Promise<void> {
     this.#outlines = await from.numbers(int32);
-    await from.values((term) => {
-      const place = this.#terms.length;
-      const text = String(term);
-      this.#terms.push(text);
-      if (this.#outlines[place] === goneOutline) {
-        this.#removed += 1;
-        return;
-      }
-      this.#places.add(text, place);
-      onTerm(text);
-    });
+    await this.#terms.restore(from);
+    await this.#places.restore(from);
+    this.#removed = this.#terms.length - this.#places.size;
   }
 
-  /** Where a term stands; undefined: it is not there. */
-  placeOf(term: string): number | undefined {
-    return this.#places.get(term);
+  /** All terms, in steps. */
+  *all(visit: (term: string) => void): Steps<void> {
+    for (let place = 0; place < this.#terms.length; place += 1) {
+      if (this.#outlines[place] !== goneOutline) visit(this.termAt(place));
+      if (pace.isOver()) yield;
+    }
+  }
+
+  /** Where a term stands; -1: it is not there. */
+  placeOf(term: string): number {
+    return this.#places.find(term);
   }
 
   /** The place of a term in a list; an empty one when it is not there. */
   placesOf(term: string): readonly number[] {
-    const place = this.#places.get(term);
-    return place === undefined ? [] : [place];
+    const place = this.placeOf(term);
+    return place < 0 ? [] : [place];
   }
 
   /** The term that stands at a place. */
@@ -287,7 +287,7 @@ export class TermDictionary {
   }
 
   #remove(place: number): void {
-    this.#places.remove(this.termAt(place));
+    this.#places.remove(this.termAt(place), place);
     this.#outlines[place] = goneOutline;
     this.#removed += 1;
   }
@@ -300,7 +300,8 @@ export class TermDictionary {
     if (this.#removed <= Math.max(removedTermsMin, this.size)) return null;
     const terms = this.#terms;
     const kept: number[] = [];
-    this.#terms = new PagedList();
+    this.#terms = new ValueList();
+    this.#places = new PlaceTable(this.#terms);
     this.#removed = 0;
     [this.#index, this.#builder, this.#order, this.#ordering] = [null, null, null, null];
     for (let from = 0; from < terms.length; from += 1) {
@@ -308,7 +309,7 @@ export class TermDictionary {
       if (outline === goneOutline) continue;
       const term = terms.at(from) ?? '';
       const to = this.#terms.length;
-      this.#places.set(term, to);
+      this.#places.add(term, to);
       this.#terms.push(term);
       this.#outlines[to] = outline;
       kept.push(from);

@@ -1,4 +1,5 @@
 import { pace } from '../../lib/pace.ts';
+import { Slice } from '../../lib/slices/slice.ts';
 import type { Stem } from '../analysis/stemmers.ts';
 import type { Bitmap } from '../bitmap.ts';
 import { type PartReader, type Parts, uint32 } from '../snapshot/parts.ts';
@@ -6,10 +7,12 @@ import { Postings } from './postings.ts';
 import { StemTerms } from './stem-terms.ts';
 import { type SweepCursor, TermDictionary } from './term-dictionary.ts';
 
+/** Longest time for which terms of a snapshot are stemmed without letting other work of the process run. */
+const sliceMs = 8;
 /** The cost of looking up a term, in units of the pace. */
 const unitsPerTerm = 100;
-/** Roughly what a term takes with its text, besides what the dictionary and the postings count. */
-const bytesPerTerm = 90;
+/** Roughly what the text of a term takes. */
+const bytesPerTerm = 40;
 
 /** The inverted index of one text field: its terms, each at a place, and the docs that have them. */
 export class TextIndex {
@@ -48,14 +51,19 @@ export class TextIndex {
   }
 
   async restore(from: PartReader): Promise<void> {
-    await this.terms.restore(from, (term) => this.#stems?.add(term));
+    await this.terms.restore(from);
     await this.postings.restore(from);
     [this.#postingCount = 0] = await from.numbers(uint32);
+    const stems = this.#stems;
+    if (stems !== null) await new Slice(sliceMs).run(this.terms.all((term) => stems.add(term)));
   }
 
   /** @param words must be distinct. The doc must be new to this field, or swept out of it */
   add(doc: number, words: readonly string[]): void {
-    for (const word of words) this.postings.add(this.terms.placeOf(word) ?? this.#addTerm(word), doc);
+    for (const word of words) {
+      const place = this.terms.placeOf(word);
+      this.postings.add(place < 0 ? this.#addTerm(word) : place, doc);
+    }
     this.#postingCount += words.length;
   }
 

@@ -4,13 +4,17 @@
  */
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
+import { Slice } from '../../../lib/slices/slice.ts';
 import { SnapshotDamagedError } from '../../../search/snapshot/parts.ts';
+import { sliceMs } from '../catch-up.ts';
 
 /** Length and digest before the bytes of a frame. */
 const digestBytes = 32;
 const headBytes = 4 + digestBytes;
 /** No value of an item is so large. It keeps a damaged length from taking memory. */
 const frameBytesMax = 256 * 1024 * 1024;
+/** A read of the file takes as long as a frame of it: a thread has to do it. */
+const aheadBytes = 128 * 1024;
 
 /** Appends frames to a file. */
 export class FrameWriter {
@@ -29,10 +33,15 @@ export class FrameWriter {
   }
 }
 
-/** Reads frames from the beginning of a file. */
+/** Reads frames from the beginning of a file, in slices. */
 export class FrameReader {
   #count = 0;
   readonly #head = Buffer.alloc(headBytes);
+  /** What was read of the file and no frame has yet: from `#from` to before `#end`. */
+  readonly #ahead = Buffer.allocUnsafeSlow(aheadBytes);
+  #from = 0;
+  #end = 0;
+  readonly #slice = new Slice(sliceMs);
 
   private constructor(private readonly file: FileHandle) {}
 
@@ -47,8 +56,7 @@ export class FrameReader {
 
   /** The next frame, in memory of its own. @throws SnapshotDamagedError */
   async next(): Promise<Buffer> {
-    const length = await this.#nextLength();
-    const bytes = Buffer.allocUnsafeSlow(length);
+    const bytes = Buffer.allocUnsafeSlow(await this.#nextLength());
     await this.#fill(bytes);
     return bytes;
   }
@@ -62,18 +70,46 @@ export class FrameReader {
   }
 
   async #nextLength(): Promise<number> {
-    await readWhole(this.file, this.#head);
+    if (this.#slice.isOver) await this.#slice.next();
+    await this.#read(this.#head);
     const length = this.#head.readUInt32LE();
     if (length > frameBytesMax) throw new SnapshotDamagedError('a frame is too long');
     return length;
   }
 
   async #fill(bytes: Uint8Array): Promise<void> {
-    await readWhole(this.file, bytes);
+    await this.#read(bytes);
     if (!digestOf(this.#count, bytes).equals(this.#head.subarray(4))) {
       throw new SnapshotDamagedError(`frame ${this.#count} is damaged`);
     }
     this.#count += 1;
+  }
+
+  /** Small frames come many at a time, of a large one the most goes past `#ahead`. */
+  async #read(bytes: Uint8Array): Promise<void> {
+    for (let at = this.#takeAhead(bytes, 0); at < bytes.byteLength; ) {
+      const left = bytes.byteLength - at;
+      if (left >= aheadBytes) at += await this.#readFile(bytes, at, left);
+      else {
+        [this.#from, this.#end] = [0, await this.#readFile(this.#ahead, 0, aheadBytes)];
+        at = this.#takeAhead(bytes, at);
+      }
+    }
+  }
+
+  /** @returns up to where the bytes are filled */
+  #takeAhead(bytes: Uint8Array, at: number): number {
+    const end = Math.min(this.#end, this.#from + bytes.byteLength - at);
+    bytes.set(this.#ahead.subarray(this.#from, end), at);
+    const filled = at + end - this.#from;
+    this.#from = end;
+    return filled;
+  }
+
+  async #readFile(bytes: Uint8Array, at: number, length: number): Promise<number> {
+    const { bytesRead } = await this.file.read(bytes, at, length, null);
+    if (bytesRead === 0) throw new SnapshotDamagedError('it ends too early');
+    return bytesRead;
   }
 }
 
@@ -84,13 +120,5 @@ function digestOf(count: number, bytes: Uint8Array): Buffer {
 async function writeWhole(file: FileHandle, bytes: Uint8Array): Promise<void> {
   for (let at = 0; at < bytes.byteLength; ) {
     at += (await file.write(bytes, at, bytes.byteLength - at)).bytesWritten;
-  }
-}
-
-async function readWhole(file: FileHandle, bytes: Uint8Array): Promise<void> {
-  for (let at = 0; at < bytes.byteLength; ) {
-    const { bytesRead } = await file.read(bytes, at, bytes.byteLength - at, null);
-    if (bytesRead === 0) throw new SnapshotDamagedError('it ends too early');
-    at += bytesRead;
   }
 }

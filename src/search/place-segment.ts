@@ -1,0 +1,103 @@
+import { int32, type PartReader, type Parts, uint32 } from './snapshot/parts.ts';
+
+const slotsMin = 8;
+/** A slot is two numbers: the hash, and the place and one. A place of 0 says that the slot is empty. */
+const slotInts = 2;
+
+/**
+ * Places by the hashes of their keys, in one array: an entry stands in the slot that its hash names, or in the next one that
+ * is free. A quarter of the slots is always free, so few have to be looked at.
+ */
+export class PlaceSegment {
+  #slots = new Int32Array(slotsMin * slotInts);
+  /** Number of slots, a power of two, less one. */
+  #mask = slotsMin - 1;
+  #size = 0;
+
+  get bytes(): number {
+    return this.#slots.byteLength;
+  }
+
+  *parts(): Parts {
+    yield Uint32Array.of(this.#size);
+    yield this.#slots;
+  }
+
+  async restore(from: PartReader): Promise<void> {
+    [this.#size = 0] = await from.numbers(uint32);
+    this.#slots = await from.numbers(int32);
+    this.#mask = this.#slots.length / slotInts - 1;
+  }
+
+  /** The first slot with a hash; -1: there is none. */
+  firstOf(hash: number): number {
+    return this.#slotFrom(hash, hash & this.#mask);
+  }
+
+  /** The next slot with the hash; -1: there is none. */
+  nextOf(hash: number, slot: number): number {
+    return this.#slotFrom(hash, (slot + 1) & this.#mask);
+  }
+
+  placeAt(slot: number): number {
+    return (this.#slots[slot * slotInts + 1] ?? 0) - 1;
+  }
+
+  add(hash: number, place: number): void {
+    this.#size += 1;
+    if (4 * this.#size > 3 * (this.#mask + 1)) this.#double();
+    this.#put(hash, place);
+  }
+
+  /** Takes an entry out, and moves those behind it that would not be found any more. */
+  remove(slot: number): void {
+    const slots = this.#slots;
+    const mask = this.#mask;
+    this.#size -= 1;
+    let free = slot;
+    for (let at = (slot + 1) & mask; slots[at * slotInts + 1] !== 0; at = (at + 1) & mask) {
+      const home = (slots[at * slotInts] ?? 0) & mask;
+      // It may move when its own slot is not behind the free one.
+      if (((at - home) & mask) < ((at - free) & mask)) continue;
+      slots.copyWithin(free * slotInts, at * slotInts, (at + 1) * slotInts);
+      free = at;
+    }
+    slots[free * slotInts + 1] = 0;
+  }
+
+  forEach(visit: (hash: number, place: number) => void): void {
+    const slots = this.#slots;
+    for (let at = 0; at < slots.length; at += slotInts) {
+      const place = (slots[at + 1] ?? 0) - 1;
+      if (place >= 0) visit(slots[at] ?? 0, place);
+    }
+  }
+
+  #slotFrom(hash: number, from: number): number {
+    const slots = this.#slots;
+    const mask = this.#mask;
+    for (let slot = from; slots[slot * slotInts + 1] !== 0; slot = (slot + 1) & mask) {
+      if (slots[slot * slotInts] === hash) return slot;
+    }
+    return -1;
+  }
+
+  #put(hash: number, place: number): void {
+    const slots = this.#slots;
+    const mask = this.#mask;
+    let slot = hash & mask;
+    while (slots[slot * slotInts + 1] !== 0) slot = (slot + 1) & mask;
+    slots[slot * slotInts] = hash;
+    slots[slot * slotInts + 1] = place + 1;
+  }
+
+  #double(): void {
+    const former = this.#slots;
+    this.#slots = new Int32Array(former.length * 2);
+    this.#mask = this.#mask * 2 + 1;
+    for (let at = 0; at < former.length; at += slotInts) {
+      const place = (former[at + 1] ?? 0) - 1;
+      if (place >= 0) this.#put(former[at] ?? 0, place);
+    }
+  }
+}

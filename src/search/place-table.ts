@@ -1,0 +1,142 @@
+import { randomInt } from 'node:crypto';
+import type { PlainValue } from './columns/value-dictionary.ts';
+import { PlaceSegment } from './place-segment.ts';
+import { type PartReader, type Parts, uint32 } from './snapshot/parts.ts';
+
+/** The keys of a table by their places. */
+export interface KeysByPlace {
+  holds(place: number, key: PlainValue): boolean;
+}
+
+/** A segment that doubles moves all its entries at once. With as many as this it takes about a millisecond. */
+const entriesMax = 32_768;
+/** 16 million keys give segments of 65,536. */
+const segmentBits = 8;
+/** Of a longer text so many units at either end are hashed. */
+const hashedEndUnits = 2_048;
+
+/**
+ * Finds the place of a key: a small number, under which somebody else has the key. A `Map` would hold each key a second time,
+ * and a snapshot could not have it. The entries of a large table lie in segments that grow one by one: so it takes
+ * millions without a long pause.
+ */
+export class PlaceTable {
+  readonly #keys: KeysByPlace;
+  /** Whoever chooses keys must not know which of them have one hash. Nothing else depends on it. */
+  #seed = randomInt(2 ** 32);
+  /** All entries while they are few, none later. */
+  #few = new PlaceSegment();
+  /** Null while there are few keys. */
+  #segments: readonly PlaceSegment[] | null = null;
+  #size = 0;
+
+  constructor(keys: KeysByPlace) {
+    this.#keys = keys;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get bytes(): number {
+    return (this.#segments ?? [this.#few]).reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  *parts(): Parts {
+    const segments = this.#segments ?? [this.#few];
+    yield Uint32Array.of(this.#seed, this.#size, segments.length);
+    for (const segment of segments) yield* segment.parts();
+  }
+
+  /** The keys must be restored, too. @throws SnapshotDamagedError */
+  async restore(from: PartReader): Promise<void> {
+    const [seed = 0, size = 0, count = 1] = await from.numbers(uint32);
+    [this.#seed, this.#size] = [seed, size];
+    if (count > 1) this.#segments = newSegments();
+    for (const segment of this.#segments ?? [this.#few]) await segment.restore(from);
+  }
+
+  /** The place of a key; -1 when it is not there. */
+  find(key: PlainValue): number {
+    const hash = hashOf(key, this.#seed);
+    const segment = this.#segmentOf(hash);
+    for (let slot = segment.firstOf(hash); slot >= 0; slot = segment.nextOf(hash, slot)) {
+      const place = segment.placeAt(slot);
+      if (this.#keys.holds(place, key)) return place;
+    }
+    return -1;
+  }
+
+  /** Adds a key that is not there. */
+  add(key: PlainValue, place: number): void {
+    if (this.#segments === null && this.#size === entriesMax) this.#divide();
+    const hash = hashOf(key, this.#seed);
+    this.#segmentOf(hash).add(hash, place);
+    this.#size += 1;
+  }
+
+  /** Takes out a key that is there. */
+  remove(key: PlainValue, place: number): void {
+    const hash = hashOf(key, this.#seed);
+    const segment = this.#segmentOf(hash);
+    for (let slot = segment.firstOf(hash); slot >= 0; slot = segment.nextOf(hash, slot)) {
+      if (segment.placeAt(slot) !== place) continue;
+      segment.remove(slot);
+      this.#size -= 1;
+      return;
+    }
+  }
+
+  #divide(): void {
+    const segments = newSegments();
+    this.#few.forEach((hash, place) => {
+      segments[segmentNumber(hash)]?.add(hash, place);
+    });
+    this.#few = new PlaceSegment();
+    this.#segments = segments;
+  }
+
+  #segmentOf(hash: number): PlaceSegment {
+    return this.#segments?.[segmentNumber(hash)] ?? this.#few;
+  }
+}
+
+function newSegments(): PlaceSegment[] {
+  return Array.from({ length: 1 << segmentBits }, () => new PlaceSegment());
+}
+
+/** The highest bits of a hash. A segment goes by the lowest. */
+function segmentNumber(hash: number): number {
+  return hash >>> (32 - segmentBits);
+}
+
+const double = new Float64Array(1);
+const halves = new Uint32Array(double.buffer);
+
+function hashOf(key: PlainValue, seed: number): number {
+  if (typeof key === 'string') return spread(hashOfText(key, seed));
+  // 0 and -0 are one number.
+  double[0] = Number(key) + 0;
+  return spread(Math.imul(seed ^ (halves[0] ?? 0), 0x01000193) ^ (halves[1] ?? 0));
+}
+
+function hashOfText(text: string, seed: number): number {
+  const { length } = text;
+  const isLong = length > 2 * hashedEndUnits;
+  let hash = seed ^ length;
+  for (let at = 0; at < (isLong ? hashedEndUnits : length); at += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  }
+  if (!isLong) return hash;
+  for (let at = length - hashedEndUnits; at < length; at += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  }
+  return hash;
+}
+
+/** Lets each bit of a hash depend on all (the end of MurmurHash3). */
+function spread(hash: number): number {
+  let mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+  return mixed ^ (mixed >>> 16);
+}

@@ -1,0 +1,124 @@
+import type { PlainValue } from './columns/value-dictionary.ts';
+import { PackedValues } from './packed-values.ts';
+import { type PartReader, type Parts, uint32 } from './snapshot/parts.ts';
+
+const pageBits = 12;
+const pageSize = 1 << pageBits;
+const pageMask = pageSize - 1;
+
+/** Stands for a value of a snapshot that nobody has asked for yet. */
+const unread = null;
+type Page<V> = (V | undefined | typeof unread)[];
+
+/**
+ * A list of texts and other plain values that grows by pages: an array of millions is copied whole whenever it grows. Values
+ * of a snapshot stay packed until somebody asks for them: to make a million texts at once takes long, and keeps the garbage
+ * collector busy for tens of milliseconds at a time.
+ */
+export class ValueList<V extends PlainValue> {
+  /** A page of which no value was read or set is missing. */
+  readonly #pages: (Page<V> | undefined)[] = [];
+  /** The values of a page as a snapshot has them, one behind the other: together, or several packs of large ones. */
+  readonly #packs: (readonly PackedValues[] | undefined)[] = [];
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Undefined where a value is missing, and behind the end. */
+  at(index: number): V | undefined {
+    const page = this.#pages[index >>> pageBits];
+    const value = page === undefined ? unread : page[index & pageMask];
+    return value === unread ? this.#read(index) : value;
+  }
+
+  /** True when this value is at an index. */
+  holds(index: number, value: PlainValue): boolean {
+    const page = this.#pages[index >>> pageBits];
+    const known = page === undefined ? unread : page[index & pageMask];
+    if (known !== unread) return known === value;
+    let at = index & pageMask;
+    for (const pack of this.#packs[index >>> pageBits] ?? []) {
+      if (at < pack.length) return pack.holds(at, value);
+      at -= pack.length;
+    }
+    return false;
+  }
+
+  push(value: V | undefined): void {
+    this.#pageOf(this.#length).push(value);
+    this.#length += 1;
+  }
+
+  /** Replaces a value. The index must be below the length. */
+  set(index: number, value: V | undefined): void {
+    this.#pageOf(index)[index & pageMask] = value;
+  }
+
+  *parts(): Parts {
+    yield Uint32Array.of(this.#length);
+    for (let from = 0; from < this.#length; from += pageSize) yield* this.#partsOfPage(from);
+  }
+
+  /** The list must be empty. @throws SnapshotDamagedError */
+  async restore(from: PartReader): Promise<void> {
+    const [length = 0] = await from.numbers(uint32);
+    for (let at = 0; at < length; at += pageSize) {
+      const packs: PackedValues[] = [];
+      for (let left = Math.min(pageSize, length - at); left > 0; ) {
+        const pack = await PackedValues.from(from);
+        packs.push(pack);
+        left -= pack.length;
+      }
+      this.#packs.push(packs);
+    }
+    this.#length = length;
+  }
+
+  #read(index: number): V | undefined {
+    const value = this.#packedAt(index);
+    if (index < this.#length) this.#pageOf(index)[index & pageMask] = value;
+    return value;
+  }
+
+  #packedAt(index: number): V | undefined {
+    let at = index & pageMask;
+    for (const pack of this.#packs[index >>> pageBits] ?? []) {
+      // The list was packed as one of these values.
+      if (at < pack.length) return pack.at(at) as V | undefined;
+      at -= pack.length;
+    }
+    return undefined;
+  }
+
+  #pageOf(index: number): Page<V> {
+    const number = index >>> pageBits;
+    const known = this.#pages[number];
+    if (known !== undefined) return known;
+    const packs = this.#packs[number] ?? [];
+    const page: Page<V> = Array(packs.reduce((sum, { length }) => sum + length, 0)).fill(unread);
+    this.#pages[number] = page;
+    return page;
+  }
+
+  /** The parts of the page that begins at an index. */
+  *#partsOfPage(from: number): Parts {
+    const number = from >>> pageBits;
+    const [packs, page] = [this.#packs[number], this.#pages[number]];
+    if (packs !== undefined && page === undefined) {
+      for (const pack of packs) yield* pack.parts();
+      return;
+    }
+    const end = Math.min(from + pageSize, this.#length);
+    const valueAt = (index: number): V | undefined => {
+      const value = page?.[index & pageMask];
+      return value === unread ? this.#packedAt(index) : value;
+    };
+    for (let at = from; at < end; ) {
+      const pack = PackedValues.of(valueAt, at, end);
+      yield* pack.parts();
+      at += pack.length;
+    }
+  }
+}

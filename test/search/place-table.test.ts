@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { PlaceSegment } from '../../src/search/place-segment.ts';
+import { PlaceTable } from '../../src/search/place-table.ts';
+import { ValueList } from '../../src/search/value-list.ts';
+import { restoredFrom } from './support/parts.ts';
+
+type Key = string | number | boolean;
+
+const key = fc.oneof(
+  fc.nat(200_000).map(textOf),
+  fc.nat(200_000),
+  fc.boolean(),
+  fc.constantFrom(
+    '',
+    '1',
+    'true',
+    0.5,
+    -1e300,
+    'a'.repeat(5_000),
+    `${'a'.repeat(2_500)}b${'a'.repeat(2_499)}`,
+  ),
+);
+const many = 40_000;
+
+function textOf(number: number): string {
+  return `text ${number}`;
+}
+
+/** A table with its keys, and a Map beside it. */
+class Both {
+  readonly keys = new ValueList<Key>();
+  table = new PlaceTable(this.keys);
+  readonly expected = new Map<Key, number>();
+
+  add(each: Key): void {
+    const place = this.keys.length;
+    this.keys.push(each);
+    this.table.add(each, place);
+    this.expected.set(each, place);
+  }
+
+  remove(each: Key): void {
+    const place = this.expected.get(each);
+    if (place === undefined) return;
+    this.table.remove(each, place);
+    this.keys.set(place, undefined);
+    this.expected.delete(each);
+  }
+
+  assertFinds(each: Key): void {
+    assert.equal(this.table.find(each), this.expected.get(each) ?? -1);
+  }
+}
+
+test('keys are found while they are there, whether they are few or many, and in a snapshot', async () => {
+  const few = new Both();
+  const filled = new Both();
+  for (let number = 0; number < many; number += 1) filled.add(number % 2 === 0 ? number : textOf(number));
+  fc.assert(
+    fc.property(fc.array(fc.tuple(key, fc.boolean()), { maxLength: 200 }), (changes) => {
+      for (const both of [few, filled]) {
+        for (const [each, isAdded] of changes) {
+          if (!isAdded) both.remove(each);
+          else if (!both.expected.has(each)) both.add(each);
+          both.assertFinds(each);
+        }
+        assert.equal(both.table.size, both.expected.size);
+      }
+    }),
+  );
+  for (const both of [few, filled]) {
+    both.table = await restoredFrom(both.table, new PlaceTable(both.keys));
+    assert.equal(both.table.size, both.expected.size);
+    for (const each of [...both.expected.keys(), 'none']) both.assertFinds(each);
+    both.add('another');
+    both.assertFinds('another');
+  }
+});
+
+test('all keys of a table may go and come again', () => {
+  const both = new Both();
+  for (let round = 0; round < 2; round += 1) {
+    for (let number = 0; number < many; number += 1) both.add(textOf(number));
+    for (const each of [...both.expected.keys()]) {
+      both.remove(each);
+      both.assertFinds(each);
+    }
+    assert.equal(both.table.size, 0);
+  }
+});
+
+test('0 and -0 are one key, and a number is no text', () => {
+  const both = new Both();
+  both.add(0);
+  assert.equal(both.table.find(-0), 0);
+  for (const each of ['0', false, '']) assert.equal(both.table.find(each), -1);
+});
+
+test('entries with one hash, or with one home, are all found whichever of them go', () => {
+  const hash = fc.oneof(fc.constantFrom(0, 7, 8, 15, -1), fc.integer());
+  fc.assert(
+    fc.property(fc.array(fc.tuple(hash, fc.nat(3)), { maxLength: 120 }), (changes) => {
+      const segment = new PlaceSegment();
+      const expected = new Map<number, number>();
+      for (const [place, [each, kind]] of changes.entries()) {
+        const [[goes, of] = [-1, 0]] = expected;
+        if (kind > 0) {
+          segment.add(each, place);
+          expected.set(place, each);
+        } else if (goes >= 0) {
+          segment.remove(slotOf(segment, of, goes));
+          expected.delete(goes);
+        }
+      }
+      for (const [place, of] of expected) assert.ok(slotOf(segment, of, place) >= 0);
+      const all: [number, number][] = [];
+      segment.forEach((of, place) => void all.push([place, of]));
+      assert.deepEqual(new Map(all), expected);
+    }),
+  );
+});
+
+function slotOf(segment: PlaceSegment, hash: number, place: number): number {
+  let slot = segment.firstOf(hash);
+  while (slot >= 0 && segment.placeAt(slot) !== place) slot = segment.nextOf(hash, slot);
+  return slot;
+}
+
+test('no part of it gets large, so none moves many entries at once when it doubles', () => {
+  const keys = new ValueList<Key>();
+  const table = new PlaceTable(keys);
+  let largestStep = 0;
+  for (let number = 0, bytes = table.bytes; number < 200_000; number += 1) {
+    keys.push(`origin-${number}`);
+    table.add(`origin-${number}`, number);
+    if (number % 50 > 0) continue;
+    largestStep = Math.max(largestStep, Math.abs(table.bytes - bytes));
+    bytes = table.bytes;
+  }
+  // 32,768 entries in twice as many slots of 8 bytes.
+  assert.ok(largestStep <= 65_536 * 8, `${largestStep} bytes at once`);
+});

@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import type { Part, PartReader, Parts } from '../../../src/search/snapshot/parts.ts';
+
+/** What gives its parts, and takes them back. */
+interface Kept {
+  parts(): Parts;
+  restore(from: PartReader): Promise<void>;
+}
+
+/** Fills an empty structure with the parts of another one, as a file between them would. */
+export async function restoredFrom<T extends Kept>(from: T, empty: T): Promise<T> {
+  const parts = [...from.parts()];
+  await empty.restore({
+    async numbers<A extends Part>(make: (length: number) => A): Promise<A> {
+      const part = parts.shift();
+      assert.ok(part !== undefined);
+      const numbers = make(part.length);
+      assert.equal(numbers.BYTES_PER_ELEMENT, part.BYTES_PER_ELEMENT);
+      numbers.set(part);
+      return numbers;
+    },
+  });
+  assert.deepEqual(parts, []);
+  return empty;
+}
