@@ -12,8 +12,6 @@ export interface KeysByPlace {
 const entriesMax = 32_768;
 /** 16 million keys give segments of 65,536. */
 const segmentBits = 8;
-/** Of a longer text so many units at either end are hashed. */
-const hashedEndUnits = 2_048;
 
 /**
  * Finds the place of a key: a small number, under which somebody else has the key. A `Map` would hold each key a second time,
@@ -121,16 +119,8 @@ function hashOf(key: PlainValue, seed: number): number {
 }
 
 function hashOfText(text: string, seed: number): number {
-  const { length } = text;
-  const isLong = length > 2 * hashedEndUnits;
-  let hash = seed ^ length;
-  for (let at = 0; at < (isLong ? hashedEndUnits : length); at += 1) {
-    hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  }
-  if (!isLong) return hash;
-  for (let at = length - hashedEndUnits; at < length; at += 1) {
-    hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  }
+  let hash = seed ^ text.length;
+  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
   return hash;
 }
 
