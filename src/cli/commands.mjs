@@ -69,13 +69,20 @@ imports data.ndjson, which lies beside the configuration folder, once. Settings 
     ends: '0 after Ctrl-C or SIGTERM; 130 after a second Ctrl-C; 1: the start failed.',
   },
   test: {
-    does: `Runs the whole suite against a real Redis and says how much of src ran, or runs only the files that are named.
-Options of Node's test runner are passed on to it.`,
+    does: `Runs the whole suite against a real Redis, or only the files that are named. Options of Node's test runner are passed
+on to it.`,
     words: { FILE: 'test files (default: all)' },
     options: {},
     passesOn: true,
     example: 'npm test -- test/http/delivery/delivery.test.ts',
-    ends: '0: every test passed; 1: one failed, or too little of src ran.',
+    ends: '0: every test passed; 1: one failed.',
+  },
+  coverage: {
+    does: `Runs the tests of the rooms, without those of the whole system, and says how much of src they ran, in every process that
+they started too.`,
+    options: {},
+    example: 'npm run coverage',
+    ends: '0: every test passed, and at least 90 % of the lines ran; 1: one failed, or fewer ran.',
   },
   import: {
     does: `Streams source entities into a source, 50 a request. Entities that do not change are left alone, so an import that was
@@ -253,6 +260,12 @@ listed in docs/reference/settings.md.`,
 });
 
 /** @typedef {keyof typeof commands} CommandName */
+
+/**
+ * Commands of a clone, which a package does not have. Each starts Redis servers of its own.
+ * @type {readonly string[]}
+ */
+export const commandsOfClones = ['test', 'coverage', 'bench'];
 
 /**
  * @param {string} name

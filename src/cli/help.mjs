@@ -2,7 +2,7 @@
 /** Prints `--help`, and the mistake of words that a command does not know. Both come from the table of commands. */
 import { parseArgs } from 'node:util';
 import { asTyped, isClone, script } from '../lib/typed-command.mjs';
-import { commands } from './commands.mjs';
+import { commands, commandsOfClones } from './commands.mjs';
 
 const helpWords = ['--help', '-h'];
 
@@ -111,7 +111,7 @@ function withWords(name) {
 /** All commands with what they do in short, for who types `millrace` alone. */
 export function commandList() {
   const names = /** @type {import('./commands.mjs').CommandName[]} */ (Object.keys(commands)).filter(
-    (name) => name !== 'test' && name !== 'bench',
+    (name) => !commandsOfClones.includes(name),
   );
   const width = Math.max(...names.map((name) => name.length));
   const lines = names.map((name) => `  ${name.padEnd(width)}  ${inShort(command(name).does)}`);

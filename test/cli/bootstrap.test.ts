@@ -111,7 +111,8 @@ test('an old redis-server, a failing installation and a system without packages 
 test('whatever starts a Redis of its own has redis-server first, benchmarks too', async () => {
   const needs = async (command: string, env: Record<string, string> = {}) =>
     call('run-command.mjs', `needsRedisServer('${command}') || process.exit(1)`, env);
-  for (const command of ['start', 'dev', 'test', 'bench']) assert.equal((await needs(command)).code, 0);
+  for (const command of ['start', 'dev', 'test', 'coverage', 'bench'])
+    assert.equal((await needs(command)).code, 0);
   for (const command of ['import', 'check']) assert.equal((await needs(command)).code, 1);
   assert.equal((await needs('start', { REDIS_URL: 'redis://127.0.0.1:6379' })).code, 1);
 });

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { commands } from '../../src/cli/commands.mjs';
+import { commands, commandsOfClones } from '../../src/cli/commands.mjs';
 import { freePort } from '../../src/cli/start/ports.ts';
 import { compilerSays } from '../support/type-check.ts';
 import { until } from '../support/until.ts';
@@ -47,7 +47,7 @@ test('the package, installed in an empty folder, makes a site and runs it', asyn
 
   await context.test('every command has its help under its own name', async () => {
     const names = Object.keys(commands).filter(
-      (name) => name !== 'test' && name !== 'bench' && name !== 'purge',
+      (name) => !commandsOfClones.includes(name) && name !== 'purge',
     );
     assert.match((await millrace('--help')).stdout, /^Usage: millrace COMMAND/);
     await Promise.all(
@@ -60,7 +60,7 @@ test('the package, installed in an empty folder, makes a site and runs it', asyn
     );
     const refused = await millrace('check', '--no-such-option');
     assert.match(refused.stderr, /See: millrace check --help\n$/);
-    for (const name of ['test', 'bench', 'no-such']) {
+    for (const name of [...commandsOfClones, 'no-such']) {
       const { code, stderr } = await millrace(name);
       assert.deepEqual([code, stderr], [1, `There is no command '${name}'. See: millrace --help\n`]);
     }

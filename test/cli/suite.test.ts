@@ -4,19 +4,8 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { sumOfWaiting } from '../../src/cli/start/settled.ts';
 import { canShare, writeSharing } from '../../src/cli/test/shared-processes.ts';
-import { longest, roomTests, systemTests } from '../../src/cli/test/test-files.ts';
-import { Totals } from '../../src/cli/test/totals.ts';
+import { longest, roomTests, testFiles } from '../../src/cli/test/test-files.ts';
 import { root as repository, runCommand, temporaryFolder } from './support/command.ts';
-
-test('the closing lines of all runs are added up, however they arrive and whatever their colour', () => {
-  const totals = new Totals();
-  totals.read('✔ a test\nℹ tests 1');
-  totals.read('2\n\u001b[34mℹ pass 12\u001b[39m\n');
-  totals.endRun();
-  totals.read('# tests 3\n# pass 2\n# fail 1');
-  totals.endRun();
-  assert.equal(totals.lines(), 'ℹ tests 15\nℹ pass 14\nℹ fail 1');
-});
 
 test('tests of the system are kept apart from those of the rooms', async (context) => {
   const root = await temporaryFolder(context);
@@ -27,7 +16,7 @@ test('tests of the system are kept apart from those of the rooms', async (contex
     writeFileSync(path.join(root, file), '');
   }
   assert.deepEqual(roomTests(root).sort(), ofRooms);
-  assert.deepEqual(systemTests(root).sort(), ofSystem.sort());
+  assert.deepEqual(testFiles(root).sort(), [...ofRooms, ...ofSystem].sort());
 });
 
 test('files of the rooms share processes, but for the longest and those with hooks of each test', async (context) => {
@@ -105,8 +94,8 @@ test('the longest files are started first', async (context) => {
   }
   const inOrder = longest.filter((file) => /system\/(truth|crash)\./.test(file));
   assert.equal(inOrder.length, 2);
-  assert.deepEqual(systemTests(root), [...inOrder, 'test/system/a-short-one.test.ts']);
-  const known = new Set([...roomTests(repository), ...systemTests(repository)]);
+  assert.deepEqual(testFiles(root), [...inOrder, 'test/system/a-short-one.test.ts']);
+  const known = new Set(testFiles(repository));
   assert.deepEqual(
     longest.filter((file) => !known.has(file)),
     [],

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseEnv } from 'node:util';
 import { isClone } from '../../lib/typed-command.mjs';
-import { isCommand } from '../commands.mjs';
+import { commandsOfClones, isCommand } from '../commands.mjs';
 import { answerWords } from '../help.mjs';
 import { loadHttpLibrary } from './http-library.mjs';
 import { ensureNodeModules } from './node-modules.mjs';
@@ -18,12 +18,9 @@ const nodeVersionMin = [20, 12];
 const commandFolder = fileURLToPath(new URL('../', import.meta.url));
 const root = path.resolve(commandFolder, '../..');
 
-/** Commands that need what no package holds. Each starts Redis servers of its own. */
-const ofClones = ['test', 'bench'];
-
 /** True for commands that start a Redis of their own. `start` does so only when it is not given one. */
 export function needsRedisServer(command) {
-  if (ofClones.includes(command)) return true;
+  if (commandsOfClones.includes(command)) return true;
   return startsEverything(command) && !redisIsGiven();
 }
 
@@ -62,7 +59,7 @@ function checkNodeVersion() {
 
 function commandFile(command) {
   const file = path.join(commandFolder, `${command}.ts`);
-  const isHere = isClone || !ofClones.includes(command);
+  const isHere = isClone || !commandsOfClones.includes(command);
   if (isCommand(command) && isHere && existsSync(file)) return file;
   throw new BootstrapStop(
     `There is no command '${command}'. ${isClone ? 'See the scripts of package.json: npm run' : 'See: millrace --help'}`,
@@ -92,10 +89,10 @@ async function main(command = '', ...commandArguments) {
   }
   const file = commandFile(command);
   // A package has no lock file of its own: npm has installed it.
-  if (isClone) ensureNodeModules(root, ofClones.includes(command));
+  if (isClone) ensureNodeModules(root, commandsOfClones.includes(command));
   if (startsEverything(command)) requireHttpLibrary();
   if (needsRedisServer(command)) await ensureRedisServer();
-  if (command === 'test') await ensureTestPrograms();
+  if (command === 'test' || command === 'coverage') await ensureTestPrograms();
   process.argv = [process.execPath, file, ...commandArguments];
   await import('../../typescript/loader.mjs');
   await import(pathToFileURL(file).href);

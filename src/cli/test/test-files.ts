@@ -56,21 +56,13 @@ export const longest: readonly string[] = [
   'test/cli/start.test.ts',
 ];
 
-/** The tests of all rooms, without those of the system. Paths are relative to the repository. */
+/** The tests of the rooms, without those of the whole system. */
 export function roomTests(root: string): string[] {
-  return testFiles(root).filter((file) => !isSystemTest(file));
+  return testFiles(root).filter((file) => !systemTestPattern.test(file.split(path.sep).join('/')));
 }
 
-/** The tests that run the whole system. */
-export function systemTests(root: string): string[] {
-  return testFiles(root).filter(isSystemTest);
-}
-
-function isSystemTest(file: string): boolean {
-  return systemTestPattern.test(file.split(path.sep).join('/'));
-}
-
-function testFiles(root: string): string[] {
+/** All tests, the longest first. Paths are relative to the repository. */
+export function testFiles(root: string): string[] {
   return readdirSync(path.join(root, 'test'), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.test.ts'))
     .map((file) => path.join('test', file))
