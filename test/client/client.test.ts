@@ -31,7 +31,7 @@ before(async () => {
   system = await System.start({
     web: 2,
     workers: 1,
-    jobs: 1,
+    jobs: 0,
     partitions: 4,
     files: siteFiles({
       schemas: {

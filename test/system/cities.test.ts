@@ -48,7 +48,7 @@ let targets: Target[];
 before(async () => {
   entities = await cities(3_000);
   const files = siteFiles({ indexes: { cities: cityIndex } });
-  system = await System.start({ web: 1, workers: 2, jobs: 1, partitions: 8, files });
+  system = await System.start({ web: 1, workers: 2, jobs: 0, partitions: 8, files });
   client = system.client();
   await saveAll(entities);
   await waitUntilSettled(await system.store());

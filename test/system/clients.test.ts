@@ -566,6 +566,7 @@ const website = { environment: 'production', domains: ['site'] };
 
 before(async () => {
   system = await System.start({
+    jobs: 0,
     env: { HEADER_PREFIX: 'X-Service,X-Enterspeed' },
     files: siteFiles({
       schemas: {

@@ -32,7 +32,7 @@ before(async () => {
   system = await System.start({
     web: 2,
     workers: 2,
-    jobs: 1,
+    jobs: 0,
     partitions: 8,
     files: catalogueFiles(['acme', 'beta', 'real']),
   });

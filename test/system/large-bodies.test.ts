@@ -25,7 +25,7 @@ let client: Client;
 
 before(async () => {
   // Node 24 lets young objects of each heap take 128 MB unless told otherwise, as `npm run web` does. This is Node 20's share.
-  system = await System.start({ files, env: { NODE_OPTIONS: '--max-semi-space-size=16' } });
+  system = await System.start({ jobs: 0, files, env: { NODE_OPTIONS: '--max-semi-space-size=16' } });
   client = system.client();
 });
 after(() => system.stop());

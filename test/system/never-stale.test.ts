@@ -41,7 +41,7 @@ const random = Random.forTest('never-stale');
 const names = Array.from({ length: pageCount }, (_, number) => `p${number}`);
 let system: System;
 before(async () => {
-  system = await System.start({ web: 2, workers: 2, jobs: 1, partitions: 8, files });
+  system = await System.start({ web: 2, workers: 2, jobs: 0, partitions: 8, files });
 });
 after(() => system?.stop());
 

@@ -91,7 +91,7 @@ function randomPage(random: Random, number: number): SourceEntity {
 
 test('views stay right and whole while one worker is killed and another is paused past its lease', async (context) => {
   const random = Random.forTest('ownership');
-  const system = await System.start({ web: 2, workers: 3, jobs: 1, partitions: 16, files });
+  const system = await System.start({ web: 2, workers: 3, jobs: 0, partitions: 16, files });
   context.after(() => system.stop());
   const store = await system.store();
   const ledger = new Ledger({ key: sourceKey, sourceId });

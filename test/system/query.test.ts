@@ -39,7 +39,7 @@ let ledger: Ledger;
 const items = new Map<string, readonly IndexItem[]>();
 
 before(async () => {
-  system = await System.start({ web: 2, workers: 3, jobs: 1, partitions: 8, files });
+  system = await System.start({ web: 2, workers: 3, jobs: 0, partitions: 8, files });
   clients = system.fronts.map((name) => system.client(name));
   ledger = new Ledger({ key: sourceKey, sourceId });
   const entities = [

@@ -55,7 +55,7 @@ let system: System;
 let clients: Client[];
 
 before(async () => {
-  system = await System.start({ web: 2, workers: 2, jobs: 1, partitions: 8, files });
+  system = await System.start({ web: 2, workers: 2, jobs: 0, partitions: 8, files });
   clients = system.fronts.map((name) => system.client(name, 32));
 });
 after(() => system.stop());

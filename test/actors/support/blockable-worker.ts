@@ -1,6 +1,7 @@
 /**
- * A worker process whose main thread can be made to compute: `blockable-worker.ts REDIS_URL PARTITIONS LEASE_MS STUCK_MS`.
- * A message says for how many milliseconds; it is answered when that is over.
+ * A worker process whose main thread can be made to stand still, as one that computes does for others:
+ * `blockable-worker.ts REDIS_URL PARTITIONS LEASE_MS STUCK_MS`. A message says for how many milliseconds; it is answered when
+ * that is over.
  */
 import { ThreadedKeeper } from '../../../src/actors/ownership/threaded-keeper.ts';
 import { Worker } from '../../../src/actors/worker.ts';
@@ -25,9 +26,9 @@ const worker = new Worker({
 });
 worker.start();
 
+const neverWoken = new Int32Array(new SharedArrayBuffer(4));
 process.on('message', (forMs) => {
-  const endMs = performance.now() + Number(forMs);
-  while (performance.now() < endMs);
+  Atomics.wait(neverWoken, 0, 0, Number(forMs));
   process.send?.('done');
 });
 process.on('disconnect', () => process.exit(0));
