@@ -40,6 +40,8 @@ export async function queryAnswer(
   replies: readonly GatheredReply[],
   deadlineMs: number,
 ): Promise<QueryAnswer | null> {
+  const whole = wholeAnswer(replies);
+  if (whole !== null) return whole;
   try {
     const { query, replies: decided } = await decideDistinct(scatter, one, replies, deadlineMs);
     return await mergedAnswer(scatter, { ...one, query }, decided, deadlineMs);
@@ -47,6 +49,12 @@ export async function queryAnswer(
     if (error instanceof RefusedQueryError) return { kind: 'refused', why: error.message };
     throw error;
   }
+}
+
+/** The result of a worker that has everything, and was asked for a text; null: there is none, or a refusal. */
+function wholeAnswer([only, ...others]: readonly GatheredReply[]): QueryAnswer | null {
+  const text = others.length === 0 ? decodeWholeAnswer(only?.answers[0] ?? null) : null;
+  return text === null ? null : { kind: 'text', text, configuration: only?.configuration ?? null };
 }
 
 /** @returns null when a row of the page went away before its text was fetched. @throws RefusedQueryError, UnavailableError */
@@ -58,9 +66,6 @@ async function mergedAnswer(
 ): Promise<QueryAnswer | null> {
   const answers = replies.map(({ answers: [body = null], configuration }) => ({ body, configuration }));
   const configuration = commonConfiguration(answers);
-  const [only] = answers;
-  const text = answers.length === 1 && only !== undefined ? decodeWholeAnswer(only.body) : null;
-  if (text !== null) return { kind: 'text', text, configuration };
   const merged = await mergedRows(scatter, one, answers, deadlineMs);
   return merged && { kind: 'rows', ...merged, configuration };
 }
