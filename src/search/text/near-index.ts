@@ -1,17 +1,30 @@
+import { LetterCodes } from './letter-codes.ts';
+import { goneOutline, type OutlineFilter, outlineOf } from './outline.ts';
+
 /** Code points of a term's beginning that are indexed. Behind the end of a shorter term there are blanks. */
 const indexedPoints = 6;
 const blank = 0;
+/** Most edits that the index allows. */
+const boundMax = 2;
 /** The two places that a variant leaves out. */
 const leftOut: readonly (readonly [number, number])[] = Array.from({ length: indexedPoints }, (_, first) =>
   Array.from({ length: indexedPoints - first - 1 }, (_, at): [number, number] => [first, first + at + 1]),
 ).flat();
-/** A bucket has about this many places of terms, so that its bounds take less than what is in it. */
-const placesPerBucketMin = 2;
+/** A bucket has about this many terms, so that its bounds take far less than what is in it. */
+const termsPerBucketMin = 8;
+/** An entry of a bucket: the place of a term, and its outline. */
+const intsPerEntry = 2;
 
 /** Terms by the places at which a dictionary has them. */
 export interface TermPlaces {
   /** Undefined behind the last place. Texts of terms that are gone may still be there. */
   at(place: number): string | undefined;
+}
+
+/** What is left to read of the buckets of a word: from each of `at` to the `end` beside it. */
+export interface NearCursor {
+  readonly at: number[];
+  readonly ends: number[];
 }
 
 /**
@@ -22,34 +35,69 @@ export interface TermPlaces {
  * the sixth place. Buckets are hashed: they give candidates, and others.
  */
 export class NearIndex {
-  /** Places of terms, bucket after bucket. */
-  readonly places: Int32Array;
-  /** Where each bucket begins; the last entry is the end of all. */
-  readonly starts: Uint32Array;
   /** The terms at places below this are indexed. */
   readonly end: number;
-  readonly #bucketMask: number;
+  readonly codes: LetterCodes;
+  /** Bucket after bucket: the place of a term, and its outline, so that a look at it need go nowhere else. */
+  readonly #entries: Int32Array;
+  /** Where each bucket begins, in entries; the last one is the end of all. */
+  readonly #starts: Uint32Array;
 
-  constructor(places: Int32Array, starts: Uint32Array, end: number) {
-    this.places = places;
-    this.starts = starts;
+  constructor({ end, codes, entries, starts }: NearIndexParts) {
     this.end = end;
-    this.#bucketMask = starts.length - 2;
+    this.codes = codes;
+    this.#entries = entries;
+    this.#starts = starts;
   }
 
   get bytes(): number {
-    return this.places.byteLength + this.starts.byteLength;
+    return this.codes.bytes + this.#entries.byteLength + this.#starts.byteLength;
   }
 
-  /** The buckets with all indexed terms within `bound` edits (1 or 2) of a word, each once. */
-  bucketsNear(word: string, bound: number): readonly number[] {
-    const buckets = new Set<number>();
-    readBeginning(word);
-    for (const [first, second] of leftOut) {
-      if (bound === 1 && second !== indexedPoints - 1) continue;
-      buckets.add(variantHash(first, second) & this.#bucketMask);
+  /** Where to find all indexed terms within `bound` edits (1 or 2) of a word. */
+  near(word: string, bound: number): NearCursor {
+    const count = readBuckets(word, bound, this.#starts.length - 2);
+    const cursor: NearCursor = { at: [], ends: [] };
+    for (let bucket = 0; bucket < count; bucket += 1) {
+      const at = buckets[bucket] ?? 0;
+      cursor.at.push(this.#starts[at] ?? 0);
+      cursor.ends.push(this.#starts[at + 1] ?? 0);
     }
-    return [...buckets];
+    return cursor;
+  }
+
+  /**
+   * Reads on until the room is full, or enough was looked at. Gives the places of terms whose outlines pass. Some come
+   * several times, and some terms may be gone.
+   */
+  read(cursor: NearCursor, filter: OutlineFilter, into: Int32Array, looksMax: number): NearRead {
+    const entries = this.#entries;
+    let count = 0;
+    let looks = 0;
+    recent.fill(-1);
+    while (cursor.at.length > 0) {
+      const last = cursor.at.length - 1;
+      const from = cursor.at[last] ?? 0;
+      const end = Math.min(cursor.ends[last] ?? 0, from + looksMax - looks);
+      let at = from;
+      for (; at < end && count < into.length; at += 1) {
+        if (!filter.passes(entries[intsPerEntry * at + 1] ?? goneOutline)) continue;
+        const place = entries[intsPerEntry * at] ?? 0;
+        const slot = place & (recent.length - 1);
+        if (recent[slot] === place) continue;
+        recent[slot] = place;
+        into[count] = place;
+        count += 1;
+      }
+      looks += at - from;
+      if (at < (cursor.ends[last] ?? 0)) {
+        cursor.at[last] = at;
+        break;
+      }
+      cursor.at.pop();
+      cursor.ends.pop();
+    }
+    return { count, looks };
   }
 
   /** True when the buckets of a word also have all terms of which some beginning is within `bound` edits of it. */
@@ -58,72 +106,122 @@ export class NearIndex {
   }
 }
 
+export interface NearRead {
+  /** Places that were given. */
+  readonly count: number;
+  /** Terms that were looked at. */
+  readonly looks: number;
+}
+
+interface NearIndexParts {
+  readonly end: number;
+  readonly codes: LetterCodes;
+  readonly entries: Int32Array;
+  readonly starts: Uint32Array;
+}
+
 /** Makes an index of the terms at places below `end`, a few at a time. Terms may go meanwhile. */
 export class NearIndexBuilder {
   readonly end: number;
   readonly #terms: TermPlaces;
+  readonly #codes: LetterCodes;
   readonly #starts: Uint32Array;
   readonly #bucketMask: number;
   /** Null while the sizes of the buckets are counted. */
-  #places: Int32Array | null = null;
+  #entries: Int32Array | null = null;
   #at = 0;
 
   constructor(terms: TermPlaces, end: number) {
     this.end = end;
     this.#terms = terms;
-    const wanted = Math.max(1, Math.floor((end * leftOut.length) / placesPerBucketMin));
+    this.#codes = new LetterCodes(end);
+    const wanted = Math.max(1, Math.floor((end * leftOut.length) / termsPerBucketMin));
     const bucketCount = 1 << (31 - Math.clz32(wanted));
     this.#starts = new Uint32Array(bucketCount + 1);
     this.#bucketMask = bucketCount - 1;
   }
 
   get bytes(): number {
-    return this.#starts.byteLength + (this.#places?.byteLength ?? 0);
+    return this.#codes.bytes + this.#starts.byteLength + (this.#entries?.byteLength ?? 0);
   }
 
   /** Does the next `count` terms of one of the two rounds. @returns the index when it is done, else null */
   advance(count: number): NearIndex | null {
     const to = Math.min(this.end, this.#at + count);
-    for (; this.#at < to; this.#at += 1) this.#take(this.#at);
+    for (; this.#at < to; this.#at += 1) {
+      const term = this.#terms.at(this.#at);
+      if (term === undefined) continue;
+      if (this.#entries === null) this.#count(term);
+      else this.#put(this.#entries, this.#at, term);
+    }
     if (this.#at < this.end) return null;
-    if (this.#places !== null) return new NearIndex(this.#places, this.#starts, this.end);
-    this.#sumUp();
+    if (this.#entries !== null) {
+      return new NearIndex({
+        end: this.end,
+        codes: this.#codes,
+        entries: this.#entries,
+        starts: this.#starts,
+      });
+    }
+    this.#entries = new Int32Array(intsPerEntry * this.#sumUp());
     this.#at = 0;
     return null;
   }
 
-  /** Counts the term at a place in its buckets, or puts the place into them, from the end of each to its start. */
-  #take(place: number): void {
-    const term = this.#terms.at(place);
-    if (term === undefined) return;
-    readBeginning(term);
-    const starts = this.#starts;
-    const places = this.#places;
-    for (const [first, second] of leftOut) {
-      const bucket = variantHash(first, second) & this.#bucketMask;
-      const next = starts[bucket] ?? 0;
-      if (places === null) {
-        starts[bucket] = next + 1;
-        continue;
-      }
-      starts[bucket] = next - 1;
-      places[next - 1] = place;
+  #count(term: string): void {
+    const count = readBuckets(term, boundMax, this.#bucketMask);
+    for (let at = 0; at < count; at += 1) {
+      const bucket = buckets[at] ?? 0;
+      this.#starts[bucket] = (this.#starts[bucket] ?? 0) + 1;
     }
   }
 
-  /** Turns the sizes of the buckets into their ends. */
-  #sumUp(): void {
+  /** Puts a term into its buckets, from the end of each to its start. */
+  #put(entries: Int32Array, place: number, term: string): void {
+    const count = readBuckets(term, boundMax, this.#bucketMask);
+    const outline = outlineOf(term);
+    for (let at = 0; at < count; at += 1) {
+      const bucket = buckets[at] ?? 0;
+      const next = (this.#starts[bucket] ?? 0) - 1;
+      this.#starts[bucket] = next;
+      entries[intsPerEntry * next] = place;
+      entries[intsPerEntry * next + 1] = outline;
+    }
+    this.#codes.set(place, term);
+  }
+
+  /** Turns the sizes of the buckets into their ends. @returns the sum */
+  #sumUp(): number {
     const starts = this.#starts;
     let sum = 0;
     for (let bucket = 0; bucket < starts.length; bucket += 1) {
       sum += starts[bucket] ?? 0;
       starts[bucket] = sum;
     }
-    this.#places = new Int32Array(sum);
+    return sum;
   }
 }
 
 const beginning = new Uint32Array(indexedPoints);
+const buckets = new Int32Array(leftOut.length);
+/** Places that a call of `read` gave, by their lowest bits. A term near a word is mostly in several of its buckets. */
+const recent = new Int32Array(512);
+
+/** Reads the buckets of a text into `buckets`, each once. @param bound edits, 1 or 2 @returns how many there are */
+function readBuckets(text: string, bound: number, bucketMask: number): number {
+  readBeginning(text);
+  let count = 0;
+  for (const [first, second] of leftOut) {
+    if (bound === 1 && second !== indexedPoints - 1) continue;
+    const bucket = variantHash(first, second) & bucketMask;
+    // Letters that are repeated give equal variants. Behind `count` stands what is left from before.
+    const known = buckets.indexOf(bucket);
+    if (known >= 0 && known < count) continue;
+    buckets[count] = bucket;
+    count += 1;
+  }
+  return count;
+}
 
 /** Reads the first code points of a text into `beginning`. */
 function readBeginning(text: string): void {

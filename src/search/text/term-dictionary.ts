@@ -6,12 +6,15 @@ import { int32, type PartReader, type Parts } from '../snapshot/parts.ts';
 import { ValueList } from '../value-list.ts';
 import { BeginningOrder } from './beginning-order.ts';
 import { EditDistance } from './edit-distance.ts';
-import { hasMoreBits, letterMask, spareBits } from './letter-mask.ts';
-import { NearIndex, NearIndexBuilder } from './near-index.ts';
+import { CodeBatch, CodeDistance, isSharpCode, isSharpWord } from './letter-codes.ts';
+import { type NearCursor, NearIndex, NearIndexBuilder } from './near-index.ts';
+import { goneOutline, OutlineFilter, outlineOf } from './outline.ts';
 
 const capacityMin = 16;
 /** The cost of comparing a character of a term, in units of the pace. */
 const comparisonUnits = 5;
+/** The cost of comparing a term of the index by its code, in units of the pace. */
+const candidateUnits = 20;
 /** The cost of indexing a term, in units of the pace. */
 const indexingUnits = 200;
 /** A search indexes at most so many portions of terms, of so many each. It looks at the terms that are left. */
@@ -22,12 +25,16 @@ const unindexedTermsMin = 2048;
 const unindexedShare = 8;
 /** Removed terms are cleared away when they are so many, and as many as the others. */
 const removedTermsMin = 1024;
+/** Terms of an index that are compared in one go. */
+const batchTerms = 256;
+const batchPlaces = new Int32Array(batchTerms);
+const batchCodes = new CodeBatch(batchTerms);
 
 /** The terms near a word that were found so far. */
 interface Nearby {
   readonly word: string;
   readonly length: number;
-  readonly outline: Outline;
+  readonly filter: OutlineFilter;
   readonly bound: number;
   /** A beginning of the term must be near, not the whole. */
   readonly isBeginning: boolean;
@@ -35,18 +42,12 @@ interface Nearby {
   readonly matches: readonly number[][];
 }
 
-/** What stands for a term in most comparisons: its letter mask, and its length as far as that fits into the spare bits. */
-type Outline = number;
-const lengthMax = 2 ** spareBits - 1;
-/** Of a term that is not there: it has no letters. */
-const goneOutline: Outline = 0;
-
 /**
  * The distinct words of one text field, each at a place: a small number. It finds every term within a distance of a word.
  * Most of the others are not looked at, because an index knows which terms can be near (`near-index.ts`), and an order
  * those that begin alike (`beginning-order.ts`). Both are made by the searches that need them. Of the terms that are looked
- * at, a bit mask excludes those whose letters differ too much: one edit changes at most one letter on either side, and a
- * swap none. The few that are left are compared exactly.
+ * at, a bit mask excludes those whose letters differ too much (`outline.ts`), and codes of their letters most of the others
+ * (`letter-codes.ts`). The few that are left are compared by their texts, where the codes do not say all.
  */
 export class TermDictionary {
   /** Texts of terms that are gone stay until `clearAway`, since the order goes by them. */
@@ -62,6 +63,7 @@ export class TermDictionary {
   /** What is left to do for the next order; null: nothing is made. */
   #ordering: Steps<BeginningOrder> | null = null;
   readonly #distance = new EditDistance();
+  readonly #codeDistance = new CodeDistance();
 
   get size(): number {
     return this.#terms.length - this.#removed;
@@ -202,31 +204,32 @@ export class TermDictionary {
   /** Looks at the terms in the buckets of the word. */
   *#collectFrom(index: NearIndex, near: Nearby): Steps<void> {
     const seen = new Set<number>();
-    for (const bucket of index.bucketsNear(near.word, near.bound)) {
-      const end = index.starts[bucket + 1] ?? 0;
-      for (let at = index.starts[bucket] ?? 0; at < end; ) {
-        at = this.#collectListed(index.places, at, end, near, seen);
-        if (pace.isOver()) yield;
-      }
+    const cursor = index.near(near.word, near.bound);
+    while (cursor.at.length > 0) {
+      this.#collectNext(index, cursor, near, seen);
+      if (pace.isOver()) yield;
     }
   }
 
-  /** Looks at the terms at listed places, each once. @returns the place in the list from which to go on */
-  #collectListed(places: Int32Array, from: number, end: number, near: Nearby, seen: Set<number>): number {
-    this.#distance.setWord(near.word);
-    const unitsMax = pace.unitsPerLook - pace.units;
-    let units = 0;
-    let at = from;
-    while (at < end && units < unitsMax) {
-      const place = places[at] ?? 0;
-      at += 1;
-      units += 1;
-      if (!this.#canBeNear(place, near) || seen.has(place)) continue;
+  /** Looks at the next terms in the buckets, each once. */
+  #collectNext(index: NearIndex, cursor: NearCursor, near: Nearby, seen: Set<number>): void {
+    const { word, bound, isBeginning, matches } = near;
+    const { count, looks } = index.read(cursor, near.filter, batchPlaces, pace.unitsPerLook);
+    index.codes.read(batchPlaces, count, batchCodes);
+    // Another search may have set its word between two calls.
+    this.#distance.setWord(word);
+    this.#codeDistance.setWord(word);
+    const isSharp = isSharpWord(word);
+    for (let at = 0; at < count; at += 1) {
+      const place = batchPlaces[at] ?? 0;
+      const first = batchCodes.first[at] ?? 0;
+      const atLeast = this.#codeDistance.atLeast(first, batchCodes.second[at] ?? 0, bound, isBeginning);
+      if (atLeast > bound || seen.has(place)) continue;
       seen.add(place);
-      units += this.#compare(place, near);
+      const distance = isSharp && isSharpCode(first) ? atLeast : this.#distanceTo(this.termAt(place), near);
+      if (distance <= bound && this.#outlines[place] !== goneOutline) matches[distance]?.push(place);
     }
-    pace.units += units;
-    return at;
+    pace.units += looks + candidateUnits * count;
   }
 
   /** Looks at the terms from a place on. @returns the place from which to go on */
@@ -239,30 +242,23 @@ export class TermDictionary {
     let units = 0;
     let at = from;
     while (at < end && units < unitsMax) {
-      if (this.#canBeNear(at, near)) units += this.#compare(at, near);
+      if (near.filter.passes(this.#outlines[at] ?? goneOutline)) units += this.#compare(at, near);
       at += 1;
     }
     pace.units += units + at - from;
     return at;
   }
 
-  #canBeNear(place: number, { outline, bound, isBeginning }: Nearby): boolean {
-    const other = this.#outlines[place] ?? goneOutline;
-    if (other === goneOutline) return false;
-    const longer = (other & lengthMax) - (outline & lengthMax);
-    if (longer < -bound || hasMoreBits(outline & ~other & ~lengthMax, bound)) return false;
-    // Behind its beginning a term may have any letters.
-    return isBeginning || (longer <= bound && !hasMoreBits(other & ~outline & ~lengthMax, bound));
+  /** Notes the place of a term that is near. @returns the cost in units of the pace */
+  #compare(place: number, near: Nearby): number {
+    const term = this.termAt(place);
+    const distance = this.#distanceTo(term, near);
+    if (distance <= near.bound) near.matches[distance]?.push(place);
+    return comparisonUnits * term.length;
   }
 
-  /** Notes the place of a term that is near. @returns the cost in units of the pace */
-  #compare(place: number, { bound, isBeginning, matches }: Nearby): number {
-    const term = this.termAt(place);
-    const distance = isBeginning
-      ? this.#distance.beginningWithin(term, bound)
-      : this.#distance.within(term, bound);
-    if (distance <= bound) matches[distance]?.push(place);
-    return comparisonUnits * term.length;
+  #distanceTo(term: string, { bound, isBeginning }: Nearby): number {
+    return isBeginning ? this.#distance.beginningWithin(term, bound) : this.#distance.within(term, bound);
   }
 
   /**
@@ -331,9 +327,6 @@ export interface SweepCursor {
 
 function nearby(word: string, bound: number, isBeginning: boolean): Nearby {
   const length = countCodePoints(word);
-  return { word, length, outline: outlineOf(word), bound, isBeginning, matches: [[], [], []] };
-}
-
-function outlineOf(term: string): Outline {
-  return letterMask(term) | Math.min(countCodePoints(term), lengthMax);
+  const filter = new OutlineFilter(word, bound, isBeginning);
+  return { word, length, filter, bound, isBeginning, matches: [[], [], []] };
 }

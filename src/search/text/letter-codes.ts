@@ -1,0 +1,143 @@
+/** Letters of a term that are coded. */
+const codedMax = 12;
+/** Letters of an int, and the bits of each. */
+const lettersPerInt = 6;
+const letterBits = 5;
+const letterMask = 2 ** letterBits - 1;
+/** In the first int: each letter is one of a to z, and coded. No other term has this code. */
+const sharpBit = 1 << (lettersPerInt * letterBits);
+/** In the second int: the term is longer than its code. */
+const cutBit = sharpBit;
+
+/** The codes of a few terms, for a loop: the two ints of each. */
+export class CodeBatch {
+  readonly first: Int32Array;
+  readonly second: Int32Array;
+
+  constructor(capacity: number) {
+    this.first = new Int32Array(capacity);
+    this.second = new Int32Array(capacity);
+  }
+}
+
+/**
+ * The first letters of each term, in two ints. Letters share codes, but those of a to z do not share them with each other.
+ * So the distance of two codes is at most that of the terms, and that of two sharp ones is the same.
+ */
+export class LetterCodes {
+  readonly #ints: Int32Array;
+
+  /** @param count number of terms */
+  constructor(count: number) {
+    this.#ints = new Int32Array(2 * count);
+  }
+
+  get bytes(): number {
+    return this.#ints.byteLength;
+  }
+
+  set(place: number, term: string): void {
+    let [first, second, count] = [0, 0, 0];
+    let isSharp = true;
+    for (let at = 0; at < term.length; at += 1) {
+      const codePoint = term.codePointAt(at) ?? 0;
+      if (codePoint > 0xffff) at += 1;
+      isSharp &&= isSharpLetter(codePoint);
+      if (count < lettersPerInt) first |= codeOf(codePoint) << (letterBits * count);
+      else if (count < codedMax) second |= codeOf(codePoint) << (letterBits * (count - lettersPerInt));
+      count += 1;
+    }
+    const isCut = count > codedMax;
+    this.#ints[2 * place] = isSharp && !isCut ? first | sharpBit : first;
+    this.#ints[2 * place + 1] = isCut ? second | cutBit : second;
+  }
+
+  /** Reads the codes of terms. It is a loop of its own so that the processor waits for all of them at once. */
+  read(places: Int32Array, count: number, into: CodeBatch): void {
+    const ints = this.#ints;
+    for (let at = 0; at < count; at += 1) {
+      const from = 2 * (places[at] ?? 0);
+      into.first[at] = ints[from] ?? 0;
+      into.second[at] = ints[from + 1] ?? 0;
+    }
+  }
+}
+
+/** True when no other term has the code. @param first its first int */
+export function isSharpCode(first: number): boolean {
+  return (first & sharpBit) !== 0;
+}
+
+/** True when no other word has the codes of this one. */
+export function isSharpWord(word: string): boolean {
+  for (let at = 0; at < word.length; at += 1) if (!isSharpLetter(word.charCodeAt(at))) return false;
+  return true;
+}
+
+function isSharpLetter(codePoint: number): boolean {
+  return codePoint >= 0x61 && codePoint <= 0x7a;
+}
+
+/** The code of a letter, not 0. */
+function codeOf(codePoint: number): number {
+  return 1 + (codePoint % letterMask);
+}
+
+/**
+ * The distances of a word to the codes of terms: optimal string alignment, as `EditDistance`. A column of its matrix is a
+ * bit for each letter of the word: where a cell is 1 more, and where 1 less than the one above it. A letter of the term
+ * makes the next column of all bits at once (Hyyrö, "A bit-vector algorithm for computing Levenshtein and Damerau edit
+ * distances", 2003).
+ */
+export class CodeDistance {
+  /** By code: the letters of the word that have it, a bit for each. */
+  readonly #having = new Int32Array(letterMask + 1);
+  #length = 0;
+
+  setWord(word: string): void {
+    this.#having.fill(0);
+    this.#length = 0;
+    for (let at = 0; at < word.length; at += 1) {
+      const codePoint = word.codePointAt(at) ?? 0;
+      if (codePoint > 0xffff) at += 1;
+      const code = codeOf(codePoint);
+      this.#having[code] = (this.#having[code] ?? 0) | (1 << this.#length);
+      this.#length += 1;
+    }
+  }
+
+  /**
+   * At most the distance of the word to a term, or to the nearest of its beginnings, where that is within `bound`.
+   * @param bound at most 2
+   */
+  atLeast(first: number, second: number, bound: number, isBeginning: boolean): number {
+    // Behind a code that is cut the term may go on in any way.
+    if ((second & cutBit) !== 0 && !(isBeginning && this.#length + bound <= codedMax)) return 0;
+    const having = this.#having;
+    const last = this.#length - 1;
+    let [more, less, kept, before] = [-1, 0, 0, 0];
+    let distance = this.#length;
+    let least = distance;
+    let left = first & ~sharpBit;
+    let next = second & ~cutBit;
+    while (left !== 0) {
+      const same = having[left & letterMask] ?? 0;
+      kept = (((same & more) + more) ^ more) | same | less | (((~kept & same) << 1) & before);
+      before = same;
+      const besideMore = less | ~(kept | more);
+      const besideLess = kept & more;
+      // Without a branch: the processor could not guess it.
+      distance += ((besideMore >>> last) & 1) - ((besideLess >>> last) & 1);
+      least = Math.min(least, distance);
+      const shifted = (besideMore << 1) | 1;
+      more = (besideLess << 1) | ~(kept | shifted);
+      less = shifted & kept;
+      left >>>= letterBits;
+      if (left === 0) {
+        left = next;
+        next = 0;
+      }
+    }
+    return isBeginning ? least : distance;
+  }
+}
