@@ -16,6 +16,8 @@ import type { InboundRequest, Listener, LiveWorker, Transport } from './transpor
 const retryMs = 1_000;
 /** Length of a frame, before its bytes: little-endian. */
 const headBytes = 4;
+/** In a long turn, messages that have waited this long leave with the next one. */
+const holdMs = 0.5;
 
 /** The messages. A reply has the number of its request. */
 type SocketRequest = readonly [number: number, timeoutMs: number, body: MessageBody];
@@ -192,8 +194,14 @@ async function isDead(file: string): Promise<boolean> {
   }
 }
 
-/** Sends packed messages over a socket, each in a frame: its length and its bytes. */
+/**
+ * Sends packed messages over a socket, each in a frame: its length and its bytes. Messages of one turn of the event loop leave
+ * in one system call, because a call may have to wake the process at the other end.
+ */
 export class FramedSocket {
+  /** When the first of the messages was sent that have not left; null: there is none. On the clock of `performance.now()`. */
+  #heldSinceMs: number | null = null;
+
   /** @param onMessage called with each message. It must check the form of a message that a stranger may have sent */
   constructor(
     private readonly socket: Socket,
@@ -215,9 +223,22 @@ export class FramedSocket {
     const bytes = pack(message);
     const head = Buffer.allocUnsafe(headBytes);
     head.writeUInt32LE(bytes.length);
-    this.socket.cork();
+    this.#hold();
     this.socket.write(head);
     this.socket.write(bytes);
+    if (this.#heldSinceMs !== null && performance.now() - this.#heldSinceMs >= holdMs) this.#letGo();
+  }
+
+  #hold(): void {
+    if (this.#heldSinceMs !== null) return;
+    this.#heldSinceMs = performance.now();
+    this.socket.cork();
+    setImmediate(() => this.#letGo());
+  }
+
+  #letGo(): void {
+    if (this.#heldSinceMs === null) return;
+    this.#heldSinceMs = null;
     this.socket.uncork();
   }
 
