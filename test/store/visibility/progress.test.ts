@@ -93,11 +93,10 @@ test('a write is visible once the checkpoint of its partition has passed it', as
 
 test('a waiting request goes on as soon as the commit is there', async () => {
   const { commit, progress } = await scene();
-  const startMs = performance.now();
-  const visible = progress.waitFor('acme', new Map([[0, 1]]), 10_000);
+  // The test would end before a wait to its end.
+  const visible = progress.waitFor('acme', new Map([[0, 1]]), 3_600_000);
   await commit(0, { checkpoint: 1 });
   assert.equal(await visible, true);
-  assert.ok(performance.now() - startMs < 5000);
 });
 
 test('a write is not visible before the rebuilds that it caused elsewhere are done', async () => {
