@@ -52,7 +52,7 @@ class Site {
 
   static async start(copies: number): Promise<Site> {
     const env = { SHARD_COPIES: String(copies) };
-    const system = await System.start({ workers: 2, jobs: 0, partitions: 8, files, env });
+    const system = await System.start({ workers: 2, partitions: 8, files, env });
     const site = new Site(system);
     await site.#save(Array.from({ length: itemCount }, (_, number) => `item-${number}`));
     await site.settled();
