@@ -63,16 +63,16 @@ export function writeSharing(
     const imports = group.map(
       (file) => `import ${JSON.stringify(pathToFileURL(path.join(root, file)).href)};\n`,
     );
-    // Modules that await anything are left behind by those after them, and what is below runs when all of them are done.
-    writeFileSync(module, `${imports.join('')}import { onLoaded } from './until-loaded.mjs';\nonLoaded();\n`);
+    writeFileSync(module, `import { onLoaded } from './until-loaded.mjs';\n${imports.join('')}onLoaded();\n`);
     return module;
   });
   return { modules, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
 /**
- * One more test of each process, which waits until all its files are there. Otherwise the tests of the others could end before a
- * file that takes long to load has registered any: what they clean up would be gone, and its tests would never run.
+ * The first test of each process waits until all its files are there, and the others wait for it. Otherwise tests would run
+ * while a file still loads: with a clock that one of them stops, say, it would never be there. Or they would all end before
+ * it has registered any, and its tests would never run.
  */
 const untilLoaded = `import { test } from 'node:test';
 export let onLoaded;
