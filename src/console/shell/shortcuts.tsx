@@ -1,5 +1,5 @@
 /** Keys that lead through the console, and the list of them under `?`. */
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { pageHref } from './addresses.ts';
 import { pages } from './pages.tsx';
 import { visit } from './place.ts';
@@ -10,7 +10,8 @@ const chordMs = 1500;
 
 export function Shortcuts() {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // Not behind the paint: whoever sees the page may use its keys.
+  useLayoutEffect(() => {
     let begunMs = 0;
     const press = (event: KeyboardEvent) => {
       if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target)) return;
