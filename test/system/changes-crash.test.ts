@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import type { SourceEntity } from '../../src/contract/entity.ts';
 import { formatViewId } from '../../src/contract/ids.ts';
 import { waitUntilSettled } from '../../src/store/partitions/settled.ts';
+import { until } from '../support/until.ts';
 import { type Client, NoAnswerError } from './support/client.ts';
 import { entityOf } from './support/data/entities.ts';
 import { EventSource } from './support/event-source.ts';
@@ -135,10 +136,23 @@ async function environmentOf(client: Client, ids: readonly string[]): Promise<Ma
   return found;
 }
 
+function allRun(system: System): boolean {
+  const names = [...system.fronts, ...system.workers, 'jobs.1'];
+  return names.every((name) =>
+    /"(?:web is listening|worker is running|ready)"/.test(system.process(name).outputOfThisLife),
+  );
+}
+
 test('every copy equals the environment, whatever was killed', async (context) => {
   const system = await System.start({ web: 2, workers: 2, jobs: 1, partitions: 4, files });
-  context.after(() => system.stop());
   const followers = (['once', 'long-poll', 'sse', 'sse'] as const).map((way) => new Follower(system, way));
+  const stopFollowers = () => {
+    for (const follower of followers) follower.isStopping = true;
+  };
+  context.after(async () => {
+    stopFollowers();
+    await system.stop();
+  });
   const running = Promise.all(followers.map((follower) => follower.run()));
   const originIds = Array.from({ length: 24 }, (_, at) => `p${at}`);
   const client = system.client('web.1', 8);
@@ -173,6 +187,8 @@ test('every copy equals the environment, whatever was killed', async (context) =
     if (performance.now() >= killAtMs) {
       killAtMs = performance.now() + random.between(500, 4_000);
       const name = random.pick([...system.workers, ...system.workers, ...system.fronts, ...others]);
+      // A process that starts while there is no Redis ends, and nobody here would start it again.
+      if (name === 'redis') await until('all processes run', () => allRun(system));
       await system.kill(name);
       await system.restart(name);
       killed.push(name);
@@ -181,7 +197,7 @@ test('every copy equals the environment, whatever was killed', async (context) =
   await system.ready();
   const store = await system.store();
   await waitUntilSettled(store);
-  for (const follower of followers) follower.isStopping = true;
+  stopFollowers();
   await client.post('/ingest/v2', JSON.parse(JSON.stringify([randomPage('last', 0)])), { key: sourceKey });
   await running;
   await waitUntilSettled(store);

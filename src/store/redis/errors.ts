@@ -28,6 +28,10 @@ export function storeError(error: unknown): Error {
   if (error.message.startsWith('FENCED')) return new FencedError(error.message);
   if (error.message.startsWith('OOM')) return new StoreFullError(`Redis: ${error.message}`);
   if (isProgrammingError(error)) return error;
+  // Its own words name an option of the library, which nobody here can set.
+  if (error.name === 'MaxRetriesPerRequestError') {
+    return new StoreUnavailableError('Redis: the connection was lost before it answered');
+  }
   return new StoreUnavailableError(`Redis: ${error.message}`);
 }
 

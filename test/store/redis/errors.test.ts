@@ -12,3 +12,10 @@ test('a slot on the move is no mistake of ours, in the words of any Redis', () =
   const mistake = new Error('ERR wrong number of arguments for command');
   assert.equal(storeError(mistake), mistake);
 });
+
+test('a connection that was lost is told in our words', () => {
+  const lost = Object.assign(new Error('Reached the max retries per request limit (which is 1).'), {
+    name: 'MaxRetriesPerRequestError',
+  });
+  assert.equal(storeError(lost).message, 'Redis: the connection was lost before it answered');
+});
