@@ -47,16 +47,32 @@ export function connect(options: ConnectionOptions): RedisClient {
   const client =
     options.address.kind === 'single'
       ? new Redis(options.address.url, redisOptions(options))
-      : followMoves(new PunctualCluster([...options.address.seeds], clusterOptions(options)));
+      : follow(new PunctualCluster([...options.address.seeds], clusterOptions(options)));
   client.on('error', () => {});
   return client;
+}
+
+/** Keeps a client of a cluster in step with what its nodes serve. */
+function follow(cluster: Cluster): Cluster {
+  askForSlots(cluster);
+  outliveMoves(cluster);
+  return cluster;
+}
+
+/**
+ * Asks now and then who serves which slots. The library could do it (`slotsRefreshInterval`), but a client that was closed
+ * while it asked would go on asking, and no process of it would ever end.
+ */
+function askForSlots(cluster: Cluster): void {
+  const timer = setInterval(() => cluster.refreshSlotsCache(), slotsRefreshMs).unref();
+  cluster.once('end', () => clearInterval(timer));
 }
 
 /**
  * The client library drops a node that serves no slot yet, even while commands for a slot that moves there are under way. It
  * sends those commands again. But nobody hears that the ASKING before them failed, and that would end the process.
  */
-function followMoves(cluster: Cluster): Cluster {
+function outliveMoves(cluster: Cluster): void {
   cluster.on('+node', (node: Redis) => {
     const asking = node.asking.bind(node);
     node.asking = () => {
@@ -65,7 +81,6 @@ function followMoves(cluster: Cluster): Cluster {
       return asked;
     };
   });
-  return cluster;
 }
 
 /** Ends commands in time wherever they are: at a node, between redirections, or waiting for any node at all. */
@@ -101,12 +116,11 @@ export function connectBlocking(address: RedisAddress): RedisClient {
   const client =
     address.kind === 'single'
       ? new Redis(address.url, options)
-      : followMoves(
+      : follow(
           new Cluster([...address.seeds], {
             redisOptions: options,
             clusterRetryStrategy: retryStrategy,
             maxRedirections: redirectionsMax,
-            slotsRefreshInterval: slotsRefreshMs,
           }),
         );
   client.on('error', () => {});
@@ -121,7 +135,6 @@ function clusterOptions(options: ConnectionOptions) {
     enableAutoPipelining: false,
     clusterRetryStrategy: retryStrategy,
     maxRedirections: redirectionsMax,
-    slotsRefreshInterval: slotsRefreshMs,
   };
 }
 

@@ -16,8 +16,8 @@ export const nodeTimeoutMs = 2_000;
 /** Each cluster has room for another shard; behind its ports lie those of its bus. */
 const portFirst = 7300;
 const portsPerCluster = 8;
-/** Three files start one each, and another suite may run beside this one. */
-const clustersMax = 6;
+/** Four files start one each, and another suite may run beside this one. */
+const clustersMax = 8;
 
 export interface ClusterNode {
   readonly name: string;

@@ -1,0 +1,30 @@
+/** A process whose clients of a cluster are closed ends, whatever they were doing. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { typeScriptWords } from '../../src/typescript/words.ts';
+import { run } from '../cli/support/command.ts';
+import { RedisCluster } from './support/cluster.ts';
+
+/** Closes clients in the moment in which each has asked again who serves which slots. */
+const program = `
+  import { connect, connectBlocking } from './src/store/redis/connection.ts';
+  const address = JSON.parse(process.argv[1]);
+  for (const client of [connect({ address }), connectBlocking(address)]) {
+    client.once('ready', () => client.once('refresh', () => client.disconnect()));
+  }
+`;
+const endMs = 30_000;
+
+test('a client that is closed while it asks who serves what lets its process end', async (context) => {
+  const cluster = await RedisCluster.start(1);
+  context.after(() => cluster.stop());
+  const words = [
+    ...typeScriptWords,
+    '--input-type=module',
+    '--eval',
+    program,
+    JSON.stringify(cluster.address),
+  ];
+  const { code, stderr } = await run('timeout', [`${endMs / 1000}`, process.execPath, ...words]);
+  assert.equal(code, 0, stderr);
+});
