@@ -4,7 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Raised when what stands in a file changes in another way than by the code of `src/search`. */
-const format = 1;
+const format = 2;
 
 /**
  * A digest of all that decides how a shard is made of its items and how it lies in memory: the code of `src/search`, the

@@ -1,6 +1,6 @@
 /**
- * The file of a snapshot: frames of bytes, each with its length and a digest of its number and bytes. So a file that was cut,
- * mixed up or damaged anywhere is noticed before anything of it is used.
+ * The file of a snapshot: frames of bytes, each with its length and a digest of its bytes and all before them. So a file that
+ * was cut, damaged anywhere, or mixed up, also with another snapshot, is noticed before anything of it is used.
  */
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -11,14 +11,17 @@ import { sliceMs } from '../catch-up.ts';
 /** Length and digest before the bytes of a frame. */
 const digestBytes = 32;
 const headBytes = 4 + digestBytes;
-/** No value of an item is so large. It keeps a damaged length from taking memory. */
+/** What stands before the first frame. */
+const noDigest = Buffer.alloc(0);
+/** No frame is so large. It keeps a damaged length from taking memory. */
 const frameBytesMax = 256 * 1024 * 1024;
 /** A read of the file takes as long as a frame of it: a thread has to do it. */
 const aheadBytes = 128 * 1024;
 
 /** Appends frames to a file. */
 export class FrameWriter {
-  #count = 0;
+  /** Of the frame before. */
+  #digest: Buffer = noDigest;
 
   constructor(private readonly file: FileHandle) {}
 
@@ -26,8 +29,8 @@ export class FrameWriter {
   async write(bytes: Uint8Array): Promise<void> {
     const head = Buffer.alloc(headBytes);
     head.writeUInt32LE(bytes.byteLength);
-    digestOf(this.#count, bytes).copy(head, 4);
-    this.#count += 1;
+    this.#digest = digestOf(this.#digest, bytes);
+    this.#digest.copy(head, 4);
     await writeWhole(this.file, head);
     await writeWhole(this.file, bytes);
   }
@@ -36,6 +39,8 @@ export class FrameWriter {
 /** Reads frames from the beginning of a file, in slices. */
 export class FrameReader {
   #count = 0;
+  /** Of the frame before. */
+  #digest: Buffer = noDigest;
   readonly #head = Buffer.alloc(headBytes);
   /** What was read of the file and no frame has yet: from `#from` to before `#end`. */
   readonly #ahead = Buffer.allocUnsafeSlow(aheadBytes);
@@ -79,7 +84,8 @@ export class FrameReader {
 
   async #fill(bytes: Uint8Array): Promise<void> {
     await this.#read(bytes);
-    if (!digestOf(this.#count, bytes).equals(this.#head.subarray(4))) {
+    this.#digest = digestOf(this.#digest, bytes);
+    if (!this.#digest.equals(this.#head.subarray(4))) {
       throw new SnapshotDamagedError(`frame ${this.#count} is damaged`);
     }
     this.#count += 1;
@@ -113,8 +119,9 @@ export class FrameReader {
   }
 }
 
-function digestOf(count: number, bytes: Uint8Array): Buffer {
-  return createHash('sha256').update(Uint32Array.of(count)).update(bytes).digest();
+/** @param before digest of the frame before */
+function digestOf(before: Buffer, bytes: Uint8Array): Buffer {
+  return createHash('sha256').update(before).update(bytes).digest();
 }
 
 async function writeWhole(file: FileHandle, bytes: Uint8Array): Promise<void> {

@@ -24,6 +24,20 @@ const file = path.join(folder, 'a.snapshot');
 const runs = 40 * Number(process.env.MILLRACE_RUNS ?? 1);
 const never = () => false;
 
+/** Length and digest. */
+const frameHeadBytes = 4 + 32;
+
+/** The bytes of a snapshot with a word that no other one has. */
+async function wholeSnapshot(word: string): Promise<Buffer> {
+  const shard = new Shard({ fields: new Map([['text', 'text']]) });
+  shard.upsert({ partition: 0, sourceId: 's', originId: 'o', updatedAtMs: 1, fields: { text: word } });
+  const ofWord = `${file}.${word}`;
+  await writeSnapshot(ofWord, headOf(shard), shard.parts(), never);
+  const bytes = await readFile(ofWord);
+  rmSync(ofWord);
+  return bytes;
+}
+
 function headOf(shard: Shard): SnapshotHead {
   return { identity: 'test', fields: shard.fieldTypes };
 }
@@ -143,6 +157,21 @@ test('a snapshot that is damaged or cut anywhere is refused', async () => {
     writeFileSync(file, whole.subarray(0, place));
     await assert.rejects(restored(), SnapshotDamagedError, `cut at ${place}`);
   }
+});
+
+test('a file that begins as one snapshot and goes on as another is refused, wherever it changes over', async () => {
+  const [one, other] = await Promise.all(['one', 'two'].map(wholeSnapshot));
+  assert.ok(one !== undefined && other !== undefined);
+  assert.equal(one.length, other.length);
+  let mixed = 0;
+  for (let at = 0; at < one.length; at += frameHeadBytes + one.readUInt32LE(at)) {
+    const bytes = Buffer.concat([one.subarray(0, at), other.subarray(at)]);
+    if (bytes.equals(one) || bytes.equals(other)) continue;
+    mixed += 1;
+    writeFileSync(file, bytes);
+    await assert.rejects(restored(), SnapshotDamagedError, `from byte ${at} on it is another one`);
+  }
+  assert.ok(mixed > 10, `${mixed} mixed files`);
 });
 
 test('a snapshot of a shard that changes meanwhile is not written, and leaves nothing behind', async () => {
