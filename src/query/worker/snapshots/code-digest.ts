@@ -3,22 +3,28 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Raised when what stands in a file changes in another way than by the code of `src/search`. */
+/** Raised when what stands in a file changes in another way than by the code of `rooms`. */
 const format = 2;
+/** `src/search`, and all that it runs of others (`test/layers.test.ts` holds it): a limit says which words are indexed. */
+const rooms = ['contract', 'lib', 'search'];
+const repository = fileURLToPath(new URL('../../../../', import.meta.url));
 
 /**
- * A digest of all that decides how a shard is made of its items and how it lies in memory: the code of `src/search`, the
- * packages that it uses, and Node, whose Unicode tables say what a word is.
+ * A digest of all that decides how a shard is made of its items and how it lies in memory: the code, the packages that it
+ * uses, and Node with its Unicode tables, which say what a word is.
+ * @param root folder with the `package.json`
  */
-export function codeDigest(): string {
-  const folder = fileURLToPath(new URL('../../../search/', import.meta.url));
-  const packages = fileURLToPath(new URL('../../../../package.json', import.meta.url));
-  const hash = createHash('sha256').update(
-    `${format} ${process.version} ${process.arch} ${readFileSync(packages, 'utf8')}`,
-  );
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+export function codeDigest(root: string = repository): string {
+  const packages = readFileSync(path.join(root, 'package.json'), 'utf8');
+  const platform = JSON.stringify([format, process.versions, process.arch, packages]);
+  const hash = createHash('sha256').update(platform);
+  const files = rooms.flatMap((room) => filesIn(path.join(root, 'src', room)));
+  for (const file of files.sort()) hash.update(path.relative(root, file)).update(readFileSync(file));
+  return hash.digest('hex');
+}
+
+function filesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => path.join(parentPath, name));
-  for (const file of files.sort()) hash.update(path.relative(folder, file)).update(readFileSync(file));
-  return hash.digest('hex');
 }
