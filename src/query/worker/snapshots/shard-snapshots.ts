@@ -145,7 +145,7 @@ export class ShardSnapshots {
       }
       this.#written.set(name, { live: null, changeCount: 0 });
     } catch (error) {
-      if (!(error instanceof SnapshotDamagedError)) throw error;
+      if (!(error instanceof SnapshotDamagedError || isOfDisk(error))) throw error;
       await this.options.folder.remove(name);
       this.options.onTrouble(
         `the snapshot of index ${name} is of no use: its items are loaded without it`,
@@ -237,11 +237,15 @@ export class ShardSnapshots {
       await act();
       this.#isBroken = false;
     } catch (error) {
-      if (!(error instanceof Error && 'syscall' in error)) throw error;
+      if (!isOfDisk(error)) throw error;
       if (!this.#isBroken) this.options.onTrouble('snapshots of the index shards cannot be kept', error);
       this.#isBroken = true;
     }
   }
+}
+
+function isOfDisk(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error;
 }
 
 function isSmall({ shard }: LiveShard): boolean {

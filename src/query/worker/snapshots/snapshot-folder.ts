@@ -73,9 +73,9 @@ export class SnapshotFolder {
     return taken;
   }
 
-  /** Removes the file of an index that this worker has. @throws what the disk says */
+  /** Removes the file of an index that this worker has, or what somebody has put in its place. @throws what the disk says */
   async remove(index: string): Promise<void> {
-    await rm(this.fileOf(index), { force: true });
+    await rm(this.fileOf(index), { recursive: true, force: true });
   }
 
   /** Files of this store whose worker is gone, those written last first. */
@@ -126,7 +126,7 @@ export class SnapshotFolder {
   }
 
   async #remove(file: KnownFile): Promise<void> {
-    await rm(this.#pathOf(file), { force: true });
+    await rm(this.#pathOf(file), { recursive: true, force: true });
   }
 
   #pathOf({ name }: KnownFile): string {

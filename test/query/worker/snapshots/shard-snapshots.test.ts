@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -24,6 +32,7 @@ import { configurationOf, environment, type IndexFields, sourceId, tenantOf } fr
 const redis = await TestRedis.start();
 const scope = { tenant: 'acme', environmentId: environment.id };
 const things: ScopedIndex = { scope, index: indexName.schema('things') };
+const others: ScopedIndex = { scope, index: indexName.schema('others') };
 const site = (fields: IndexFields) => configurationOf(tenantOf({ things: fields }));
 const plain = site({ name: 'keyword', title: 'text', size: 'integer' });
 const partitions = 4;
@@ -47,22 +56,22 @@ class Host {
     return host;
   }
 
-  async putAll(prefix: string, count: number): Promise<void> {
+  async putAll(prefix: string, count: number, index = things): Promise<void> {
     const fields = (number: number) => ({
       name: `n${number % 7}`,
       title: `word ${prefix}${number}`,
       size: number,
     });
     await Promise.all(
-      Array.from({ length: count }, (_, number) => this.put(`${prefix}-${number}`, fields(number))),
+      Array.from({ length: count }, (_, number) => this.put(`${prefix}-${number}`, fields(number), index)),
     );
   }
 
   /** Puts an item into Redis alone, as happens while a worker is down. */
-  async put(originId: string, fields: JsonObject | null): Promise<void> {
+  async put(originId: string, fields: JsonObject | null, index = things): Promise<void> {
     const tag = this.store.partitions.tag(this.partitionOf(originId));
-    const key = keys.items(tag, scope.tenant, scope.environmentId, sourceId, things.index);
-    await this.store.client.hset(keys.itemIndexes(tag), itemIndexField(things), '1');
+    const key = keys.items(tag, scope.tenant, scope.environmentId, sourceId, index.index);
+    await this.store.client.hset(keys.itemIndexes(tag), itemIndexField(index), '1');
     await this.store.client.hset(keys.sources(tag), sourceField(scope.tenant, sourceId), '1');
     if (fields === null) {
       await this.store.client.hdel(key, originId);
@@ -70,7 +79,7 @@ class Host {
       return;
     }
     await this.store.client.hset(key, originId, encodeItem({ updatedAtMs: 1, fields }));
-    this.model.set(originId, fields);
+    if (index === things) this.model.set(originId, fields);
   }
 
   partitionOf(originId: string): number {
@@ -261,6 +270,28 @@ test('a damaged snapshot is thrown away with a line, and nothing of it is answer
   assert.equal(host.troubles.length, 1);
   assert.match(host.troubles[0] ?? '', /is of no use.*damaged/);
   assert.deepEqual(host.files, []);
+});
+
+test('a file that the disk does not give is thrown away, and costs its own index alone', async () => {
+  const fields: IndexFields = { name: 'keyword', title: 'text', size: 'integer' };
+  const configuration = configurationOf(tenantOf({ things: fields, others: fields }));
+  const host = await Host.start();
+  await host.putAll('other', itemCount, others);
+  await (await host.worker(all, configuration)).stop();
+  const [name = ''] = host.files;
+  rmSync(path.join(host.folder, name));
+  mkdirSync(path.join(host.folder, name, 'something'), { recursive: true });
+  const second = await host.worker(all, configuration);
+  second.assertAnswers();
+  const changeCounts = [things, others].map(
+    (index) => second.shards.live(itemIndexField(index))?.changeCount,
+  );
+  assert.deepEqual(changeCounts.sort(), [0, itemCount]);
+  assert.equal(host.troubles.length, 1);
+  assert.match(host.troubles[0] ?? '', /is of no use.*EISDIR/);
+  await second.stop();
+  assert.equal(host.files.length, 2);
+  assert.equal(host.troubles.length, 1);
 });
 
 test('what a killed worker was writing, and files of indexes that are gone, are removed', async () => {
