@@ -214,6 +214,8 @@ export class ShardSnapshots {
     const { changeCount, shard, definition } = live;
     const head = { identity: this.#identityOf(name, definition), fields: shard.fieldTypes };
     await this.#usingDisk(async () => {
+      // Somebody may have removed it since the start.
+      await this.options.folder.make();
       const file = this.options.folder.fileOf(name);
       const isStale = () => live.changeCount !== changeCount || isOver();
       const isWritten = await writeSnapshot(file, head, shard.parts(), isStale);

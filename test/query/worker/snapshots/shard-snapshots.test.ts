@@ -335,6 +335,15 @@ test('a folder that cannot be used costs one line, and nothing else', async () =
   assert.match(host.troubles[0] ?? '', /^snapshots of the index shards cannot be kept: Error: E/);
 });
 
+test('a folder that is removed while a worker runs is made again', async () => {
+  const host = await Host.start();
+  const worker = await host.worker(all);
+  rmSync(host.folder, { recursive: true });
+  await worker.stop();
+  assert.equal(host.files.length, 1);
+  assert.deepEqual(host.troubles, []);
+});
+
 test('a full disk costs one line, and the file from before stays', async () => {
   const host = await Host.start();
   await (await host.worker(all)).stop();
