@@ -1,3 +1,4 @@
+import { assert } from '../lib/assert.ts';
 import type { PlainValue } from './columns/value-dictionary.ts';
 import { bytes, type PartReader, type Parts, uint8, uint32 } from './snapshot/parts.ts';
 
@@ -88,6 +89,7 @@ export class PackedValues {
 
 function kindOf(value: PlainValue | undefined): number {
   if (typeof value === 'string') return narrowText.test(value) ? narrow : wide;
+  assert(typeof value !== 'number', 'not a number: those of a snapshot are in columns of their own');
   return value === undefined ? missing : value ? yes : no;
 }
 

@@ -52,6 +52,12 @@ test('values are where they were put, also in a snapshot of a snapshot, whatever
   );
 });
 
+test('numbers, which no snapshot has in such a list, do not become booleans in it', () => {
+  const list = new ValueList<PlainValue>();
+  list.push(5);
+  assert.throws(() => [...list.parts()], /a number/);
+});
+
 test('a page of large values is as it was', async () => {
   const list = new ValueList<string>();
   const values = Array.from({ length: 60 }, (_, at) => (at % 2 === 0 ? 'é' : '日').repeat(at * 1_000) + at);
