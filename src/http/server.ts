@@ -40,6 +40,8 @@ export interface HttpServerOptions extends RateLimits {
 
 /** A server that closes looks this often whether its clients have left. */
 const lingerPollMs = 10;
+/** It waits for a turn as short as this before it takes no more connections, for that many turns. */
+const [shortTurnMs, shortTurnTries] = [0.5, 100];
 
 export class HttpServer {
   readonly #app: TemplatedApp;
@@ -54,8 +56,7 @@ export class HttpServer {
   readonly #connections: ConnectionLimit;
   #listenSocket: us_listen_socket | null = null;
   #draining = false;
-  /** When the last answer of a server that closes was given, on the clock of `performance.now()`. */
-  #lastAnsweredMs = 0;
+  #answeredWhileDraining = 0;
 
   constructor({ services, handlers, log, tls = null, connectionsMax, ...limits }: HttpServerOptions) {
     const { metrics } = services;
@@ -119,28 +120,46 @@ export class HttpServer {
    */
   async close(): Promise<void> {
     this.#draining = true;
-    this.#lastAnsweredMs = performance.now();
-    const endsMs = this.#lastAnsweredMs + this.#services.limits.drainMs;
-    if (this.#listenSocket !== null) uws.us_listen_socket_close(this.#listenSocket);
-    this.#listenSocket = null;
+    const endsMs = performance.now() + this.#services.limits.drainMs;
     this.#exchanges.closeStreams();
+    await this.#closeListenSocket();
     await this.#untilSilent(endsMs);
-    // One more turn, so that the bytes that were just handed to the sockets leave before these close.
-    await nextTurn();
     this.#app.close();
   }
 
   /**
+   * The operating system resets connections that wait to be taken when their socket closes, and requests may lie on them. So
+   * the socket closes right after all that waited were taken: at the end of a whole turn, and of a short one if there is any.
+   */
+  async #closeListenSocket(): Promise<void> {
+    const socket = this.#listenSocket;
+    this.#listenSocket = null;
+    if (socket === null) return;
+    await nextTurn();
+    for (let turns = 0; turns < shortTurnTries; turns += 1) {
+      const startMs = performance.now();
+      await nextTurn();
+      if (performance.now() - startMs < shortTurnMs) break;
+    }
+    uws.us_listen_socket_close(socket);
+  }
+
+  /**
    * A request can be on its way on any idle connection. A load balancer must not repeat a POST that meets the end of its
-   * connection, because it may have been taken.
+   * connection, because it may have been taken. The silence is counted in looks, each after what has come was read: a process
+   * that gets no processor hears nothing meanwhile.
    */
   async #untilSilent(endsMs: number): Promise<void> {
-    while (this.#connections.open > 0) {
+    let silentLooks = 0;
+    while (this.#connections.open > 0 && silentLooks * lingerPollMs < lingerMs) {
       const nowMs = performance.now();
       if (nowMs >= endsMs) return;
       if (this.active > 0) await this.#exchanges.idle(endsMs - nowMs);
-      else if (nowMs - this.#lastAnsweredMs >= lingerMs) return;
-      else await sleep(lingerPollMs);
+      const answered = this.#answeredWhileDraining;
+      await sleep(lingerPollMs);
+      await nextTurn();
+      const isSilent = this.active === 0 && this.#answeredWhileDraining === answered;
+      silentLooks = isSilent ? silentLooks + 1 : 0;
     }
   }
 
@@ -296,7 +315,7 @@ export class HttpServer {
   }
 
   #outgoing(answer: Answer, { isHead, crossOrigin }: Pick<ServedRoute, 'isHead' | 'crossOrigin'>): Answer {
-    if (this.#draining) this.#lastAnsweredMs = performance.now();
+    if (this.#draining) this.#answeredWhileDraining += 1;
     else if (!isHead && crossOrigin === null) return answer;
     const close = this.#draining || answer.close === true;
     return { ...answer, close, isHead, ...(crossOrigin !== null && { crossOrigin }) };

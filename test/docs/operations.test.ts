@@ -1,5 +1,7 @@
 /** The files of docs/operations do what the page on deployment says: requests go through nginx, the unit runs the Procfile. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { run } from '../cli/support/command.ts';
 import { Platform } from '../cli/support/platform.ts';
@@ -19,14 +21,26 @@ async function startNginx(context: TestContext, frontUrl: string): Promise<strin
   return nginx.url;
 }
 
+/** How long a front keeps a connection on which nothing is asked any more. */
+async function keptMs(frontUrl: string): Promise<number> {
+  const { hostname, port } = new URL(frontUrl);
+  const socket = connect({ host: hostname, port: Number(port) });
+  socket.write('GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n');
+  const askedMs = performance.now();
+  socket.resume();
+  await once(socket, 'end');
+  return performance.now() - askedMs;
+}
+
 /** A body without a length, as a program sends one that it still writes. */
 function chunkedBody(text: string): ReadableStream {
   return new Blob([text]).stream();
 }
 
-test('through nginx chunked and large bodies come in, and paths without a key do not', async (context) => {
+test('through nginx chunked and large bodies come in, paths without a key do not, and idle connections end there first', async (context) => {
   const platform = await Platform.start(context);
   await platform.ready();
+  const kept = keptMs(platform.url);
   const url = await startNginx(context, platform.url);
 
   const continent = { type: 'continent', url: '/atlantis', properties: { code: 'XX', name: 'Atlantis' } };
@@ -61,6 +75,10 @@ test('through nginx chunked and large bodies come in, and paths without a key do
   for (const inside of ['/health/live', '/health/ready', '/metrics', '/openapi.json']) {
     assert.equal((await fetch(url + inside)).status, 404, inside);
   }
+
+  const [, seconds] = /^ *keepalive_timeout (\d+)s;/m.exec(textOf('docs/operations/nginx.conf')) ?? [];
+  const front = await kept;
+  assert.ok(front > Number(seconds) * 1_000 + 1_000, `a front keeps an idle connection for ${front} ms`);
   await platform.stop();
 });
 

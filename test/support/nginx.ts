@@ -1,7 +1,7 @@
 /** A real nginx on a port of its own, as `npm test` brings it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { freePort } from '../../src/cli/start/ports.ts';
@@ -40,6 +40,12 @@ export class Nginx {
       );
     });
     return nginx;
+  }
+
+  /** The lines of its error log: what it tried, and why that failed. */
+  async errors(): Promise<string[]> {
+    const text = await readFile(path.join(this.folder, 'error.log'), 'utf8');
+    return text.split('\n').filter((line) => line !== '');
   }
 
   async stop(): Promise<void> {

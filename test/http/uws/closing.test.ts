@@ -1,17 +1,17 @@
 /** A server that closes: whoever has a connection and asks is answered, and then told to leave. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { lingerMs } from '../../../src/contract/limits.ts';
 import { until } from '../../support/until.ts';
-import { startFront, type TestFront } from '../support/front.ts';
+import { type FrontOptions, startFront, type TestFront } from '../support/front.ts';
 import { pause } from '../support/wire.ts';
 
 const requestFor = (path: string, method: string) => `${method} ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 
-async function frontOf(context: TestContext): Promise<TestFront> {
-  const front = await startFront();
+async function frontOf(context: TestContext, options?: FrontOptions): Promise<TestFront> {
+  const front = await startFront(options);
   context.after(() => front.stop());
   return front;
 }
@@ -32,13 +32,18 @@ class IdleConnection {
     });
   }
 
-  static async open({ port }: TestFront): Promise<IdleConnection> {
-    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
-    await once(socket, 'connect');
-    const connection = new IdleConnection(socket);
+  static async open(front: TestFront): Promise<IdleConnection> {
+    const connection = await IdleConnection.begin(front);
     await connection.ask('/health/live');
     assert.match(connection.text, /^HTTP\/1\.1 200/);
     return connection;
+  }
+
+  /** The operating system has connected it. The server, which runs in this process, has not taken it yet. */
+  static async begin({ port }: TestFront): Promise<IdleConnection> {
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    await new Promise<void>((resolve) => process.nextTick(resolve));
+    return new IdleConnection(socket);
   }
 
   /** Until something of the answer has come, or the connection is gone. */
@@ -76,4 +81,33 @@ test('a server closes the connections of those who ask nothing', async (context)
   const idle = await IdleConnection.open(front);
   await front.server.close();
   await until('the end', () => idle.isClosed);
+});
+
+test('a connection that the server has not taken yet when it closes is answered', async (context) => {
+  const front = await frontOf(context);
+  const connection = await IdleConnection.begin(front);
+  const closed = front.server.close();
+  await connection.ask('/health/live');
+  assert.match(connection.text, /^HTTP\/1\.1 200/);
+  await closed;
+});
+
+test('a server that got no processor while it closes reads what has come before it ends', async (context) => {
+  const goOn = new EventEmitter();
+  const readiness = async () => {
+    await once(goOn, 'ready');
+    return { waitingFor: [], degraded: [] };
+  };
+  const front = await frontOf(context, { services: { readiness } });
+  const connection = await IdleConnection.open(front);
+  const closed = front.server.close();
+  await pause(lingerMs / 3);
+  const answered = connection.ask('/health/ready');
+  const endsMs = performance.now() + lingerMs;
+  while (performance.now() < endsMs);
+  await until('the request is read, or cut off', () => front.server.active > 0 || connection.isClosed);
+  goOn.emit('ready');
+  await answered;
+  assert.match(connection.text, /^HTTP\/1\.1 200/);
+  await closed;
 });
