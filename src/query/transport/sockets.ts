@@ -72,8 +72,9 @@ class WorkerConnection {
   constructor(socketPath: string, onEnd: () => void) {
     const socket = createConnection(socketPath);
     this.#socket = new FramedSocket(socket, (message) => {
-      const [number, body] = message as SocketReply;
-      this.#pending.settle(number, { kind: 'answer', body });
+      // A worker of another version sends another form.
+      if (isReply(message)) this.#pending.settle(message[0], { kind: 'answer', body: message[1] });
+      else socket.destroy();
     });
     socket.on('connect', () => {
       this.#isOpen = true;
@@ -181,6 +182,10 @@ function isRequest(message: unknown): message is SocketRequest {
   return typeof number === 'number' && typeof timeoutMs === 'number';
 }
 
+function isReply(message: unknown): message is SocketReply {
+  return Array.isArray(message) && message.length === 2 && typeof message[0] === 'number';
+}
+
 /** True when nobody listens there. */
 async function isDead(file: string): Promise<boolean> {
   const socket = createConnection(file);
@@ -246,8 +251,9 @@ export class FramedSocket {
     this.socket.destroy();
   }
 
-  /** A peer that sends anything but packed messages is cut off. */
+  /** A peer that sends anything but packed messages is cut off, and what came together with that is not read. */
   #read(frame: Buffer): void {
+    if (this.socket.destroyed) return;
     let message: unknown;
     try {
       message = unpack(frame);

@@ -5,6 +5,7 @@ import { createConnection, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { FramedSocket, FrameReader } from '../../../src/query/transport/sockets.ts';
 import { until } from '../../support/until.ts';
@@ -82,4 +83,83 @@ test('what is not packed closes the socket, and a closed one takes nothing', asy
   assert.equal(reader.isOpen, false);
   reader.send('nobody reads it');
   assert.deepEqual(read, []);
+});
+
+test('nothing is read behind what is not packed', async (context) => {
+  const { near, far } = await socketPair(context);
+  const read: unknown[] = [];
+  new FramedSocket(far, (message) => read.push(message));
+  far.resume();
+  near.write(Buffer.from([1, 0, 0, 0, 7, 2, 0, 0, 0, 0x93, 1, 1, 0, 0, 0, 8]));
+  await once(near, 'close');
+  assert.deepEqual(read, [7]);
+});
+
+type Step =
+  | { readonly kind: 'send'; readonly messages: number; readonly bytes: number }
+  | { readonly kind: 'turn' | 'pause' | 'resume' | 'long' };
+const bytes = fc.oneof(
+  { weight: 6, arbitrary: fc.nat(100) },
+  { weight: 2, arbitrary: fc.nat(20_000) },
+  // Larger than what a socket holds.
+  { weight: 1, arbitrary: fc.nat(1_000_000) },
+);
+const sending = fc.oneof(
+  fc.record({ messages: fc.integer({ min: 1, max: 20 }), bytes }),
+  fc.record({ messages: fc.constant(3_000), bytes: fc.nat(100) }),
+);
+const steps = fc.array(
+  fc.oneof(
+    { weight: 2, arbitrary: sending.map((sent): Step => ({ kind: 'send', ...sent })) },
+    {
+      weight: 3,
+      arbitrary: fc.constantFrom<Step[]>(
+        { kind: 'turn' },
+        { kind: 'pause' },
+        { kind: 'resume' },
+        { kind: 'long' },
+      ),
+    },
+  ),
+  { minLength: 3, maxLength: 20 },
+);
+
+test('whatever ends a socket when, what was read is what was sent first, in order and once', async (context) => {
+  const ending = fc.constantFrom('sender', 'reader', 'nobody');
+  await fc.assert(
+    fc.asyncProperty(steps, ending, async (given, closer) => {
+      const { near, far } = await socketPair(context);
+      const sender = new FramedSocket(near, () => {});
+      const read: number[] = [];
+      const reader = new FramedSocket(far, (message) => read.push((message as [number])[0]));
+      far.resume();
+      let sent = 0;
+      for (const step of given) {
+        if (step.kind === 'turn') await nextTurn();
+        else if (step.kind === 'pause') far.pause();
+        else if (step.kind === 'resume') far.resume();
+        else if (step.kind === 'long') for (const endMs = performance.now() + 1; performance.now() < endMs; );
+        else {
+          for (let at = 0; at < step.messages; at += 1) {
+            sender.send([sent, Buffer.alloc(step.bytes)]);
+            sent += 1;
+          }
+        }
+      }
+      if (closer === 'sender') sender.close();
+      if (closer === 'reader') reader.close();
+      far.resume();
+      if (closer === 'nobody') await until('all are read', () => read.length === sent);
+      else await until('both have ended', () => near.destroyed && far.destroyed);
+      assert.deepEqual(
+        read,
+        Array.from({ length: closer === 'nobody' ? sent : read.length }, (_, at) => at),
+      );
+      assert.ok(read.length <= sent);
+      if (closer === 'nobody') assert.equal(near.writableLength, 0);
+      near.destroy();
+      far.destroy();
+    }),
+    { numRuns: 60 },
+  );
 });

@@ -5,8 +5,9 @@ import { createConnection, createServer } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
+import fc from 'fast-check';
 import type { JsonObject } from '../../../src/contract/json.ts';
-import { SocketListener, SocketTransport } from '../../../src/query/transport/sockets.ts';
+import { FramedSocket, SocketListener, SocketTransport } from '../../../src/query/transport/sockets.ts';
 import type { InboundRequest, LiveWorker } from '../../../src/query/transport/transport.ts';
 import type { Reply } from '../../../src/store/streams/message-body.ts';
 import { TestRedis } from '../../support/redis.ts';
@@ -41,7 +42,7 @@ async function ownTemporaryFolder(context: TestContext): Promise<string> {
 }
 
 /** A front that is connected to one worker. */
-async function connectTo(context: TestContext, { path: socketPath }: SocketListener) {
+async function connectTo(context: TestContext, { path: socketPath }: Pick<SocketListener, 'path'>) {
   const transport = new SocketTransport();
   context.after(() => transport.close());
   const worker = { id: 'worker', host, socketPath };
@@ -79,6 +80,26 @@ test('whoever sends what is no request is cut off, and others are answered', asy
     await once(stranger, 'close');
   }
   assert.deepEqual(await ask('a', 20_000), { kind: 'answer', body: 'answer' });
+});
+
+test('a worker that sends what is no reply is cut off, and what it was asked is lost', async (context) => {
+  const folder = await ownTemporaryFolder(context);
+  const texts = fc.oneof(
+    fc.string(),
+    fc.constant(null),
+    fc.integer(),
+    fc.array(fc.string()),
+    fc.dictionary(fc.string(), fc.nat()),
+  );
+  for (const [at, said] of [9, [1], [], ['1', 'a'], [1, 2, 3], null, ...fc.sample(texts, 20)].entries()) {
+    const socketPath = path.join(folder, `${at}.sock`);
+    const server = createServer((socket) => {
+      const framed = new FramedSocket(socket, () => framed.send(said));
+    }).listen(socketPath);
+    context.after(() => server.close());
+    const { ask } = await connectTo(context, { path: socketPath });
+    assert.deepEqual(await ask('a', 60_000), { kind: 'lost', reason: 'gone' });
+  }
 });
 
 test('a worker elsewhere, one without a socket, and one that does not listen are not reached', async (context) => {

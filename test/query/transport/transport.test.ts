@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { hostname } from 'node:os';
 import { type TestContext, test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { SocketListener, SocketTransport } from '../../../src/query/transport/sockets.ts';
 import { StreamListener, StreamTransport } from '../../../src/query/transport/streams.ts';
@@ -114,5 +115,36 @@ for (const [name, open] of Object.entries(adapters)) {
       if (!ends.transport.send(ends.worker, 'nobody', 1_000, resolve)) resolve(null);
     });
     assert.notEqual(outcome?.kind, 'answer');
+  });
+
+  test(`${name}: each request ends once and is handed over at most once, whatever ends when`, async (context) => {
+    const replying = fc.constantFrom('at once', 'a turn later', 'never');
+    const closing = fc.constantFrom('front', 'worker', 'nobody');
+    const asking = fc.array(replying, { minLength: 1, maxLength: 400 });
+    const oneRun = fc.asyncProperty(asking, closing, fc.nat(3), async (replies, closer, turns) => {
+      const handed: MessageBody[] = [];
+      const ends = await start(context, (request) => {
+        if (typeof request.body !== 'number') return;
+        handed.push(request.body);
+        const reply = replies[request.body];
+        if (reply === 'at once') request.reply(request.body);
+        if (reply === 'a turn later') setImmediate(() => request.reply(request.body));
+      });
+      const ended = replies.map((): Reply[] => []);
+      for (const at of replies.keys()) {
+        assert.ok(ends.transport.send(ends.worker, at, 1_000, (reply) => ended[at]?.push(reply)));
+      }
+      for (let turn = 0; turn < turns; turn += 1) await nextTurn();
+      if (closer === 'front') await ends.transport.close();
+      if (closer === 'worker') await ends.listener.close();
+      await until('all have ended', () => ended.every((one) => one.length > 0));
+      assert.equal(new Set(handed).size, handed.length);
+      for (const [at, [reply, ...more]] of ended.entries()) {
+        assert.deepEqual(more, []);
+        if (reply?.kind === 'answer') assert.equal(reply.body, at);
+      }
+      await Promise.all([ends.transport.close(), ends.listener.close()]);
+    });
+    await fc.assert(oneRun, { numRuns: 10 });
   });
 }
