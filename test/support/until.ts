@@ -3,6 +3,9 @@ import { setTimeout } from 'node:timers/promises';
 const leastPauseMs = 5;
 const mostPauseMs = 50;
 
+/** Nothing takes so long, however busy the machine is: only what never happens ends at it. */
+const neverMs = 180_000;
+
 /**
  * Waits until something holds; fails with its name when it does not in time. It asks less often the longer it has waited,
  * because to ask costs the processors that what it waits for needs. Nobody waits a tenth longer for that.
@@ -10,7 +13,7 @@ const mostPauseMs = 50;
 export async function until(
   what: string,
   holds: () => boolean | Promise<boolean>,
-  timeoutMs = 60_000,
+  timeoutMs = neverMs,
 ): Promise<void> {
   const startMs = performance.now();
   while (!(await holds())) {

@@ -64,9 +64,7 @@ test('what was ingested is served, and still is after Ctrl-C and another start',
   });
   const started = descendants(first.process.pid ?? 0);
   assert.ok(started.length >= 4, 'web, worker, jobs and redis');
-  const { code, tookMs } = await first.stop();
-  assert.equal(code, 0);
-  assert.ok(tookMs < 10_000, `${tookMs} ms`);
+  assert.equal(await first.stop(), 0);
   await until('the last helper process of the compiler is gone too', () => !started.some(isAlive));
 
   const second = await Platform.start(context, { DATA_DIR: dataDir });

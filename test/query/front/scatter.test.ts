@@ -46,8 +46,9 @@ test('without an owner of a partition there is no answer, never a part of one', 
   const startedMs = performance.now();
   await assert.rejects(totalOf(cluster), UnavailableError);
   const tookMs = performance.now() - startedMs;
-  assert.ok(tookMs > queryWaitMs - 500 && tookMs < queryWaitMs + 1000, `${tookMs} ms`);
+  assert.ok(tookMs > queryWaitMs - 500, `${tookMs} ms`);
   assert.equal(cluster.service.counters.unavailable, 1);
+  assert.ok(cluster.service.counters.retries > 0);
   await cluster.workers[0]?.take(3);
   assert.equal(await totalOf(cluster), 50);
 });
