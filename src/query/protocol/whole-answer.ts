@@ -6,7 +6,7 @@ import type { FacetGroups, RowPlace, ShownAnswer } from '../../search/shard-answ
 import type { MessageBody } from '../../store/streams/message-body.ts';
 import { facetsTextOf } from '../result/facets-text.ts';
 import { pageRows } from '../result/page-rows.ts';
-import { facetsOf, resultOfPieces } from '../result/result-text.ts';
+import { facetsOf, resultOfRows } from '../result/result-text.ts';
 import { rowFormOf } from '../result/row-text.ts';
 import { SizeBudget } from '../result/size-budget.ts';
 import { encodeRefusal, facetsTooLarge, pageTooLarge } from './refusal.ts';
@@ -27,8 +27,7 @@ export function encodeWholeAnswer(
       if (facetsText === null) return encodeRefusal(facetsTooLarge);
       const last = sent.length === query.pageSize ? sent.at(-1) : undefined;
       const nextPageToken = last === undefined ? null : seal(last.place);
-      const texts = page.texts.map(({ pieces }) => pieces);
-      return resultOfPieces(total, texts, { facetsText, nextPageToken });
+      return resultOfRows(total, page.texts, { facetsText, nextPageToken });
     });
   });
 }

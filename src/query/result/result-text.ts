@@ -2,14 +2,17 @@
  * The answer to a query as JSON text, as clients get it (docs/reference/indexes-and-queries.md "The answer"). It is
  * written once: by a worker that has all partitions, or by the front that merges the rows of several workers.
  */
+import { assert } from '../../lib/assert.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
 import { mergedNumbers } from '../../search/facets/number-facet.ts';
 import type { FacetGroups } from '../../search/shard-answer.ts';
 import type { QueryFacet } from '../query-service.ts';
+import { type RowText, writeRow } from './row-text.ts';
 
 /** Every result begins with it. `status` is a code of its own and not the HTTP status: 0 means that the query is good. */
 const head = '{"status":0,';
-const comma = Buffer.from(',');
+const commaByte = 0x2c;
+const comma = Buffer.of(commaByte);
 const openingBracket = Buffer.from('[');
 const closingBracket = Buffer.from(']');
 
@@ -25,28 +28,29 @@ export function resultText(
   rows: readonly Uint8Array[],
   { facets, nextPageToken }: ResultTail,
 ): Buffer {
-  const facetsText = JSON.stringify(facets);
-  return resultOfPieces(
-    totalResults,
-    rows.map((row) => [row]),
-    { facetsText, nextPageToken },
-  );
+  const texts = rows.map((row): RowText => ({ head: '', rest: row, bytes: row.length }));
+  return resultOfRows(totalResults, texts, { facetsText: JSON.stringify(facets), nextPageToken });
 }
 
-/** As `resultText`, from rows in pieces and facets as JSON text. */
-export function resultOfPieces(
+/** As `resultText`, from rows and from facets as JSON text. It is written once, into one buffer. */
+export function resultOfRows(
   totalResults: number,
-  rows: readonly (readonly Uint8Array[])[],
+  rows: readonly RowText[],
   { facetsText, nextPageToken }: { readonly facetsText: string; readonly nextPageToken: string | null },
 ): Buffer {
   const token = nextPageToken === null ? 'null' : `"${nextPageToken}"`;
-  const pieces: Uint8Array[] = [Buffer.from(`${head}"totalResults":${totalResults},"results":[`)];
-  for (const [at, row] of rows.entries()) {
-    if (at > 0) pieces.push(comma);
-    pieces.push(...row);
+  const beginning = `${head}"totalResults":${totalResults},"results":[`;
+  const end = `],"facets":${facetsText},"nextPageToken":${token}}`;
+  const aroundBytes = beginning.length + Math.max(0, rows.length - 1) + Buffer.byteLength(end);
+  const result = Buffer.allocUnsafe(rows.reduce((sum, { bytes }) => sum + bytes, aroundBytes));
+  let at = result.write(beginning);
+  for (const [place, row] of rows.entries()) {
+    if (place > 0) at = result.writeUInt8(commaByte, at);
+    at = writeRow(result, at, row);
   }
-  pieces.push(Buffer.from(`],"facets":${facetsText},"nextPageToken":${token}}`));
-  return Buffer.concat(pieces);
+  at += result.write(end, at);
+  assert(at === result.length, 'a result has no byte that was not written');
+  return result;
 }
 
 /** A result with labels behind its status. @param labels at least one */

@@ -19,9 +19,11 @@ export interface RowValues {
 }
 
 export interface RowText {
-  /** The text in pieces, in order. They are part of the shard's memory and must not be changed. */
-  readonly pieces: readonly Uint8Array[];
-  /** Bytes of all pieces. */
+  /** The built-in fields: the beginning of the text. */
+  readonly head: string;
+  /** The rest of the text. It may be the shard's memory and must not be changed. */
+  readonly rest: Uint8Array;
+  /** Bytes of the whole text. */
   readonly bytes: number;
 }
 
@@ -56,21 +58,29 @@ export function rowText(
   const updatedAt = `,"_updatedAt":"${new Date(updatedAtMs).toISOString()}"`;
   const scoreText = isWithScore ? `,"_score":${score}` : '';
   const distanceText = distanceAt === null ? '' : `,"_distance":${values[distanceAt] ?? null}`;
-  const head = `${ids}${updatedAt}${scoreText}${distanceText}`;
   // Clients name the fields of auto-indexed types, and may name one like a built-in field. The fields of an index
   // schema never have such names.
   const all = isWithScore ? fieldsBytes : withoutBuiltIns(fieldsBytes, distanceAt !== null);
   const fields = shown === null ? all : chosenFields(all, shown);
-  const pieces =
-    fields.length === emptyObjectBytes
-      ? [Buffer.from(`${head}}`)]
-      : [Buffer.from(`${head},`), fields.subarray(openingBraceBytes)];
-  return { pieces, bytes: pieces.reduce((sum, { length }) => sum + length, 0) };
+  const comma = fields.length === emptyObjectBytes ? '' : ',';
+  const head = `${ids}${updatedAt}${scoreText}${distanceText}${comma}`;
+  const rest = fields.subarray(openingBraceBytes);
+  return { head, rest, bytes: Buffer.byteLength(head) + rest.length };
+}
+
+/** Writes a row at a place of a buffer. @returns the place behind it */
+export function writeRow(target: Buffer, at: number, { head, rest }: RowText): number {
+  const restAt = at + target.write(head, at);
+  target.set(rest, restAt);
+  return restAt + rest.length;
 }
 
 /** The rows one behind the other, in one buffer. */
 export function joinedRows(rows: readonly RowText[]): Buffer {
-  return Buffer.concat(rows.flatMap(({ pieces }) => pieces));
+  const joined = Buffer.allocUnsafe(rows.reduce((sum, { bytes }) => sum + bytes, 0));
+  let at = 0;
+  for (const row of rows) at = writeRow(joined, at, row);
+  return joined;
 }
 
 const openingBraceBytes = 1;
