@@ -10,6 +10,15 @@ export interface GatheredReply extends HeldState {
   readonly answers: readonly MessageBody[];
 }
 
+/** Named one by one: members behind a spread are slow to add, and each query has a reply. */
+export function gatheredReply(
+  workerId: string,
+  { covers, applied, configuration }: HeldState,
+  answers: readonly MessageBody[],
+): GatheredReply {
+  return { workerId, covers, applied, configuration, answers };
+}
+
 /** One try to have every partition covered: waits for the replies of all workers that were asked. */
 export class Attempt {
   readonly #replies: GatheredReply[] = [];
@@ -29,7 +38,7 @@ export class Attempt {
     if (this.#isOver) return;
     const decoded = reply?.kind === 'answer' ? decodeReply(reply.body) : null;
     if (decoded !== null && decoded.answers !== null) {
-      this.#replies.push({ workerId, ...decoded.held, answers: decoded.answers });
+      this.#replies.push(gatheredReply(workerId, decoded.held, decoded.answers));
     }
     const cover = completeCover(this.#replies, this.partitionCount);
     if (cover !== null || this.outstanding === 0) this.end(cover);

@@ -5,7 +5,7 @@
 import type { Reply } from '../../store/streams/message-body.ts';
 import { decodeReply } from '../protocol/shard-reply.ts';
 import type { LiveWorker } from '../transport/transport.ts';
-import type { GatheredReply } from './attempt.ts';
+import { type GatheredReply, gatheredReply } from './attempt.ts';
 import type { GroupHolders } from './group-holders.ts';
 import type { WorkerStanding } from './worker-standing.ts';
 
@@ -105,7 +105,7 @@ export class GroupAttempt {
       this.#askNext(group);
       return;
     }
-    group.reply = { workerId, ...decoded.held, answers: decoded.answers };
+    group.reply = gatheredReply(workerId, decoded.held, decoded.answers);
     const cover = this.#groups.flatMap((one) => one.reply ?? []);
     if (cover.length === this.#groups.length) this.end(cover);
   }

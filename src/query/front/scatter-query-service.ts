@@ -6,11 +6,13 @@ import { isJsonObject, type Json } from '../../contract/json.ts';
 import { assert } from '../../lib/assert.ts';
 import { invalidNextPageToken } from '../../search/check/pagination.ts';
 import { checkQuery } from '../../search/check/query.ts';
+import type { CheckedQuery } from '../../search/checked-query.ts';
 import { itemsSubject } from '../../store/derived/subjects.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import { StoreUnavailableError } from '../../store/redis/errors.ts';
 import type { Store } from '../../store/store.ts';
 import type { Progress } from '../../store/visibility/progress.ts';
+import type { Version } from '../../store/visibility/version.ts';
 import { openToken, tokenUse } from '../next-page-token.ts';
 import type { ShardQuery } from '../protocol/shard-request.ts';
 import {
@@ -23,7 +25,7 @@ import {
 } from '../query-service.ts';
 import { SocketTransport } from '../transport/sockets.ts';
 import { StreamTransport } from '../transport/streams.ts';
-import type { GatheredReply } from './attempt.ts';
+import { type GatheredReply, gatheredReply } from './attempt.ts';
 import { outcomeOf } from './outcome.ts';
 import { type GoodQuery, type QueryAnswer, queryAnswer } from './query-answer.ts';
 import { Scatter } from './scatter.ts';
@@ -114,9 +116,10 @@ export class ScatterQueryService implements QueryService {
     requests: readonly QueryRequest[],
     options: QueryOptions,
   ): Promise<QueryOutcome[]> {
-    await this.#untilVisible(principal, options);
+    const { minVersion } = options;
+    if (minVersion !== null) await this.#untilVisible(principal, minVersion);
     const deadlineMs = performance.now() + this.#limits.queryWaitMs;
-    await this.#untilProgressIsKnown(deadlineMs);
+    if (!this.#progress.ready) await this.#untilProgressIsKnown(deadlineMs);
     const commitSum = this.#progress.commits.reduce((sum, number) => sum + number, 0);
     const checked = await Promise.all(requests.map((one) => this.#checked(principal, one, commitSum)));
     const good = checked.filter((one) => one.ok);
@@ -153,18 +156,21 @@ export class ScatterQueryService implements QueryService {
     if (!checked.ok) return { ok: false, status: 400, errors: checked.errors };
     const { query, aliases, nextPageToken } = checked;
     const index = { scope, index: name };
-    const isText = aliases === null;
-    const good = { ok: true, index, isText, aliases, subject: itemsSubject(scope, name) } as const;
-    if (nextPageToken === null) return { ...good, query };
+    const good = (asked: CheckedQuery): CheckedRequest => {
+      const isText = aliases === null;
+      return { ok: true, index, query: asked, isText, aliases, subject: itemsSubject(scope, name) };
+    };
+    if (nextPageToken === null) return good(query);
     const after = openToken(this.#secret, tokenUse(index, query), nextPageToken);
-    if (after === null) return { ok: false, status: 400, errors: [invalidNextPageToken] };
-    return { ...good, query: { ...query, after } };
+    return after === null
+      ? { ok: false, status: 400, errors: [invalidNextPageToken] }
+      : good({ ...query, after });
   }
 
   /** Answers in the order of the queries. @throws UnavailableError */
   async #answersTo(queries: readonly GoodQuery[], deadlineMs: number): Promise<QueryAnswer[]> {
-    const asked = queries.map(({ index, query, isText }): ShardQuery => {
-      return { ...index, question: { kind: 'answer', query, isText } };
+    const asked = queries.map(({ index: { scope, index }, query, isText }): ShardQuery => {
+      return { scope, index, question: { kind: 'answer', query, isText } };
     });
     const replies = await this.#scatter.gather(asked, deadlineMs);
     const answers = queries.map(async (one, at) => {
@@ -174,8 +180,7 @@ export class ScatterQueryService implements QueryService {
     return (await Promise.all(answers)).flat();
   }
 
-  async #untilVisible({ tenant }: ClientPrincipal, { minVersion }: QueryOptions): Promise<void> {
-    if (minVersion === null) return;
+  async #untilVisible({ tenant }: ClientPrincipal, minVersion: Version): Promise<void> {
     if (await this.#progress.waitForVersion(tenant.alias, minVersion, this.#limits.minVersionWaitMs)) return;
     throw new UnavailableError('the asked version is not visible yet');
   }
@@ -198,5 +203,5 @@ function withMistakes(mistakes: readonly string[], body: Json): BadOutcome {
 
 /** The replies as if the query at that place were the only one of the request. */
 function repliesTo(replies: readonly GatheredReply[], at: number): GatheredReply[] {
-  return replies.map((reply) => ({ ...reply, answers: reply.answers.slice(at, at + 1) }));
+  return replies.map((reply) => gatheredReply(reply.workerId, reply, reply.answers.slice(at, at + 1)));
 }

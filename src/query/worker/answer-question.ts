@@ -16,7 +16,7 @@ import { encodeFirsts, encodePlaces } from '../protocol/distinct-answer.ts';
 import { encodeCounts, encodeTexts } from '../protocol/further-answers.ts';
 import { distinctTooLarge, encodeRefusal, pageTooLarge } from '../protocol/refusal.ts';
 import { encodeAnswer, sendsTexts } from '../protocol/row-answer.ts';
-import type { ShardQuestion } from '../protocol/shard-request.ts';
+import type { ShardQuery, ShardQuestion } from '../protocol/shard-request.ts';
 import { encodeWholeAnswer } from '../protocol/whole-answer.ts';
 
 export interface AnswerOptions {
@@ -30,16 +30,15 @@ type Question<Kind extends ShardQuestion['kind']> = Extract<ShardQuestion, { rea
 
 const nothingFound: ShardAnswer = { total: 0, rows: [], facets: [], valueCount: 0 };
 
-/** Answers a question, in steps. @param shard null: no item of the index is here */
+/** Answers the question of a query, in steps. @param shard null: no item of the index is here */
 export function answerQuestion(
-  question: ShardQuestion,
-  index: ScopedIndex,
+  { question, scope, index }: ShardQuery,
   shard: Shard | null,
   options: AnswerOptions,
 ): Maybe<MessageBody> {
   switch (question.kind) {
     case 'answer':
-      return answered(question, index, shard, options);
+      return answered(question, { scope, index }, shard, options);
     case 'counts':
       return counted(question, shard);
     case 'places':

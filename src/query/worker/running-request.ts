@@ -72,10 +72,9 @@ export class RunningRequest {
   begin({ isWhole, held, shardOf }: ShardState): void {
     const { queries } = this.request;
     const shards = queries.map(shardOf);
+    const { secret } = this.terms;
     const answerers = queries.map(
-      ({ question, ...index }, at) =>
-        () =>
-          answerQuestion(question, index, shards[at]?.shard ?? null, { ...this.terms, isWhole }),
+      (query, at) => () => answerQuestion(query, shards[at]?.shard ?? null, { secret, isWhole }),
     );
     this.#work = { evaluation: new Evaluation(answerers, this.terms.queryCpuMs), held, shards };
   }

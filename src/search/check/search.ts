@@ -26,16 +26,11 @@ export function checkSearch(search: Json, table: FieldTable, mistakes: Mistakes)
 }
 
 /** The part of a query's identity that its search is. A search of one field is known by what it says itself. */
-export function searchIdentity({ fields, value, literal, ...how }: CheckedSearch): object {
+export function searchIdentity({ fields, value, literal, mode, prefix, fuzziness }: CheckedSearch): object {
   const [only] = fields;
-  const isPlain = fields.length === 1 && only?.weight === 1;
-  const isUsual = how.mode === 'any' && !how.prefix && how.fuzziness === null;
-  return {
-    ...(isPlain ? { field: only.field } : { fields }),
-    value,
-    literal,
-    ...(isUsual ? {} : how),
-  };
+  const named = fields.length === 1 && only?.weight === 1 ? { field: only.field } : { fields };
+  const isUsual = mode === 'any' && !prefix && fuzziness === null;
+  return isUsual ? { ...named, literal, value } : { ...named, fuzziness, literal, mode, prefix, value };
 }
 
 function checkSearchValue(value: Json, mistakes: Mistakes): void {
