@@ -23,7 +23,7 @@ test('no request breaks anything: random requests to every endpoint', async () =
   try {
     const guard = await Guard.start(system, { webBytes: 900 * megabyte, workerBytes: 1200 * megabyte });
     const attack = new Attack(system, random, guard);
-    await attack.run(testSeconds(20));
+    await attack.run(testSeconds(12));
     await attack.settled();
     assert.deepEqual(await differencesFoundByVerify(system), []);
     await guard.stop();

@@ -28,7 +28,7 @@ import { Random } from './support/random.ts';
 import { clientKey, siteFiles, sourceId, sourceKey } from './support/site.ts';
 
 const queryCount = Number(process.env.MILLRACE_QUERIES ?? (hasLargeFile ? 500 : 30));
-const guestCount = hasLargeFile ? 10_000 : 600;
+const guestCount = hasLargeFile ? 10_000 : 400;
 const offsetWindow = 10_000;
 
 interface Target {
@@ -46,7 +46,7 @@ let entities: SourceEntity[];
 let targets: Target[];
 
 before(async () => {
-  entities = await cities(3_000);
+  entities = await cities(1_800);
   const files = siteFiles({ indexes: { cities: cityIndex } });
   system = await System.start({ web: 1, workers: 2, jobs: 0, partitions: 8, files });
   client = system.client();

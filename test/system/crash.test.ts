@@ -19,7 +19,7 @@ import { clientKey, environmentId, siteFiles, sourceId, sourceKey } from './supp
 import { differencesFoundByVerify } from './support/verify.ts';
 
 /** `MILLRACE_ENTITIES=5000`: enough for a partition to be read in several scans. */
-const entityCount = Number(process.env.MILLRACE_ENTITIES ?? 400);
+const entityCount = Number(process.env.MILLRACE_ENTITIES ?? 240);
 const entitiesPerSave = 50;
 /** A rebuild rests for most of its time, on a busy machine the longest. */
 const rebuildMs = 60_000 + 60 * entityCount;

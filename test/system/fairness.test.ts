@@ -15,7 +15,7 @@ import { System } from './support/processes/system.ts';
 import { clientKey, siteFiles, sourceId, sourceKey } from './support/site.ts';
 
 const bootstrap = fileURLToPath(new URL('../../src/cli/bootstrap.mjs', import.meta.url));
-const pages = 4_000;
+const pages = 3_000;
 const importRequests = 64;
 /**
  * Of what all requests of the import together bring: it begins with 400, and workers that look up so much do far less than
@@ -180,7 +180,7 @@ test('a tenant that floods is refused, and nobody else', async () => {
   const other = system.client('web.1');
   const save = async () => {
     try {
-      for (let count = 0; count < 30; count += 1) {
+      for (let count = 0; count < 15; count += 1) {
         const entities = [page(1, `bulk ${count}`)];
         const bulk = await other.post('/ingest/v2', entities as unknown as [], { key: quiet.source });
         assert.equal(bulk.status, 200);

@@ -21,7 +21,7 @@ import { clientKey, environmentId, sourceId, sourceKey } from './support/site.ts
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const viewsPerRequest = 500;
-const size = { sections: 58, maintainers: 590, sources: 2_400, packages: 3_000 };
+const size = { sections: 58, maintainers: 300, sources: 1_100, packages: 1_500 };
 
 let system: System;
 let client: Client;

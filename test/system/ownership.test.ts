@@ -15,9 +15,9 @@ import { clientKey, environmentId, siteFiles, sourceId, sourceKey } from './supp
 import { FreshViews } from './support/tenant/fresh.ts';
 import { differencesFoundByVerify } from './support/verify.ts';
 
-const pausedMs = 20_000;
+const pausedMs = 12_000;
 const takeoverMs = 10_000;
-const pageCount = 600;
+const pageCount = 300;
 
 const files = siteFiles({
   schemas: {
