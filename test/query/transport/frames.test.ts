@@ -135,16 +135,15 @@ test('whatever ends a socket when, what was read is what was sent first, in orde
       far.resume();
       let sent = 0;
       for (const step of given) {
-        if (step.kind === 'turn') await nextTurn();
-        else if (step.kind === 'pause') far.pause();
-        else if (step.kind === 'resume') far.resume();
-        else if (step.kind === 'long') for (const endMs = performance.now() + 1; performance.now() < endMs; );
-        else {
+        if (step.kind === 'send') {
           for (let at = 0; at < step.messages; at += 1) {
             sender.send([sent, Buffer.alloc(step.bytes)]);
             sent += 1;
           }
-        }
+        } else if (step.kind === 'turn') await nextTurn();
+        else if (step.kind === 'pause') far.pause();
+        else if (step.kind === 'resume') far.resume();
+        else for (const endMs = performance.now() + 1; performance.now() < endMs; );
       }
       if (closer === 'sender') sender.close();
       if (closer === 'reader') reader.close();
