@@ -1,8 +1,12 @@
 /** The owners of the partitions, as every process can read them. */
+import { assert } from '../../lib/assert.ts';
 import { keys } from '../keys.ts';
-import { answerOf } from '../redis/errors.ts';
+import { Script } from '../redis/script.ts';
 import type { Store } from '../store.ts';
-import { storeTimeMs } from './lease.ts';
+
+type OwnerFields = readonly (Buffer | null)[];
+
+const ownersScript = new Script<[nowMs: number, ...owners: OwnerFields[]]>('partitions/owners', null);
 
 export interface PartitionOwner {
   readonly workerId: string | null;
@@ -14,36 +18,36 @@ export interface PartitionOwner {
   readonly checkpoint: number;
 }
 
-/** Owners of all partitions as Redis has them; a lease that has ended is still shown. @throws StoreUnavailableError */
+/**
+ * Owners of all partitions as Redis has them; a lease that has ended is still shown. One call on one Redis: workers ask twice
+ * a second. @throws StoreUnavailableError
+ */
 export async function readOwners(store: Store): Promise<PartitionOwner[]> {
-  const nowMs = storeTimeMs(store);
-  const owners = store.partitions.tags.map((_, partition) => readOwner(store, partition, nowMs));
-  return await Promise.all(owners);
+  const { tags } = store.partitions;
+  if (store.address.kind === 'single') return await ownersOf(store, tags);
+  return (await Promise.all(tags.map((tag) => ownersOf(store, [tag])))).flat();
 }
 
-/** The owner of one partition. @param nowMs of Redis' clock. @throws StoreUnavailableError */
-export async function readOwner(
-  store: Store,
-  partition: number,
-  nowMs: Promise<number> = storeTimeMs(store),
-): Promise<PartitionOwner> {
-  const [[worker, until, epoch, checkpoint], now] = await answerOf(
-    Promise.all([
-      store.client.hmget(
-        keys.owner(store.partitions.tag(partition)),
-        'worker',
-        'leaseUntilMs',
-        'epoch',
-        'checkpoint',
-      ),
-      nowMs,
-    ]),
-  );
+/** The owner of one partition. @throws StoreUnavailableError */
+export async function readOwner(store: Store, partition: number): Promise<PartitionOwner> {
+  const [owner] = await ownersOf(store, [store.partitions.tag(partition)]);
+  assert(owner !== undefined, 'a partition that is asked for has an answer');
+  return owner;
+}
+
+/** @param tags of partitions in one slot of a cluster */
+async function ownersOf({ client }: Store, tags: readonly string[]): Promise<PartitionOwner[]> {
+  const [nowMs, ...owners] = await ownersScript.run(client, tags.map(keys.owner), []);
+  return owners.map((fields) => ownerOf(fields, nowMs));
+}
+
+function ownerOf([worker, until, epoch, checkpoint]: OwnerFields, nowMs: number): PartitionOwner {
+  const workerId = String(worker ?? '');
   const leaseUntilMs = Number(until ?? 0);
   return {
-    workerId: worker ? worker : null,
+    workerId: workerId === '' ? null : workerId,
     leaseUntilMs,
-    holds: Boolean(worker) && leaseUntilMs > now,
+    holds: workerId !== '' && leaseUntilMs > nowMs,
     epoch: Number(epoch ?? 0),
     checkpoint: Number(checkpoint ?? 0),
   };

@@ -20,11 +20,12 @@ export class Script<Reply> {
 
   /**
    * @param name folder and file: `entities/accept`
+   * @param keyCount null: as many keys as a call gives
    * @param parts files of `scripts/parts` that come before it, in this order; the script may use what they define
    */
   constructor(
     name: string,
-    private readonly keyCount: number,
+    private readonly keyCount: number | null,
     parts: readonly string[] = [],
   ) {
     const lua = luaOf(name);
@@ -42,7 +43,7 @@ export class Script<Reply> {
     keys: readonly string[],
     scriptArguments: readonly ScriptArgument[],
   ): Promise<Reply> {
-    const words = [this.keyCount, ...keys, ...scriptArguments];
+    const words = [this.keyCount ?? keys.length, ...keys, ...scriptArguments];
     const command = new ScriptCommand(this.#text, words);
     try {
       return (await sendCommand(client, command)) as Reply;

@@ -29,7 +29,7 @@ export class SharedStream implements StreamConnection {
     private readonly source: {
       /** The reader waits for entries. */
       onWait(): void;
-      facts(): Promise<(Buffer | number)[]>;
+      lastId(): Promise<string>;
       onClose(): void;
     },
   ) {}
@@ -61,8 +61,8 @@ export class SharedStream implements StreamConnection {
     });
   }
 
-  facts(): Promise<(Buffer | number)[]> {
-    return this.#untilClosed.settle(this.source.facts());
+  lastId(): Promise<string> {
+    return this.#untilClosed.settle(this.source.lastId());
   }
 
   close(): void {

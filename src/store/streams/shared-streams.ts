@@ -9,6 +9,7 @@ import { StoreUnavailableError, storeError } from '../redis/errors.ts';
 import type { SendBehind } from '../redis/field-reader.ts';
 import { sendRaw } from '../redis/send.ts';
 import type { RedisHost } from '../store.ts';
+import { LastIds } from './last-ids.ts';
 import { SharedStream } from './shared-stream.ts';
 import { connectToStream, type StreamConnection, type StreamReply } from './stream-connection.ts';
 
@@ -56,6 +57,7 @@ export function openStreamSource(host: RedisHost, pauseMs = 0): StreamSource {
 
 class SharedStreams implements StreamSource {
   readonly #client: RedisClient;
+  readonly #lastIds: LastIds;
   readonly #streams = new Set<SharedStream>();
   /** Streams of the read under way, with the places behind which it reads; null between reads. */
   #reading: ReadonlyMap<SharedStream, string> | null = null;
@@ -72,6 +74,7 @@ class SharedStreams implements StreamSource {
     private readonly pauseMs: number,
   ) {
     this.#client = connectBlocking(host.address);
+    this.#lastIds = new LastIds(this.#client);
     this.#client.on('close', () => {
       this.#connectionId = null;
     });
@@ -80,7 +83,7 @@ class SharedStreams implements StreamSource {
   connect(key: string): StreamConnection {
     const stream = new SharedStream(key, {
       onWait: () => this.#wake(stream),
-      facts: () => sendRaw(this.#client, 'XINFO', ['STREAM', key]) as Promise<(Buffer | number)[]>,
+      lastId: () => this.#lastIds.of(key),
       onClose: () => this.#streams.delete(stream),
     });
     this.#streams.add(stream);

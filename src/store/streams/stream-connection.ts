@@ -4,6 +4,7 @@ import { connectBlocking, connectToNode, nodeOf, type RedisClient } from '../red
 import { StoreUnavailableError } from '../redis/errors.ts';
 import { sendRaw } from '../redis/send.ts';
 import type { RedisHost } from '../store.ts';
+import { lastIdOf } from './last-ids.ts';
 
 export type StreamReply = [key: Buffer, entries: [id: Buffer, fields: Buffer[]][]][] | null;
 
@@ -13,8 +14,8 @@ const overdueMs = 2_000;
 export interface StreamConnection {
   /** Entries behind a place, at most `count`; null when none came for `blockMs`. Rejects when the connection breaks. */
   read(place: string, count: number, blockMs: number): Promise<StreamReply>;
-  /** The stream as `XINFO STREAM` tells it: names and values. */
-  facts(): Promise<(Buffer | number)[]>;
+  /** As `lastIdOf`. Rejects when the connection breaks. */
+  lastId(): Promise<string>;
   /** It reads no more: it was closed, or what it has read may be taken back. */
   readonly isOver: boolean;
   close(): void;
@@ -39,10 +40,6 @@ function readOn(
 ): Promise<StreamReply> {
   const words = ['COUNT', count, 'BLOCK', blockMs, 'STREAMS', key, place];
   return sendRaw(client, 'XREAD', words) as Promise<StreamReply>;
-}
-
-function factsOn(client: RedisClient, key: string): Promise<(Buffer | number)[]> {
-  return sendRaw(client, 'XINFO', ['STREAM', key]) as Promise<(Buffer | number)[]>;
 }
 
 /** Ends what a closed client leaves open: one that waits to connect again never settles what it was going to send again. */
@@ -76,8 +73,8 @@ class LastingConnection implements StreamConnection {
     return this.#untilClosed.settle(readOn(this.client, this.key, place, count, blockMs));
   }
 
-  facts(): Promise<(Buffer | number)[]> {
-    return this.#untilClosed.settle(factsOn(this.client, this.key));
+  lastId(): Promise<string> {
+    return this.#untilClosed.settle(lastIdOf(this.client, this.key));
   }
 
   close(): void {
@@ -100,8 +97,8 @@ class NodeConnection implements StreamConnection {
     return this.#ask(blockMs, (client) => readOn(client, this.key, place, count, blockMs));
   }
 
-  facts(): Promise<(Buffer | number)[]> {
-    return this.#ask(0, (client) => factsOn(client, this.key));
+  lastId(): Promise<string> {
+    return this.#ask(0, (client) => lastIdOf(client, this.key));
   }
 
   close(): void {
@@ -114,11 +111,8 @@ class NodeConnection implements StreamConnection {
     try {
       return await send(this.#connected());
     } catch (error) {
-      // An empty stream is no key at all.
-      if (!(error instanceof Error && error.message.startsWith('ERR no such key'))) {
-        this.close();
-        this.cluster.refreshSlotsCache(() => {});
-      }
+      this.close();
+      this.cluster.refreshSlotsCache(() => {});
       throw error;
     } finally {
       clearTimeout(timer);

@@ -61,12 +61,9 @@ export class StreamReader {
   async #lastSequence(): Promise<number | null> {
     if (this.#closed) return null;
     try {
-      const facts = await this.#connection.facts();
-      const at = facts.findIndex((fact) => fact.toString() === 'last-generated-id');
-      return Number.parseInt(String(facts[at + 1]), 10);
+      return Number.parseInt(await this.#connection.lastId(), 10);
     } catch (error) {
       if (this.#closed) return null;
-      if (error instanceof Error && error.message.startsWith('ERR no such key')) return 0;
       throw storeError(error);
     }
   }
