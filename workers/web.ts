@@ -112,15 +112,15 @@ runProcess('web', async () => {
   let requestsPerSecond = 0;
   let rates: InterfaceRates = { ingest: 0, delivery: 0, query: 0 };
   let readWaitMs: number | null = null;
-  const readWait = new ReadWait(
-    (turn) => lastSequence(store, store.partitions.tag(turn % store.partitions.count)),
-    () => requestsPerSecond >= 1,
+  const readWait = new ReadWait((turn) =>
+    lastSequence(store, store.partitions.tag(turn % store.partitions.count)),
   );
   const rating = setInterval(() => {
     const nowMs = performance.now();
     requestsPerSecond = requestRate.perSecond(nowMs);
     rates = interfaceRate.perSecond(nowMs);
     readWaitMs = readWait.take();
+    readWait.follow(requestsPerSecond >= 1);
   }, heartbeatMs);
   const remembering = setInterval(() => {
     // While Redis is away nobody is heard of, and that is said elsewhere.

@@ -1,5 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
-
 /** How something is done again and again. */
 export interface Repetition {
   /** Between the end of one run and the beginning of the next. */
@@ -15,12 +13,22 @@ export async function repeat(
   act: () => void | Promise<void>,
   { pauseMs, signal, onError }: Repetition,
 ): Promise<void> {
+  let endPause = () => {};
+  signal.addEventListener('abort', () => endPause(), { once: true });
   while (!signal.aborted) {
     try {
       await act();
     } catch (error) {
       onError(error);
     }
-    await setTimeout(pauseMs, undefined, { signal }).catch(() => {});
+    if (signal.aborted) return;
+    // A pause that listens to the signal itself would cost more than most of what is repeated.
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, pauseMs);
+      endPause = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 }

@@ -12,18 +12,20 @@ export class ReadWait {
   #sumMs = 0;
   #count = 0;
   #sentMs: number | null = null;
-  readonly #timer: NodeJS.Timeout;
+  #turn = 0;
+  #timer: NodeJS.Timeout | null = null;
 
-  /** @param read a small read, of another partition each time. @param isAsked whether there are requests */
-  constructor(
-    private readonly read: (turn: number) => Promise<unknown>,
-    private readonly isAsked: () => boolean,
-  ) {
-    let turn = 0;
-    this.#timer = setInterval(() => {
-      // A Redis that stands still gets one read and not one more for each tick.
-      if (this.#sentMs === null && this.isAsked()) void this.#measure(turn++);
-    }, everyMs);
+  /** Measures nothing before `follow`. @param read a small read, of another partition each time */
+  constructor(private readonly read: (turn: number) => Promise<unknown>) {}
+
+  /** @param isAsked whether there are requests. To be told again and again */
+  follow(isAsked: boolean): void {
+    if (!isAsked) this.close();
+    else
+      this.#timer ??= setInterval(() => {
+        // A Redis that stands still gets one read and not one more for each tick.
+        if (this.#sentMs === null) void this.#measure(this.#turn++);
+      }, everyMs);
   }
 
   /** Mean of the reads since the last call, in ms; null when there was none. */
@@ -37,7 +39,8 @@ export class ReadWait {
   }
 
   close(): void {
-    clearInterval(this.#timer);
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
   }
 
   async #measure(turn: number): Promise<void> {

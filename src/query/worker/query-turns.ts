@@ -22,7 +22,11 @@ export class QueryTurns<Request extends TenantRequest> {
   }
 
   get hasLong(): boolean {
-    return this.#kept.length > 0 || this.#parked.length > 0;
+    return this.#kept.length > 0 || this.hasParked;
+  }
+
+  get hasParked(): boolean {
+    return this.#parked.length > 0;
   }
 
   add(request: Request): void {

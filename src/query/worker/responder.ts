@@ -63,11 +63,10 @@ export class Responder {
   /** Resolves once queries can arrive. Must be called before the first heartbeat, so that no front asks in vain. */
   async start(): Promise<void> {
     await this.#listener.start();
-    this.#timer = setInterval(() => this.#recheck(), recheckMs);
   }
 
   async close(): Promise<void> {
-    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#stopRechecks();
     for (const request of this.#turns.takeAllLong()) request.letGo();
     await this.#listener.close();
   }
@@ -108,7 +107,10 @@ export class Responder {
   #recheck(): void {
     const nowMs = performance.now();
     this.#turns.dropParked((request) => this.#isGone(request, nowMs));
-    if (this.#waiting.length === 0) return;
+    if (this.#waiting.length === 0) {
+      if (!this.#turns.hasParked) this.#stopRechecks();
+      return;
+    }
     const waiting = this.#waiting;
     this.#waiting = [];
     const stateOf = this.#states();
@@ -125,7 +127,20 @@ export class Responder {
     const hasOthers = request.request.group !== undefined;
     request.waitsSinceMs ??= nowMs;
     if (state === null || (hasOthers && nowMs - request.waitsSinceMs >= copyBehindMs)) request.refuse();
-    else this.#waiting.push(request);
+    else {
+      this.#waiting.push(request);
+      this.#recheckOften();
+    }
+  }
+
+  /** Until nothing waits any more. */
+  #recheckOften(): void {
+    this.#timer ??= setInterval(() => this.#recheck(), recheckMs);
+  }
+
+  #stopRechecks(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
   }
 
   /** True when nobody waits for a request any more; counts such requests. */
@@ -220,7 +235,10 @@ export class Responder {
   #pause(request: RunningRequest): void {
     this.#pauses += 1;
     if (this.#turns.pause(request)) request.pause();
-    else request.letGo();
+    else {
+      request.letGo();
+      this.#recheckOften();
+    }
   }
 
   #end(request: RunningRequest): void {

@@ -5,40 +5,37 @@ import { ReadWait } from '../../../src/http/operations/read-wait.ts';
 import { until } from '../../support/until.ts';
 
 test('reads are measured while somebody asks, on average since the last call', async (context) => {
-  let isAsked = false;
   const turns: number[] = [];
-  const wait = new ReadWait(
-    async (turn) => {
-      turns.push(turn);
-      await sleep(30);
-    },
-    () => isAsked,
-  );
+  const wait = new ReadWait(async (turn) => {
+    turns.push(turn);
+    await sleep(30);
+  });
   context.after(() => wait.close());
   assert.equal(wait.take(), null);
+  wait.follow(false);
   assert.deepEqual(turns, [], 'nobody asks');
-  isAsked = true;
+  wait.follow(true);
+  wait.follow(true);
   await until('three reads are over', async () => turns.length > 3);
   const meanMs = wait.take();
   assert.ok(meanMs !== null && meanMs >= 29, `${meanMs}`);
   assert.deepEqual(turns.slice(0, 3), [0, 1, 2], 'of another partition each time');
+  wait.follow(false);
+  await until('the last read is over', () => wait.take() === null);
+  assert.equal(wait.take(), null, 'nobody asks any more');
 });
 
 test('a read that fails is not counted, and one that takes long is told before it ends', async (context) => {
-  const failing = new ReadWait(
-    async () => {
-      throw new Error('away');
-    },
-    () => true,
-  );
+  const failing = new ReadWait(async () => {
+    throw new Error('away');
+  });
   let count = 0;
-  const standing = new ReadWait(
-    () => {
-      count += 1;
-      return new Promise(() => {});
-    },
-    () => true,
-  );
+  const standing = new ReadWait(() => {
+    count += 1;
+    return new Promise(() => {});
+  });
+  failing.follow(true);
+  standing.follow(true);
   context.after(() => {
     failing.close();
     standing.close();
