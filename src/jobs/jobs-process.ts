@@ -55,6 +55,8 @@ export class JobsProcess {
   readonly #dryRuns;
   readonly #webhooks: WebhookJobs;
   readonly #stop = new AbortController();
+  /** Generation whose rebuild was found done. It stays done, so nobody asks for its jobs again. */
+  #rebuilt = 0;
   #heartbeat: Heartbeat | null = null;
   #runner: JobRunner<RebuildTask, RebuildProgress> | null = null;
   #purger: JobRunner<PurgeTask, PurgeProgress> | null = null;
@@ -173,10 +175,11 @@ export class JobsProcess {
         this.metrics.jobs.set({ queue, state }, count);
       }
     }
-    if (configuration.generation === 0) return;
-    this.metrics.rebuildPercent.set(
-      (await rebuildState(store, this.#queue, configuration.generation)).percent,
-    );
+    const { generation } = configuration;
+    if (generation === 0 || generation === this.#rebuilt) return;
+    const { percent, isDone } = await rebuildState(store, this.#queue, generation);
+    this.metrics.rebuildPercent.set(percent);
+    if (isDone) this.#rebuilt = generation;
   }
 
   async #countClashes(): Promise<void> {
