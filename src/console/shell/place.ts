@@ -1,5 +1,5 @@
 /** Where in the console we are: the address bar is the only state that pages share. */
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 
 export const home = '/console';
 
@@ -32,7 +32,8 @@ export function visit(href: string): void {
 
 export function usePlace(): Place {
   const [place, setPlace] = useState(here);
-  useEffect(() => {
+  // Not behind the paint: somebody may go on before it.
+  useLayoutEffect(() => {
     const update = () => setPlace(here());
     changed.addEventListener('change', update);
     addEventListener('popstate', update);
