@@ -36,9 +36,9 @@ export class WorkerBeat {
   tellWhenDue(): void {
     const nowMs = performance.now();
     const worksBy = this.#worksBy();
-    const partitions = [...this.source.covered()];
+    const partitions = [...this.source.covered()].sort((a, b) => a - b);
     const shardCopies = this.source.shardCopies();
-    const news = `${worksBy.generation} ${worksBy.layouts} ${partitions} ${JSON.stringify(shardCopies)}`;
+    const news = JSON.stringify([worksBy, partitions, shardCopies]);
     if (news === this.#told && nowMs < this.#nextMs) return;
     this.#told = news;
     this.#nextMs = nowMs + heartbeatMs;
@@ -49,7 +49,7 @@ export class WorkerBeat {
       host: hostname(),
       pid: process.pid,
       ...worksBy,
-      partitions: partitions.sort((a, b) => a - b),
+      partitions,
       waitingFor: this.source.waitingFor(),
       socketPath: this.source.socketPath(),
       ...(shardCopies === null ? {} : { shardCopies }),

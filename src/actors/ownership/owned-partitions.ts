@@ -49,9 +49,7 @@ export class OwnedPartitions {
   covered(): Map<number, number> {
     const nowMs = performance.now();
     const covered = new Map<number, number>();
-    for (const {
-      actor: { loaded, lease },
-    } of this.#owned.values()) {
+    for (const { loaded, lease } of this.actors) {
       if (loaded && nowMs < this.context.ends.endMs(lease.partition))
         covered.set(lease.partition, lease.epoch);
     }

@@ -22,8 +22,9 @@ export async function answerOf<T>(asked: Promise<T>): Promise<T> {
   }
 }
 
-/** Turns an error of the client library into one of ours; errors of our own pass through. */
+/** Turns an error of the client library into one of ours; errors and mistakes of our own pass through. */
 export function storeError(error: unknown): Error {
+  if (error instanceof StoreUnavailableError || error instanceof FencedError) return error;
   if (!(error instanceof Error)) return new StoreUnavailableError(String(error));
   if (error.message.startsWith('FENCED')) return new FencedError(error.message);
   if (error.message.startsWith('OOM')) return new StoreFullError(`Redis: ${error.message}`);

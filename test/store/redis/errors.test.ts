@@ -19,3 +19,10 @@ test('a connection that was lost is told in our words', () => {
   });
   assert.equal(storeError(lost).message, 'Redis: the connection was lost before it answered');
 });
+
+test('an error that was turned into one of ours stays as it is', () => {
+  for (const text of ['OOM command not allowed', 'FENCED by another owner', 'Connection is closed.']) {
+    const ours = storeError(new Error(text));
+    assert.equal(storeError(ours), ours, text);
+  }
+});
