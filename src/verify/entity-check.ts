@@ -11,6 +11,7 @@ import { loadTurns, type Turn } from '../actors/batch/turn.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { formatEntityId } from '../contract/ids.ts';
 import { readLayouts } from '../store/configuration/layouts.ts';
+import { readProcessedStamps } from '../store/derived/processed.ts';
 import type { ProcessedClaim } from '../store/derived/processed-record.ts';
 import { StoredState } from '../store/derived/stored-state.ts';
 import type { Suspect } from '../store/derived/suspects.ts';
@@ -22,7 +23,7 @@ import { checkBytes, checkNotMade } from './bytes-check.ts';
 import { askedViews, checkListed, checkListedWithoutView, ListedViews } from './changes/log-check.ts';
 import { checkReferences, wantReferences } from './changes/references-check.ts';
 import { checkClaims, expectedClaims, wantClaims } from './claims-check.ts';
-import { type EntityTarget, type Finding, finding } from './finding.ts';
+import { changingFinding, type EntityTarget, type Finding, finding } from './finding.ts';
 import { checkDependents, checkEntries, expectedEntries, wantDependents } from './lookups-check.ts';
 import type { ReadOnlyLookups } from './read-only-lookups.ts';
 import { checkSuspect, isKnown, wantSuspect } from './suspect-check.ts';
@@ -79,7 +80,22 @@ export async function checkEntities(
   const tag = store.partitions.tag(partition);
   const listed = await ListedViews.read(store, tag, views);
   const inDirectory = await readInDirectory(store, tag, turns);
-  return checks.map((check) => [...check.findings(counts, listed), ...check.checkDirectory(inDirectory)]);
+  const found = checks.map((check) => [
+    ...check.findings(counts, listed),
+    ...check.checkDirectory(inDirectory),
+  ]);
+  return await Promise.all(checks.map((check, at) => ofOneState(store, check.turn, found[at] ?? [])));
+}
+
+/**
+ * The record was read before all else. Where another one stands there by now, what was found may be of two states, and says
+ * nothing. @throws StoreUnavailableError
+ */
+async function ofOneState(store: Store, turn: Turn, findings: Finding[]): Promise<Finding[]> {
+  if (findings.length === 0) return findings;
+  const before = turn.former?.stamp ?? null;
+  const [now = null] = await readProcessedStamps(store, turn.tenantAlias, [turn]);
+  return now === before ? findings : [changingFinding(formatEntityId(turn), before, now)];
 }
 
 /** Turns whose entity stands in the directory of its type. */
@@ -116,6 +132,10 @@ class EntityCheck {
     }
     for (const entry of this.#entries) state.want(entry);
     for (const suspect of suspects) wantSuspect(state, suspect);
+  }
+
+  get turn(): Turn {
+    return this.state.turn;
   }
 
   get askedViews() {

@@ -57,6 +57,11 @@ export function finding(subject: string, message: string, ...states: (string | B
   return { subject, message, fingerprint: [subject, message, ...digests].join('\n') };
 }
 
+/** Says only that its subject has to be looked at again. @param before states of it when the look began, and at its end */
+export function changingFinding(subject: string, before: unknown, now: unknown): Finding {
+  return finding(subject, 'changed while it was compared', JSON.stringify(before), JSON.stringify(now));
+}
+
 /** A view id, or an index item in words. */
 export function outputSubject(
   { sourceId, originId }: { readonly sourceId: string; readonly originId: string },

@@ -13,7 +13,7 @@ import { hasSorted } from '../store/derived/keyspace.ts';
 import { StoredState } from '../store/derived/stored-state.ts';
 import { keys, urlFormOfField } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
-import { type Finding, finding, type RouteTarget } from './finding.ts';
+import { changingFinding, type Finding, finding, type RouteTarget } from './finding.ts';
 
 /** Findings for each target, in their order. @throws StoreUnavailableError */
 export async function checkRoutes(store: Store, targets: readonly RouteTarget[]): Promise<Finding[][]> {
@@ -41,17 +41,30 @@ export async function checkRoutes(store: Store, targets: readonly RouteTarget[])
           const claims = record.isContested ? competing.flatMap(({ claim }) => claim ?? []) : record.claims;
           const clash = counts.field(clashesKey(store, target, target.field), target.field);
           const hidden = counts.field(hiddenKey(store, target, target.field), target.field);
-          findings.set(target, [
+          const found = [
             ...checkOrder(target, record, competing),
             ...checkClash(target, claims, Number(clash?.toString() ?? 0)),
             ...checkHidden(target, claims, Number(hidden?.toString() ?? 0)),
             ...(await checkUrls(store, target, claims)),
-          ]);
+          ];
+          findings.set(target, await ofOneState(store, target, record, found));
         }),
       );
     }),
   );
   return targets.map((target) => findings.get(target) ?? []);
+}
+
+/** As in `entity-check.ts`, of the record of a field. @throws StoreUnavailableError */
+async function ofOneState(
+  store: Store,
+  target: RouteTarget,
+  before: ServedClaims,
+  findings: Finding[],
+): Promise<Finding[]> {
+  if (findings.length === 0) return findings;
+  const [now = nothingServed] = await readServed(store, target, [target.field]);
+  return isDeepStrictEqual(now, before) ? findings : [changingFinding(subjectOf(target), before, now)];
 }
 
 function clashesKey(
