@@ -126,7 +126,7 @@ local function changeContested(run, field, begin, isUrl, claim, packed)
   if isUrl and is then served[displayOf(field, cmsgpack.unpack(is)[1])] = true end
   local isRedirect = (before and not isPage(before)) or (after and not isPage(after))
   if claim[1] and isRedirect and isPage(first(claimsKey, ranksKey, begin, 'h\0')) then
-    if was and not isPage(before) and before ~= after then noteOvertaken(run, was) end
+    if was and not isPage(before) and before ~= after then noteOvertaken(run, field, was) end
     was, is = isPage(before) and was, isPage(after) and is
   end
   if not claim[1] and isPage(before) ~= isPage(after)
@@ -211,18 +211,18 @@ local function changeRun(digests, action, trail, routesEnd, fields, fieldDigests
       puts[#puts + 1], puts[#puts + 2] = field, packed
       if isUrl then routes[#routes + 1], routes[#routes + 2] = '0', displays[at] end
       digests[#digests + 1] = digest
-      fresh[packed] = isTraced[at] == 1 and 2 or 1
+      fresh[claimIn(claimsKey, field, packed)] = isTraced[at] == 1 and 2 or 1
       if isTraced[at] == 1 or #serviceList > 0 then noteOnly(run, field, packed, false, packed) end
     elseif record == packed and action == 'drop' and not contested then
       -- The only one.
       stored[field], changed[field] = false, false
       if isUrl then served[displays[at]] = false end
       digests[#digests + 1] = digest
-      silent[packed] = isTraced[at] ~= 1
+      silent[claimIn(claimsKey, field, packed)] = isTraced[at] ~= 1
       noteOnly(run, field, packed, packed, false)
     else
       local claim, begin = cmsgpack.unpack(packed)[1], #field .. ':' .. field
-      silent[packed] = isTraced[at] ~= 1
+      silent[claimIn(claimsKey, field, packed)] = isTraced[at] ~= 1
       if isUrl then served[displays[at]] = false end
       local isContested = contested and contested[field] ~= nil or record and string.byte(record) == contestedMark
       local other = record and not isContested and cmsgpack.unpack(record)[1]

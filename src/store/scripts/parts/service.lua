@@ -28,9 +28,14 @@ end
 
 -- Changes of service by claims key, claim field and host, and the same in a list.
 local services, serviceList = {}, {}
--- Packed claims that nobody had before this call: 1 if their commit tells of their view, else 2. Other packed claims whose
--- views their commit tells of.
+-- By `claimIn`: claims that nobody had before this call: 1 if their commit tells of their view, else 2. Other claims whose views
+-- their commit tells of.
 local fresh, silent = {}, {}
+
+-- A packed claim in its place: claims of one view on several fields, or in several environments, may be the same bytes.
+local function claimIn(claimsKey, field, packed)
+  return claimsKey .. '\0' .. field .. '\0' .. packed
+end
 
 local function noteService(run, field, host, before, after)
   local key = run.claimsKey .. '\0' .. field .. '\0' .. (host or '')
@@ -39,7 +44,8 @@ local function noteService(run, field, host, before, after)
     known.after = after
     return
   end
-  local service = { trail = run.trail, field = field, before = before and not fresh[before] and before, after = after }
+  local isOfBefore = before and not fresh[claimIn(run.claimsKey, field, before)]
+  local service = { trail = run.trail, claimsKey = run.claimsKey, field = field, before = isOfBefore and before, after = after }
   services[key] = service
   serviceList[#serviceList + 1] = service
 end
@@ -64,8 +70,8 @@ end
 -- others first, so each has a trace of its own.
 local overtaken = {}
 
-local function noteOvertaken(run, packed)
-  overtaken[#overtaken + 1] = { trail = run.trail, packed = packed }
+local function noteOvertaken(run, field, packed)
+  overtaken[#overtaken + 1] = { trail = run.trail, claimsKey = run.claimsKey, field = field, packed = packed }
 end
 
 -- Gathers traces, each once for its key.
@@ -81,8 +87,10 @@ local function leaveTrace(traces, trail, member)
   ofKey.members[#ofKey.members + 1] = member
 end
 
-local function leaveTraceOfView(traces, trail, packed, claim)
-  if silent[packed] or fresh[packed] == 1 then return end
+-- `change` has the claim's place: {trail, claimsKey, field}.
+local function leaveTraceOfView(traces, change, packed, claim)
+  local trail, place = change.trail, claimIn(change.claimsKey, change.field, packed)
+  if silent[place] or fresh[place] == 1 then return end
   leaveTrace(traces, trail, memberStart(keyIn(trail[1], 'log-names', trail[2], trail[3]), claim[4] .. ':' .. claim[5]) .. claim[6])
 end
 
@@ -100,9 +108,9 @@ local function tellService(traces, endedAt, service)
   local isKept = was and is and sameClaim(was, is)
   if was and not isKept then
     leave(trail, endedAt, competingField(#service.field .. ':' .. service.field, rankOf(was)))
-    leaveTraceOfView(traces, trail, before, was)
+    leaveTraceOfView(traces, service, before, was)
   end
-  if is and not (isKept and was[7] == is[7]) then leaveTraceOfView(traces, trail, after, is) end
+  if is and not (isKept and was[7] == is[7]) then leaveTraceOfView(traces, service, after, is) end
 end
 
 -- Called behind all moves that go together.
@@ -118,7 +126,7 @@ local function tellServices()
     end
   end
   for _, lost in ipairs(overtaken) do
-    leaveTraceOfView(traces, lost.trail, lost.packed, cmsgpack.unpack(lost.packed)[1])
+    leaveTraceOfView(traces, lost, lost.packed, cmsgpack.unpack(lost.packed)[1])
   end
   services, serviceList, hidings, hidingList, overtaken = {}, {}, {}, {}, {}
   for key, ofKey in pairs(traces) do
