@@ -16,7 +16,7 @@ import {
 } from '../store/configuration/layouts.ts';
 import { liveProcesses } from '../store/processes/registry.ts';
 import type { Store } from '../store/store.ts';
-import { isKnownToAll } from './known-layouts.ts';
+import { isKnownToAll } from './known-to-all.ts';
 
 /** How long one look serves. */
 const sightMs = 100;

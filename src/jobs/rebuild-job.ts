@@ -13,8 +13,9 @@ import type { ActiveConfiguration } from '../store/configuration/active-configur
 import type { JobRun } from '../store/configuration/job-runner.ts';
 import { readLayouts } from '../store/configuration/layouts.ts';
 import { countProcessed } from '../store/derived/processed.ts';
-import { readOwners } from '../store/partitions/owners.ts';
+import { readOwner } from '../store/partitions/owners.ts';
 import { liveProcesses } from '../store/processes/registry.ts';
+import { isOwnerHeard } from './known-to-all.ts';
 import { type LayoutChange, type LayoutWatch, layoutChanges } from './layout-change.ts';
 import { isOutdated } from './outdated.ts';
 import { type JobContext, PartitionJob } from './partition-job.ts';
@@ -157,19 +158,19 @@ class Rebuild {
     return this.context.configuration.generation > this.job.task.generation;
   }
 
-  /** Waits until no worker follows the former configuration: its rebuild would be in vain. */
+  /**
+   * Waits until no worker follows the former configuration: its rebuild would be in vain, and what it still commits would
+   * not be what the passes look for.
+   */
   async #waitForWorkers(): Promise<void> {
     const { store, configuration } = this.context;
     const { generation, partition } = this.job.task;
     for (;;) {
       this.job.signal.throwIfAborted();
       await configuration.refresh();
-      const [processes, owners] = await Promise.all([liveProcesses(store), readOwners(store)]);
-      const workers = processes.filter(({ role }) => role === 'worker');
-      const owner = owners[partition];
-      const isOwnerHeard = owner?.holds !== true || workers.some(({ id }) => id === owner.workerId);
-      const isCurrent = workers.every((worker) => worker.generation >= generation);
-      if (configuration.generation >= generation && isOwnerHeard && isCurrent) return;
+      const [processes, owner] = await Promise.all([liveProcesses(store), readOwner(store, partition)]);
+      const isCurrent = processes.every((one) => one.role !== 'worker' || one.generation >= generation);
+      if (configuration.generation >= generation && isOwnerHeard(owner, processes) && isCurrent) return;
       await this.job.waits.pause();
     }
   }

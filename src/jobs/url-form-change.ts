@@ -13,7 +13,7 @@ import {
   wantedForm,
 } from '../store/configuration/url-forms.ts';
 import type { Store } from '../store/store.ts';
-import { isKnownToAll } from './known-layouts.ts';
+import { isKnownToAll } from './known-to-all.ts';
 
 /** How long one look serves. */
 const sightMs = 100;
