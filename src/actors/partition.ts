@@ -5,13 +5,12 @@
 import { performance } from 'node:perf_hooks';
 import { assert } from '../lib/assert.ts';
 import type { Semaphore } from '../lib/semaphore.ts';
-import { ToldViews } from '../store/change-log/told-views.ts';
 import { trimPauseMs, trimTraces } from '../store/change-log/trim.ts';
 import { packItemNames } from '../store/derived/item-names.ts';
 import type { ItemSink } from '../store/derived/item-sink.ts';
-import { ReferenceChanges, writeReferences } from '../store/derived/references.ts';
+import { writeReferences } from '../store/derived/references.ts';
 import type { AutoFields } from '../store/entities/auto-fields.ts';
-import { commit, HashWrites } from '../store/partitions/commit.ts';
+import { commit } from '../store/partitions/commit.ts';
 import {
   type EntityWork,
   type IntakeEntry,
@@ -27,11 +26,9 @@ import type { Store } from '../store/store.ts';
 import type { StreamSource } from '../store/streams/shared-streams.ts';
 import { StreamGapError } from '../store/streams/stream.ts';
 import { type BatchResult, processSound } from './batch/batch.ts';
-import { BatchChanges } from './batch/changes.ts';
 import type { CodeSandbox } from './batch/code-replies.ts';
 import { Intents } from './batch/intents.ts';
 import type { Basis } from './batch/turn.ts';
-import { isLogWhole, markWhole, type Recorded, recordedViews } from './change-log/fill.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { NamedFields } from './named-fields.ts';
 import { LeaseLife } from './ownership/lease-life.ts';
@@ -84,8 +81,6 @@ export class PartitionActor {
   /** Configuration and layouts of the batch under way; null between batches. */
   #batchBasis: ReturnType<PartitionContext['basis']> | null = null;
   #readable: Promise<IntakeEntry[]> | null = null;
-  /** The next commit says that the change log is whole. */
-  #marksLog = false;
   #trimAtMs = 0;
   #endWait = () => {};
 
@@ -129,7 +124,6 @@ export class PartitionActor {
         throw new FencedError('a newer owner is there already');
       await this.#pending.load();
       await items.open(partition, epoch, commits);
-      await this.#completeLog();
       this.#life.on('loaded');
       while (this.#life.goesOn) await this.#step();
     } finally {
@@ -227,29 +221,6 @@ export class PartitionActor {
     }
   }
 
-  /** Nothing is committed before the log of a partition is whole, or begins with its first commit. */
-  async #completeLog(): Promise<void> {
-    const { store } = this.context;
-    const { tag, commits } = this.lease;
-    if (await isLogWhole(store, tag)) return;
-    if (commits > 0) {
-      for await (const recorded of recordedViews(store, tag)) await this.#commitToLog(recorded);
-    }
-    this.#marksLog = true;
-    if (commits > 0) await this.#commitToLog({ told: new ToldViews(), writes: new HashWrites() });
-  }
-
-  async #commitToLog({ told, writes }: Recorded): Promise<void> {
-    const changes = new BatchChanges(this.lease.tag, this.#namedFields, told, writes);
-    const outside = {
-      claimWrites: [],
-      references: new ReferenceChanges(),
-      referencesBehind: [],
-      downstream: [],
-    };
-    await this.#commit({ changes, ...outside }, this.#checkpoint);
-  }
-
   async #trimLog(): Promise<void> {
     const { store, changesRetentionMs } = this.context;
     await trimTraces(store, this.lease, changesRetentionMs);
@@ -284,7 +255,6 @@ export class PartitionActor {
       this.#pending.refuse(refused, writes, performance.now());
       this.#rebuildTurn.wake();
     }
-    if (this.#marksLog) markWhole(writes, this.lease.tag);
     const announcement = {
       checkpoint,
       pendingRebuilds: this.#pending.queue.firstInvalidations(),
@@ -295,7 +265,6 @@ export class PartitionActor {
     const beside = { claims, references, told };
     this.#commits = await commit(store, this.lease, writes, announcement, this.#commits, beside);
     this.#checkpoint = checkpoint;
-    this.#marksLog = false;
     this.#batchBasis = null;
     this.#intents?.settle();
     this.#namedFields.settle();

@@ -51,12 +51,12 @@ export class Feed {
     this.#log = new LogReader(options.store, scope);
   }
 
-  /** Where a full copy begins. @throws LogIncompleteError, StoreUnavailableError */
+  /** Where a full copy begins. @throws StoreUnavailableError */
   beginning(): Promise<Position> {
     return beginning(this.options.store, this.#log);
   }
 
-  /** Behind all that was told by now. @throws LogIncompleteError, StoreUnavailableError */
+  /** Behind all that was told by now. @throws StoreUnavailableError */
   end(): Promise<Position> {
     return end(this.options.store, this.#log);
   }
@@ -71,7 +71,7 @@ export class Feed {
     return parseOffset(secret, this.scope, partitions.count, offset);
   }
 
-  /** Makes sure that nothing behind a position is forgotten. @throws OffsetGoneError, LogIncompleteError, StoreUnavailableError */
+  /** Makes sure that nothing behind a position is forgotten. @throws OffsetGoneError, StoreUnavailableError */
   async check(from: Position): Promise<void> {
     await readLogPage(this.options.store, this.#log, { from, until: from, limit: 1 });
   }
@@ -91,7 +91,7 @@ export class Feed {
   /**
    * The next changes behind a position. A page may be empty and not the last.
    * @param until where it ends at the latest, which is not before `from`; absent: at the present
-   * @throws OffsetGoneError, LogIncompleteError, StoreUnavailableError
+   * @throws OffsetGoneError, StoreUnavailableError
    */
   async page(from: Position, limit: number, until: Position | null = null): Promise<FeedPage> {
     const { store, retentionMs } = this.options;

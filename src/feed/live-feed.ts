@@ -66,7 +66,7 @@ export class LiveFeed {
     return this.#followers.size + this.#joining.size;
   }
 
-  /** Nothing behind it is forgotten. @throws OffsetGoneError, LogIncompleteError, StoreUnavailableError */
+  /** Nothing behind it is forgotten. @throws OffsetGoneError, StoreUnavailableError */
   start(since: Since): Promise<Position> {
     const { feed } = this;
     if (since === 'beginning') return this.#starts.get(since, () => feed.beginning());

@@ -11,11 +11,6 @@ export class OffsetGoneError extends Error {
   override readonly name = 'OffsetGoneError';
 }
 
-/** Views of a store from before are still being put into the log. */
-export class LogIncompleteError extends Error {
-  override readonly name = 'LogIncompleteError';
-}
-
 /** A view that has changed, with its place in the log. */
 export interface TakenEntry extends Pick<LogEntry, 'partition' | 'sequence'> {
   readonly view: LoggedView;
@@ -41,7 +36,7 @@ export async function beginning(store: Store, log: LogReader): Promise<Position>
   return { sequences: copyFrom.map(() => 0), copyFrom };
 }
 
-/** Behind everything that was there when this is called. @throws LogIncompleteError, StoreUnavailableError */
+/** Behind everything that was there when this is called. @throws StoreUnavailableError */
 export async function end(store: Store, log: LogReader): Promise<Position> {
   const far = store.partitions.tags.map((_, partition) => ({
     partition,
@@ -50,7 +45,6 @@ export async function end(store: Store, log: LogReader): Promise<Position> {
     until: Number.MAX_SAFE_INTEGER,
   }));
   const portions = await log.read(far, 1);
-  portions.forEach(requireWhole);
   return { sequences: portions.map(({ last }) => last), copyFrom: null };
 }
 
@@ -62,7 +56,7 @@ export interface LogRange {
   readonly limit: number;
 }
 
-/** @throws OffsetGoneError, LogIncompleteError, StoreUnavailableError */
+/** @throws OffsetGoneError, StoreUnavailableError */
 export async function readLogPage(store: Store, log: LogReader, range: LogRange): Promise<LogPage> {
   const { from, limit } = range;
   const places = from.sequences.map((_, partition) => new PlaceInLog(partition, range));
@@ -96,13 +90,11 @@ export async function readLogPage(store: Store, log: LogReader, range: LogRange)
   };
 }
 
-function requireWhole({ isWhole }: LogPortion): void {
-  if (!isWhole) throw new LogIncompleteError('the change log of a store from before is being made');
-}
-
-function check(store: Store, portion: LogPortion, { sequences, copyFrom }: Position): void {
-  requireWhole(portion);
-  const { partition, horizon, last } = portion;
+function check(
+  store: Store,
+  { partition, horizon, last }: LogPortion,
+  { sequences, copyFrom }: Position,
+): void {
   const position = sequences[partition] ?? 0;
   const knowsRemovalsFrom = Math.max(position, copyFrom?.[partition] ?? 0);
   if (knowsRemovalsFrom < horizon) throw new OffsetGoneError('its removals are no longer known');

@@ -21,7 +21,7 @@ export interface PendingChanges {
 
 /**
  * @param until where they end at the latest; null: at the present
- * @throws OffsetGoneError, LogIncompleteError, StoreUnavailableError
+ * @throws OffsetGoneError, StoreUnavailableError
  */
 export async function pendingChanges(
   feed: Feed,

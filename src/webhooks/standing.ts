@@ -22,7 +22,7 @@ export interface Standing {
   readonly offset: string;
 }
 
-/** @throws LogIncompleteError, StoreUnavailableError */
+/** @throws StoreUnavailableError */
 export async function standingOf(
   store: Store,
   feed: Feed,
@@ -55,7 +55,7 @@ function wordOf(
 
 /**
  * Where the next changes of a webhook begin. One that has sent nothing yet begins when it became part of the configuration;
- * one whose offset the store does not know any more, with a full copy. @throws LogIncompleteError, StoreUnavailableError
+ * one whose offset the store does not know any more, with a full copy. @throws StoreUnavailableError
  */
 export async function positionOf(feed: Feed, { offset, begunAt }: WebhookState): Promise<Position> {
   if (offset !== undefined) return feed.positionOf(offset) ?? (await feed.beginning());

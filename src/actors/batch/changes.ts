@@ -38,6 +38,9 @@ export class BatchChanges {
   readonly claimWrites: ClaimWrite[] = [];
   readonly unregistrations: Registration[] = [];
   readonly references = new ReferenceChanges();
+  /** What goes into the change log. */
+  readonly told = new ToldViews();
+  readonly writes = new HashWrites();
   /** Outputs that were not made because their schema is not run for now. */
   readonly refused: Refused[] = [];
   readonly counts: BatchCounts = { entities: 0, built: 0, unchanged: 0, diagnostics: new Map() };
@@ -51,9 +54,6 @@ export class BatchChanges {
   constructor(
     private readonly tag: string,
     private readonly namedFields: NamedFields,
-    /** What goes into the change log. */
-    readonly told = new ToldViews(),
-    readonly writes = new HashWrites(),
   ) {}
 
   /** @param wasThere true when a former output may lie there; it may have been large */

@@ -4,7 +4,7 @@ import { changesPageMax, longPollMs } from '../../contract/limits.ts';
 import type { Batch } from '../../feed/batch.ts';
 import { FeedClosedError, type LiveFeed, type Since } from '../../feed/live-feed.ts';
 import type { LiveFeeds } from '../../feed/live-feeds.ts';
-import { LogIncompleteError, OffsetGoneError } from '../../feed/log-page.ts';
+import { OffsetGoneError } from '../../feed/log-page.ts';
 import type { Position } from '../../feed/offset.ts';
 import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import { type Answer, jsonType } from '../answer.ts';
@@ -101,6 +101,5 @@ async function followedAnswer(feeds: LiveFeeds, live: LiveFeed, since: Since): P
 
 function problemOf(error: unknown): unknown {
   if (error instanceof OffsetGoneError) return new ProblemError(problems.offsetGone);
-  if (error instanceof LogIncompleteError) return new ProblemError(problems.unavailable);
   return error;
 }

@@ -4,7 +4,7 @@ import { ProblemError, problems } from '../../contract/errors.ts';
 import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
 import { smallBodyBytesMax } from '../../contract/limits.ts';
 import type { Feed } from '../../feed/feed.ts';
-import { LogIncompleteError, OffsetGoneError } from '../../feed/log-page.ts';
+import { OffsetGoneError } from '../../feed/log-page.ts';
 import { isOffset, type Position } from '../../feed/offset.ts';
 import { quote } from '../../lib/quote.ts';
 import {
@@ -107,7 +107,7 @@ async function startOf(feed: Feed, partitions: number, body: Json | undefined): 
     return position;
   } catch (error) {
     if (error instanceof OffsetGoneError) throw new ProblemError(problems.offsetGone);
-    throw unavailableOf(error);
+    throw error;
   }
 }
 
@@ -121,19 +121,6 @@ function feedOf({ feeds }: Services, call: Call, { environment }: Webhook): Feed
   return feeds.of({ tenant: call.manager.tenant.alias, environmentId: environment.id }).feed;
 }
 
-async function shown(
-  services: Services,
-  call: Call,
-  webhook: Webhook,
-  state: WebhookState,
-): Promise<Standing> {
-  try {
-    return await standingOf(services.store, feedOf(services, call, webhook), webhook, state);
-  } catch (error) {
-    throw unavailableOf(error);
-  }
-}
-
-function unavailableOf(error: unknown): unknown {
-  return error instanceof LogIncompleteError ? new ProblemError(problems.unavailable) : error;
+function shown(services: Services, call: Call, webhook: Webhook, state: WebhookState): Promise<Standing> {
+  return standingOf(services.store, feedOf(services, call, webhook), webhook, state);
 }

@@ -8,16 +8,9 @@ import { readLogNames } from './names.ts';
 import { decodeRemoved, type RemovedView } from './told-views.ts';
 import { type LoggedView, logField, loggedView, logMember, logName } from './views.ts';
 
-type Reply = [
-  isWhole: number,
-  horizon: Buffer,
-  last: Buffer,
-  announced: Buffer,
-  ofLog: Buffer[],
-  ofTraces: Buffer[],
-];
+type Reply = [horizon: Buffer, last: Buffer, announced: Buffer, ofLog: Buffer[], ofTraces: Buffer[]];
 
-const readScript = new Script<Reply>('change-log/read', 5);
+const readScript = new Script<Reply>('change-log/read', 4);
 
 /** What an entry is about: a view, or a claim field whose redirects a page on every host hides, or hides no more. */
 export type LogSubject =
@@ -35,8 +28,6 @@ export interface LogEntry {
 /** What one partition has behind a position. */
 export interface LogPortion {
   readonly partition: number;
-  /** False while the views of a store from before are put into the log. */
-  readonly isWhole: boolean;
   /** Sequence up to which traces are forgotten. */
   readonly horizon: number;
   /** Last sequence of the partition when this was read; of any environment. */
@@ -83,14 +74,13 @@ export class LogReader {
   ): Promise<LogPortion> {
     const { tenant, environmentId } = this.scope;
     const tag = this.store.partitions.tag(partition);
-    const [isWhole, horizon, last, announced, ofLog, ofTraces] = await readScript.run(
+    const [horizon, last, announced, ofLog, ofTraces] = await readScript.run(
       this.store.client,
       [
         keys.log(tag, tenant, environmentId),
         keys.traces(tag, tenant, environmentId),
         keys.logs(tag),
         keys.clock(tag),
-        keys.owner(tag),
       ],
       [position, tracesFrom, limit, logField(this.scope), until],
     );
@@ -109,7 +99,6 @@ export class LogReader {
     }
     return {
       partition,
-      isWhole: isWhole === 1,
       horizon: Number(horizon),
       last: Number(last),
       announced: Number(announced),

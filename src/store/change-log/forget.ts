@@ -18,7 +18,7 @@ export async function forgetLogs(store: Store, isGone: (scope: EnvironmentScope)
   for (const tag of store.partitions.tags) {
     for (const field of await answerOf(store.client.hkeys(keys.logs(tag)))) {
       const scope = scopeOfLogField(field);
-      if (scope !== null && isGone(scope)) await forgetLog(store, tag, scope);
+      if (isGone(scope)) await forgetLog(store, tag, scope);
     }
   }
 }

@@ -14,7 +14,6 @@ export async function trimTraces(store: Store, lease: Lease, retentionMs: number
   const { tag, epoch } = lease;
   for (const field of await answerOf(store.client.hkeys(keys.logs(tag)))) {
     const scope = scopeOfLogField(field);
-    if (scope === null) continue;
     const { tenant, environmentId } = scope;
     const scriptKeys = [
       keys.owner(tag),

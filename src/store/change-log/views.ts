@@ -8,14 +8,11 @@ export function logField({ tenant, environmentId }: EnvironmentScope): string {
   return `${tenant}|${environmentId}`;
 }
 
-/** The environment of a field of `keys.logs`; null for the mark of a whole log. */
-export function scopeOfLogField(field: string): EnvironmentScope | null {
+/** The environment of a field of `keys.logs`. */
+export function scopeOfLogField(field: string): EnvironmentScope {
   const bar = field.indexOf('|');
-  return bar < 0 ? null : { tenant: field.slice(0, bar), environmentId: field.slice(bar + 1) };
+  return { tenant: field.slice(0, bar), environmentId: field.slice(bar + 1) };
 }
-
-/** Field of `keys.logs` that says that every view of the partition stands in its log. */
-export const wholeLogField = '';
 
 /** Field of `keys.logNames`; scripts make it of a packed claim. */
 export function logName(sourceId: string, alias: string): string {

@@ -1,18 +1,16 @@
 #!lua flags=no-writes
 -- Reads what the log of one environment has behind a position, in the order of sequences.
 --
--- KEYS  1 log   2 traces   3 logs   4 clock   5 owner
+-- KEYS  1 log   2 traces   3 logs   4 clock
 -- ARGV  1 position   2 position behind which traces count   3 the most entries to give   4 tenant and environment
 --       5 the last sequence that counts
--- Returns  {1 if the log is whole, as it is before the first commit, horizon, last sequence of the partition, number of its last announcement, members and
---          sequences of the log, members and sequences of traces}
-local known = redis.call('HMGET', KEYS[3], '', ARGV[4])
-local isNew = not redis.call('HGET', KEYS[5], 'commits')
+-- Returns  {horizon, last sequence of the partition, number of its last announcement, members and sequences of the log,
+--          members and sequences of traces}
 local clock = redis.call('HMGET', KEYS[4], 'log', 'changes')
 local function behind(key, position)
   return redis.call('ZRANGEBYSCORE', key, '(' .. position, ARGV[5], 'WITHSCORES', 'LIMIT', 0, ARGV[3])
 end
 return {
-  (known[1] or isNew) and 1 or 0, known[2] or '0', clock[1] or '0', clock[2] or '0',
+  redis.call('HGET', KEYS[3], ARGV[4]) or '0', clock[1] or '0', clock[2] or '0',
   behind(KEYS[1], ARGV[1]), behind(KEYS[2], ARGV[2]),
 }
