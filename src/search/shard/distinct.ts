@@ -42,8 +42,7 @@ export function reductionOf(
   { scoreOf }: Hits,
 ): Reduction | null {
   const { distinct } = query;
-  // A front of an earlier version asks for none by saying nothing.
-  return distinct ? { query, distinct, tables, scratch, scoreOf, valueCount: 0 } : null;
+  return distinct === null ? null : { query, distinct, tables, scratch, scoreOf, valueCount: 0 };
 }
 
 /**

@@ -133,7 +133,7 @@ export async function readActiveDigest(store: Store): Promise<ActiveDigest | nul
 export interface PublishedConfiguration {
   readonly generation: number;
   readonly documents: ConfigDocuments;
-  /** Tenant -> when it became what it is; tenants that were published by an earlier version are absent. */
+  /** Tenant -> when it became what it is. */
   readonly appliedAtMs: ReadonlyMap<string, number>;
 }
 
@@ -142,11 +142,11 @@ export async function readPublished(store: Store): Promise<PublishedConfiguratio
   const [generation, documents, applied] = await answerOf(
     store.client.hmgetBuffer(keys.configuration, 'generation', 'documents', 'applied'),
   );
-  if (!generation || !documents) return null;
+  if (!generation || !documents || !applied) return null;
   return {
     generation: Number(generation),
     documents: new Map(unpack<[string, string][]>(documents)),
-    appliedAtMs: new Map(applied ? unpack<[string, number][]>(applied) : []),
+    appliedAtMs: new Map(unpack<[string, number][]>(applied)),
   };
 }
 
