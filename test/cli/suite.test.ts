@@ -128,3 +128,21 @@ test('files that are named are run alone, and a failing test is an exit code', a
   assert.equal(bad.code, 1);
   assert.match(bad.stdout, /ℹ fail 1\n/);
 });
+
+test('a process that stays open when its tests are over says what keeps it open, and one that hangs in a test does not', async (context) => {
+  const folder = await temporaryFolder(context);
+  const run = async (name: string, body: string) => {
+    const file = path.join(folder, name);
+    writeFileSync(file, `import { createServer } from 'node:net'; import { test } from 'node:test'; ${body}`);
+    return await runCommand('test', ['--test-timeout=5000', file]);
+  };
+  const [open, hanging] = await Promise.all([
+    run('open.test.mjs', "test('it', () => { createServer().listen(0); });"),
+    run('hanging.test.mjs', "test('it', () => new Promise(() => setInterval(() => {}, 100)));"),
+  ]);
+  assert.equal(open.code, 1);
+  assert.match(open.stdout, /✔ it/);
+  assert.match(open.stdout, /their process did not end. What keeps it open: .*TCPServerWrap/);
+  assert.equal(hanging.code, 1);
+  assert.doesNotMatch(hanging.stdout, /did not end/);
+});

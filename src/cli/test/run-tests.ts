@@ -4,6 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { typeScriptWords } from '../../typescript/words.ts';
 
 const runFiles = fileURLToPath(new URL('run-files.ts', import.meta.url));
+/** Processes of test files take it over with all options of node. */
+const openAtEnd = `--import=${new URL('open-at-end.mjs', import.meta.url).href}`;
 /** A test that hangs must not hang the suite. */
 const testTimeoutMs = 600_000;
 /** More than there are processors, because many wait: for leases to end, for processes to start, for a disk. */
@@ -27,7 +29,7 @@ export async function runTests(
   const runner = isFiles ? [runFiles, String(filesAtOnce), String(testTimeoutMs)] : nodesRunner;
   const child = spawn(
     process.execPath,
-    [...typeScriptWords, `--test-timeout=${testTimeoutMs}`, ...runner, ...words],
+    [...typeScriptWords, openAtEnd, `--test-timeout=${testTimeoutMs}`, ...runner, ...words],
     {
       cwd: root,
       stdio: ['ignore', 'inherit', 'inherit'],
