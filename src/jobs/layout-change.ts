@@ -9,6 +9,7 @@ import type { LookupLayout } from '../schemas/lookup/layout.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
 import {
   type LayoutStates,
+  layoutsVersion,
   noteFilled,
   readLayouts,
   retireFormer,
@@ -81,7 +82,9 @@ export class LayoutWatch {
     }
     const open = changes.filter((change) => !isWhole(layouts, change));
     for (const change of open) await noteFilled(store, generation, partition, change, change.wanted);
-    return open.length === 0 && isKnown;
+    if (open.length > 0 || !isKnown) return false;
+    // The look may be older than a step that the job of another partition has made.
+    return (await layoutsVersion(store)) === layouts.version;
   }
 }
 

@@ -98,9 +98,8 @@ class Rebuild {
 
   /** Waits, without holding up the jobs of other partitions, until lookups read the layouts that the configuration asks for. */
   async #changeLayouts(changes: readonly LayoutChange[]): Promise<void> {
-    const { store, layoutWatch } = this.context;
+    const { layoutWatch } = this.context;
     const { generation, partition } = this.job.task;
-    if (changes.length === 0 && (await readLayouts(store)).retiring.length === 0) return;
     while (!this.#isSuperseded && !(await layoutWatch.advance(generation, partition, changes))) {
       await this.job.waits.pause(layoutsPollMs);
     }

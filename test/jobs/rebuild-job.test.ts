@@ -1,17 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { autoIndexedNamesMax } from '../../src/contract/limits.ts';
-import { LayoutWatch } from '../../src/jobs/layout-change.ts';
-import { OwnerSlots } from '../../src/jobs/owner-slots.ts';
-import { PacedPortions } from '../../src/jobs/paced-portions.ts';
-import { runRebuild } from '../../src/jobs/rebuild-job.ts';
 import { rebuildJobs, rebuildState } from '../../src/jobs/rebuild-queue.ts';
-import { UrlFormWatch } from '../../src/jobs/url-form-change.ts';
-import { ActiveConfiguration } from '../../src/store/configuration/active-configuration.ts';
-import { AutoFields } from '../../src/store/entities/auto-fields.ts';
 import { indexName, keys } from '../../src/store/keys.ts';
-import { takeLease } from '../../src/store/partitions/lease.ts';
-import { readOwner } from '../../src/store/partitions/owners.ts';
 import { readPartitionStates } from '../../src/store/partitions/partition-state.ts';
 import { TestRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
@@ -254,37 +245,4 @@ test('as many jobs as there are partitions wait at once without a warning of lea
   await platform.startWorker();
   await platform.rebuilt(generation);
   assert.deepEqual(warnings, []);
-});
-
-test('nothing counts as done while an owner may still commit by the former configuration, though its lease has ended', async (context) => {
-  const platform = await Platform.start(context, redisUrl, 1);
-  const { store } = platform;
-  await platform.publish(siteFiles({ schemas: { page: pageSchema('{p.name}') } }));
-  // A worker that stalls as soon as it has taken the partition: its lease ends, nobody hears of it, its epoch is the last.
-  const stalled = await takeLease(store, 0, 'stalled', 1);
-  assert.ok(stalled !== null);
-  await until('its lease has ended', async () => !(await readOwner(store, 0)).holds);
-  const generation = await platform.publish(siteFiles({ schemas: { page: pageSchema('new {p.name}') } }));
-  const configuration = new ActiveConfiguration(store);
-  await configuration.start();
-  context.after(() => configuration.close());
-  const rebuild = (signal: AbortSignal) =>
-    runRebuild(
-      {
-        store,
-        configuration,
-        autoFields: new AutoFields(store),
-        slots: new OwnerSlots(),
-        pace: new PacedPortions(store),
-        layoutWatch: new LayoutWatch(store),
-        urlFormWatch: new UrlFormWatch(store),
-        onInvalidated: () => {},
-      },
-      { task: { generation, partition: 0 }, progress: null, signal, save: async () => {} },
-    );
-  // An empty partition would be done at once.
-  await assert.rejects(rebuild(AbortSignal.timeout(500)), { name: 'AbortError' });
-  await platform.startWorker();
-  await rebuild(new AbortController().signal);
-  assert.ok((await readOwner(store, 0)).epoch > stalled.epoch, 'the stalled one is fenced');
 });

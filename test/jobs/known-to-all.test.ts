@@ -1,0 +1,133 @@
+/** No step of a rebuild is made while somebody could still act by what was before it. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { Json } from '../../src/contract/json.ts';
+import { LayoutWatch, layoutChanges } from '../../src/jobs/layout-change.ts';
+import { OwnerSlots } from '../../src/jobs/owner-slots.ts';
+import { PacedPortions } from '../../src/jobs/paced-portions.ts';
+import { runRebuild } from '../../src/jobs/rebuild-job.ts';
+import { UrlFormWatch } from '../../src/jobs/url-form-change.ts';
+import { ActiveConfiguration } from '../../src/store/configuration/active-configuration.ts';
+import { readLayouts } from '../../src/store/configuration/layouts.ts';
+import { AutoFields } from '../../src/store/entities/auto-fields.ts';
+import { takeLease } from '../../src/store/partitions/lease.ts';
+import { readOwner } from '../../src/store/partitions/owners.ts';
+import { Fleet } from '../actors/support/fleet.ts';
+import { TestRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
+import { Platform, page, siteFiles } from './support/platform.ts';
+
+const redis = await TestRedis.start();
+/** More than a job takes that waits for nobody. */
+const unlessWaitingMs = 1_000;
+
+/** Lists the pages with the same value of a property, so the property decides the lookup layout. */
+function filesBy(property: string): Readonly<Record<string, Json>> {
+  const input: Json = { $lookup: { filter: `properties.${property} eq {p.${property}}` } };
+  const list = {
+    triggers: { cms: ['page'] },
+    properties: { names: { type: 'array', input, items: '{item.originId}' } },
+  };
+  return siteFiles({ schemas: { list } });
+}
+
+async function follow(context: TestContext, { store }: Platform): Promise<ActiveConfiguration> {
+  const configuration = new ActiveConfiguration(store);
+  await configuration.start();
+  context.after(() => configuration.close());
+  return configuration;
+}
+
+/** The job of the only partition, from its beginning. */
+function rebuild(
+  { store }: Platform,
+  configuration: ActiveConfiguration,
+  generation: number,
+  signal = new AbortController().signal,
+): Promise<void> {
+  return runRebuild(
+    {
+      store,
+      configuration,
+      autoFields: new AutoFields(store),
+      slots: new OwnerSlots(),
+      pace: new PacedPortions(store),
+      layoutWatch: new LayoutWatch(store),
+      urlFormWatch: new UrlFormWatch(store),
+      onInvalidated: () => {},
+    },
+    { task: { generation, partition: 0 }, progress: null, signal, save: async () => {} },
+  );
+}
+
+test('an owner whose lease has ended may still commit: nothing counts as done before it is fenced', async (context) => {
+  const platform = await Platform.start(context, redis.url, 1);
+  const { store } = platform;
+  await platform.publish(filesBy('team'));
+  // It stalls as soon as it has taken the partition, and nobody hears of it.
+  const stalled = await takeLease(store, 0, 'stalled', 1);
+  assert.ok(stalled !== null);
+  await until('its lease has ended', async () => !(await readOwner(store, 0)).holds);
+  const generation = await platform.publish(filesBy('club'));
+  const configuration = await follow(context, platform);
+  // An empty partition would be done at once.
+  const waiting = rebuild(platform, configuration, generation, AbortSignal.timeout(unlessWaitingMs));
+  await assert.rejects(waiting, { name: 'AbortError' });
+  await platform.startWorker();
+  await rebuild(platform, configuration, generation);
+  assert.ok((await readOwner(store, 0)).epoch > stalled.epoch);
+});
+
+test('a job that begins when lookups read another layout does not go by a look from before', async (context) => {
+  const platform = await Platform.start(context, redis.url, 1);
+  const { store } = platform;
+  await platform.publish(filesBy('team'));
+  const generation = await platform.publish(filesBy('club'));
+  const watch = new LayoutWatch(store);
+  const configuration = await follow(context, platform);
+  assert.equal(await watch.advance(generation, 0, await layoutChanges(store, configuration)), false);
+  assert.equal((await readLayouts(store)).retiring.length, 1, 'the former layout is still kept');
+  const changes = await layoutChanges(store, configuration);
+  assert.deepEqual(changes, []);
+  assert.equal(await watch.advance(generation, 0, changes), false);
+});
+
+test('a job that begins when a former layout is given up waits until the workers know it', async (context) => {
+  const platform = await Platform.start(context, redis.url, 1);
+  const { store } = platform;
+  await platform.publish(filesBy('team'));
+  // It hears of a change when the test says so.
+  const ofWorker = new ActiveConfiguration(store);
+  await ofWorker.refresh();
+  const fleet = new Fleet(redis, store);
+  context.after(() => fleet.stop());
+  fleet.join(await redis.openStore(1), ofWorker);
+  await platform.ingest([page('p', { team: 't', club: 'c' })]);
+  await platform.settle();
+  const [former] = await store.client.keys('*:lookup:*');
+  assert.ok(former !== undefined);
+
+  const generation = await platform.publish(filesBy('club'));
+  await ofWorker.refresh();
+  const configuration = await follow(context, platform);
+  const brokenOff = new AbortController();
+  const first = rebuild(platform, configuration, generation, brokenOff.signal);
+  const retiring = async () => (await readLayouts(store)).retiring.length;
+  await until('lookups read the wanted layout', async () => (await retiring()) === 1);
+  await ofWorker.refresh();
+  await until('the former one is given up', async () => (await retiring()) === 0);
+  brokenOff.abort();
+  await assert.rejects(first, { name: 'AbortError' });
+
+  const waiting = rebuild(platform, configuration, generation, AbortSignal.timeout(unlessWaitingMs));
+  await assert.rejects(waiting, { name: 'AbortError' });
+  await ofWorker.refresh();
+  await rebuild(platform, configuration, generation);
+  const left = await store.client.keys('*:lookup:*');
+  const layoutOf = (key: string) => key.split(':')[4];
+  assert.ok(left.length > 0);
+  assert.ok(
+    left.every((key) => layoutOf(key) !== layoutOf(former)),
+    left.join('\n'),
+  );
+});
