@@ -134,7 +134,7 @@ test('a process that stays open when its tests are over says what keeps it open,
   const run = async (name: string, body: string) => {
     const file = path.join(folder, name);
     writeFileSync(file, `import { createServer } from 'node:net'; import { test } from 'node:test'; ${body}`);
-    return await runCommand('test', ['--test-timeout=5000', file]);
+    return await runCommand('test', ['--test-timeout=15000', file]);
   };
   const [open, hanging] = await Promise.all([
     run('open.test.mjs', "test('it', () => { createServer().listen(0); });"),
