@@ -25,7 +25,7 @@ import { openProcess, runProcess, stopOnSignal } from '../src/process/context.ts
 import { collectProcessFigures } from '../src/process/process-figures.ts';
 import { ScatterQueryService } from '../src/query/front/scatter-query-service.ts';
 import { AutoFields } from '../src/store/entities/auto-fields.ts';
-import { lastSequence } from '../src/store/partitions/partition-state.ts';
+import { placeOfLastSequence } from '../src/store/partitions/partition-state.ts';
 import { Heartbeat, heartbeatMs } from '../src/store/processes/heartbeat.ts';
 import { liveProcesses } from '../src/store/processes/registry.ts';
 import { Progress } from '../src/store/visibility/progress.ts';
@@ -113,7 +113,7 @@ runProcess('web', async () => {
   let rates: InterfaceRates = { ingest: 0, delivery: 0, query: 0 };
   let readWaitMs: number | null = null;
   const readWait = new ReadWait((turn) =>
-    lastSequence(store, store.partitions.tag(turn % store.partitions.count)),
+    store.fields.read([placeOfLastSequence(store.partitions.tag(turn % store.partitions.count))]),
   );
   const rating = setInterval(() => {
     const nowMs = performance.now();

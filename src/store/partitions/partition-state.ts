@@ -2,6 +2,7 @@
 import { unpack } from '../codec/pack.ts';
 import { keys } from '../keys.ts';
 import { answerOf } from '../redis/errors.ts';
+import type { HashField } from '../redis/field-reader.ts';
 import type { Store } from '../store.ts';
 import type { DownstreamInvalidation } from './announcement.ts';
 
@@ -73,5 +74,11 @@ export function rebuiltUpTo({ checkpoint, pendingRebuilds }: CommittedState, ten
 
 /** Sequence of the last entry of a partition's stream, read or not; 0 before the first. @throws StoreUnavailableError */
 export async function lastSequence(store: Store, tag: string): Promise<number> {
-  return Number((await answerOf(store.client.hget(keys.clock(tag), 'stream'))) ?? 0);
+  const { key, field } = placeOfLastSequence(tag);
+  return Number((await answerOf(store.client.hget(key, field))) ?? 0);
+}
+
+/** Where it stands. */
+export function placeOfLastSequence(tag: string): HashField {
+  return { key: keys.clock(tag), field: 'stream' };
 }
