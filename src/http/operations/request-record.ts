@@ -1,3 +1,5 @@
+// Of the global of this name, Node runs a getter each time.
+import { performance } from 'node:perf_hooks';
 import type { Principal } from '../../config/configuration.ts';
 import type { Answer } from '../answer.ts';
 import { bodyBytesOf } from '../uws/reply.ts';
