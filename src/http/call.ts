@@ -7,14 +7,14 @@ import type {
   SourcePrincipal,
 } from '../config/configuration.ts';
 import type { RequestBody } from './uws/body.ts';
+import { HeaderName } from './uws/header-name.ts';
 import { headerText } from './uws/text-decoding.ts';
 
 /** The headers that a route reads. They are known when the server starts. */
 export interface HeaderPlan {
-  /** Lower-cased. */
-  readonly names: readonly string[];
-  /** Name without prefix -> full names, one per prefix; lower-cased. */
-  readonly prefixed: ReadonlyMap<string, readonly string[]>;
+  readonly names: readonly HeaderName[];
+  /** Name without prefix, lower-cased -> full names, one per prefix. */
+  readonly prefixed: ReadonlyMap<string, readonly HeaderName[]>;
 }
 
 /** @param prefixes as in the setting `HEADER_PREFIX` */
@@ -24,12 +24,13 @@ export function planHeaders(
   prefixes: readonly string[],
 ): HeaderPlan {
   const full = new Map(
-    prefixed.map((name) => [name.toLowerCase(), prefixes.map((prefix) => `${prefix}-${name}`.toLowerCase())]),
+    prefixed.map((name) => [name.toLowerCase(), prefixes.map((prefix) => headerName(`${prefix}-${name}`))]),
   );
-  return {
-    names: [...plain.map((name) => name.toLowerCase()), ...[...full.values()].flat()],
-    prefixed: full,
-  };
+  return { names: [...plain.map(headerName), ...[...full.values()].flat()], prefixed: full };
+}
+
+function headerName(name: string): HeaderName {
+  return new HeaderName(name.toLowerCase());
 }
 
 const none: readonly string[] = [];
@@ -73,15 +74,18 @@ export class Call {
   keepHeaders(): void {
     const request = this.#request;
     if (request === null) return;
-    this.#values = this.#plan.names.map((name) => request.getHeader(name));
+    this.#values = this.#plan.names.map((name) => name.of(request));
     this.#request = null;
   }
 
-  /** A header of the plan, '' when it is absent. @param name lower-cased */
-  header(name: string): string {
-    const raw =
-      this.#request === null ? this.#values[this.#plan.names.indexOf(name)] : this.#request.getHeader(name);
-    return raw === undefined || raw === '' ? '' : headerText(raw);
+  /** A header of the plan, '' when it is absent. */
+  header(name: HeaderName): string {
+    const raw = this.#request === null ? this.#kept(name) : name.of(this.#request);
+    return raw === '' ? '' : headerText(raw);
+  }
+
+  #kept({ text }: HeaderName): string {
+    return this.#values[this.#plan.names.findIndex((name) => name.text === text)] ?? '';
   }
 
   /** The first value that one of the prefixes gives, '' when all are absent. @param name lower-cased, without prefix */

@@ -23,6 +23,7 @@ import { BodyIntake } from './uws/body-intake.ts';
 import { ConnectionLimit } from './uws/connection-limit.ts';
 import { EventStreams } from './uws/event-streams.ts';
 import { type Exchange, Exchanges } from './uws/exchanges.ts';
+import { HeaderName } from './uws/header-name.ts';
 import uws from './uws/library.ts';
 import { LongTurns } from './uws/long-turns.ts';
 import { bodyBytesOf } from './uws/reply.ts';
@@ -37,6 +38,10 @@ export interface HttpServerOptions extends RateLimits {
   /** Further connections are closed as they come; absent: no limit. */
   readonly connectionsMax?: number;
 }
+
+const transferEncodingHeader = new HeaderName('transfer-encoding');
+const contentLengthHeader = new HeaderName('content-length');
+const contentEncodingHeader = new HeaderName('content-encoding');
 
 /** A server that closes looks this often whether its clients have left. */
 const lingerPollMs = 10;
@@ -231,14 +236,14 @@ export class HttpServer {
     const route = crossOrigin === null ? served : { ...served, crossOrigin };
     const record = new RequestRecord(this.#log, route.recorded);
     const takesBody = route.definition.body !== undefined;
-    if (req.getHeader('transfer-encoding') !== '' || (takesBody && req.getHeader('content-length') === '')) {
+    if (transferEncodingHeader.of(req) !== '' || (takesBody && contentLengthHeader.of(req) === '')) {
       this.#exchanges.sendAtOnce(res, record, this.#outgoing(this.#unframed(route, res, req), route));
       return;
     }
     const body = takesBody
       ? new RequestBody(res, this.#intake, {
-          announcedBytes: Number(req.getHeader('content-length')),
-          contentEncoding: req.getHeader('content-encoding'),
+          announcedBytes: Number(contentLengthHeader.of(req)),
+          contentEncoding: contentEncodingHeader.of(req),
         })
       : null;
     const call = this.#callOf(route, res, req, body, record);
@@ -255,7 +260,7 @@ export class HttpServer {
   #unframed({ definition }: ServedRoute, res: HttpResponse, req: HttpRequest): Answer {
     const problem = this.#admission.countKeyless(res) ?? problems.lengthRequired;
     const style = styleBefore(definition.problems);
-    return { ...problemAnswer(style, problem), close: req.getHeader('transfer-encoding') === '' };
+    return { ...problemAnswer(style, problem), close: transferEncodingHeader.of(req) === '' };
   }
 
   /** @returns the answer instead when the request is not admitted */

@@ -4,7 +4,10 @@ import type { Feed } from '../../feed/feed.ts';
 import type { Expand, Since } from '../../feed/live-feed.ts';
 import type { Call } from '../call.ts';
 import { parameterValues } from '../routes/page.ts';
-import { acceptsEvents } from '../uws/events-answer.ts';
+import { acceptHeader, acceptsEvents } from '../uws/events-answer.ts';
+import { HeaderName } from '../uws/header-name.ts';
+
+const lastEventIdHeader = new HeaderName('last-event-id');
 
 export interface ChangesRequest {
   readonly way: 'once' | 'long-poll' | 'sse';
@@ -28,8 +31,8 @@ export function changesRequest(call: Call, feed: Feed): ChangesRequest {
   if (!['', 'shown'].includes(expand))
     throw new ProblemError(problems.parameterInvalid('expand', expandAllowed));
   const since = one('since', sinceAllowed);
-  const asked = call.header('last-event-id') || since;
-  const asksForEvents = live === 'sse' || (live === '' && acceptsEvents(call.header('accept')));
+  const asked = call.header(lastEventIdHeader) || since;
+  const asksForEvents = live === 'sse' || (live === '' && acceptsEvents(call.header(acceptHeader)));
   return {
     way: asksForEvents ? 'sse' : live === 'long-poll' ? 'long-poll' : 'once',
     expand: expand === 'shown' ? 'shown' : 'nothing',

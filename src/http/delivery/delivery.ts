@@ -10,16 +10,19 @@ import type { Call } from '../call.ts';
 import type { Handler } from '../handler.ts';
 import { parseJson } from '../json-body.ts';
 import type { Services } from '../services.ts';
-import { acceptsEvents, eventsAnswer } from '../uws/events-answer.ts';
+import { acceptHeader, acceptsEvents, eventsAnswer } from '../uws/events-answer.ts';
+import { HeaderName } from '../uws/header-name.ts';
 import { cachingLines } from './caching-headers.ts';
 import { ClaimsToRead } from './claims-to-read.ts';
-import { codingFor } from './content-coding.ts';
+import { acceptEncodingHeader, codingFor } from './content-coding.ts';
 import { type Delivered, type DeliveryForm, deliver } from './deliver.ts';
 import { namesTag } from './etag.ts';
 import { FinishedAnswer } from './finished-answer.ts';
 import { askedVersion, waitForVersion } from './min-version.ts';
 import { plainReferences, wrappedReferences } from './reference-style.ts';
 import { type DeliveryRequest, requestOfBody, requestOfQuery } from './request.ts';
+
+const ifNoneMatchHeader = new HeaderName('if-none-match');
 
 const tooLarge = new ProblemError(problems.bodyTooLarge);
 
@@ -38,7 +41,7 @@ const keysForm: DeliveryForm = { withRoute: false, references: plainReferences }
 export function deliverByQuery(services: Services, kind: keyof typeof forms): Handler {
   return (call) => {
     const version = askedVersion(call, 422);
-    if (kind === 'delivery' && acceptsEvents(call.header('accept')))
+    if (kind === 'delivery' && acceptsEvents(call.header(acceptHeader)))
       return followAnswer(services, call, version);
     return version === null
       ? answerOfQuery(services, call, kind)
@@ -165,9 +168,9 @@ function inItsForm(
   cache?: AnswerCache,
   key?: AnswerKey,
 ): Answer | Promise<Answer> {
-  const tags = call.header('if-none-match');
+  const tags = call.header(ifNoneMatchHeader);
   if (tags !== '' && namesTag(tags, answer.etag)) return answer.notModified();
-  const coding = codingFor(answer.body, call.header('accept-encoding'));
+  const coding = codingFor(answer.body, call.header(acceptEncodingHeader));
   if (coding === 'identity') return answer.identity();
   return answer.coded(coding, (bytes) => {
     if (key !== undefined) cache?.noteGrown(key, answer, bytes);

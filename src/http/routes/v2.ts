@@ -7,8 +7,11 @@ import type { Call } from '../call.ts';
 import { askedVersion, waitForVersion } from '../delivery/min-version.ts';
 import type { Handler } from '../handler.ts';
 import type { Services } from '../services.ts';
+import { HeaderName } from '../uws/header-name.ts';
 import { sealUrl, unsealUrl } from './cursor-token.ts';
 import { parameterValues, routeResult, routesOf } from './page.ts';
+
+const tokenHeader = new HeaderName('x-continuation-token');
 
 export function listRoutesV2(services: Services): Handler {
   return async (call) => {
@@ -34,6 +37,6 @@ export function listRoutesV2(services: Services): Handler {
 }
 
 function askedToken(call: Call): string {
-  const header = call.header('x-continuation-token');
+  const header = call.header(tokenHeader);
   return header === '' ? (parameterValues(call.query)('continuationToken')[0] ?? '') : header;
 }

@@ -3,6 +3,7 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import type { ClientPrincipal, Principal } from '../../config/configuration.ts';
 import { type Problem, ProblemError, problems } from '../../contract/errors.ts';
 import type { Services } from '../services.ts';
+import { HeaderName } from '../uws/header-name.ts';
 import { type Access, authorize, authorizeMetrics, bearerToken, clientOf } from './access.ts';
 import { OpenRateLimit, RateLimit } from './rate-limit.ts';
 
@@ -12,6 +13,9 @@ export interface RateLimits {
   /** Requests a second without a known key for each address; absent or 0: no limit. */
   readonly openRateLimit?: number;
 }
+
+const keyHeader = new HeaderName('x-api-key');
+const authorizationHeader = new HeaderName('authorization');
 
 export class Admission {
   readonly #ofKeys: RateLimit | null;
@@ -36,7 +40,7 @@ export class Admission {
     const apiKey = keyOf(access, req);
     try {
       if (access.kind === 'metrics') {
-        authorizeMetrics(metricsKeyHash, req.getHeader('authorization'), apiKey);
+        authorizeMetrics(metricsKeyHash, authorizationHeader.of(req), apiKey);
         return null;
       }
       const principal = authorize(access, apiKey, configuration.current);
@@ -52,7 +56,7 @@ export class Admission {
 
   /** The client whose key a request shows, whatever it may do; null for any other key and for none. */
   clientOf(req: HttpRequest): ClientPrincipal | null {
-    return clientOf(req.getHeader('x-api-key'), this.services.configuration.current);
+    return clientOf(keyHeader.of(req), this.services.configuration.current);
   }
 
   /** Counts a request that shows no known key. @returns why it is not answered; null when it may be answered */
@@ -65,7 +69,7 @@ export class Admission {
 
 /** The key of a request. Tools of language models often know no header but `Authorization`. */
 function keyOf(access: Access, req: HttpRequest): string {
-  const apiKey = req.getHeader('x-api-key');
+  const apiKey = keyHeader.of(req);
   if (access.kind !== 'reader' || apiKey !== '') return apiKey;
-  return bearerToken(req.getHeader('authorization')) ?? '';
+  return bearerToken(authorizationHeader.of(req)) ?? '';
 }

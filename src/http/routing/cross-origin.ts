@@ -8,6 +8,7 @@ import type { ClientPrincipal, Configuration } from '../../config/configuration.
 import { originCharactersMax, preflightSeconds } from '../../contract/limits.ts';
 import type { Answer, HeaderField } from '../answer.ts';
 import type { Services } from '../services.ts';
+import { HeaderName } from '../uws/header-name.ts';
 import type { Access } from './access.ts';
 import type { HeaderDefinition, RouteDefinition } from './route-definition.ts';
 import { pathsOf, routeTable } from './route-table.ts';
@@ -26,6 +27,7 @@ export function isForOtherOrigins({ kind }: Access): boolean {
   }
 }
 
+const originHeader = new HeaderName('origin');
 const everyOrigin: HeaderField = ['Access-Control-Allow-Origin', '*'];
 /**
  * It repeats the `Vary` of delivered answers (`delivery/finished-answer.ts`), behind which it stands: caches such as nginx
@@ -59,7 +61,7 @@ export class CrossOrigin {
    * answers gets them always: a cache gives to a page what it kept for somebody else.
    */
   headersFor(req: HttpRequest): readonly HeaderField[] | null {
-    const origin = req.getHeader('origin');
+    const origin = originHeader.of(req);
     const { current } = this.services.configuration;
     if (current !== this.#configuration) this.#note(current);
     const client = this.#clientMatters ? this.clientOf(req) : null;

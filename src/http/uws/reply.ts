@@ -44,8 +44,7 @@ export function writeAnswer(res: HttpResponse, answer: Answer): Uint8Array | nul
   }
   // The library closes a connection only behind what is given to `end`. The client does so too when it is told.
   if (answer.close === true) res.writeHeader('Connection', 'close');
-  const [, isOver] = res.tryEnd(bytes, bytes.length);
-  return isOver ? null : bytes;
+  return res.tryEnd(bytes, bytes.length)[1] ? null : bytes;
 }
 
 /** Bytes of the body, which is written behind the head. */
