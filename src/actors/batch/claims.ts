@@ -49,8 +49,7 @@ function ageKey(
   { kind, host, field }: Pick<ProcessedClaim, 'kind' | 'host' | 'field'>,
   form: UrlForm,
 ): string {
-  const formOfField = urlFormOfField(field);
-  if (formOfField === null || formOfField === form) return claimKey({ kind, host, field });
+  if (isInForm(field, form)) return claimKey({ kind, host, field });
   return claimKey({ kind, host, field: foldedField(field) });
 }
 
@@ -141,6 +140,34 @@ function addPage(
       redirect: url,
     });
   }
+}
+
+/**
+ * The claims of a view that stays as it was made last, in the form of its tenant's URLs: once that has changed, readers look
+ * in no other. Claims that become one are one, as old as the oldest; where they are a page and redirects to it, the page.
+ */
+export function claimsInForm(claims: readonly ProcessedClaim[], form: UrlForm): readonly ProcessedClaim[] {
+  if (claims.every(({ field }) => isInForm(field, form))) return claims;
+  const moved = new Map<string, ProcessedClaim>();
+  for (const claim of claims) {
+    const here = { ...claim, field: fieldInForm(claim, form) };
+    const key = claimKey(here);
+    const known = moved.get(key) ?? here;
+    moved.set(key, { ...known, sinceStamp: Math.min(known.sinceStamp, here.sinceStamp) });
+  }
+  return [...moved.values()].filter(
+    (claim) => claim.kind === 'page' || !moved.has(claimKey({ ...claim, kind: 'page' })),
+  );
+}
+
+function isInForm(field: string, form: UrlForm): boolean {
+  const formOfField = urlFormOfField(field);
+  return formOfField === null || formOfField === form;
+}
+
+function fieldInForm({ field, display }: ProcessedClaim, form: UrlForm): string {
+  const path = isInForm(field, form) ? undefined : normalizeUrl(display)?.path;
+  return path === undefined ? field : claimField.url(path, form);
 }
 
 /** Each claim once, with its age. */

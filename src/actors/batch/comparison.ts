@@ -11,9 +11,9 @@ import {
   type ProcessedRecord,
 } from '../../store/derived/processed-record.ts';
 import type { AutoTypes } from './auto-types.ts';
-import { dependentOf, outdatedDigest, outputKey } from './builder.ts';
+import { type Builder, dependentOf, outdatedDigest, outputKey } from './builder.ts';
 import type { BatchChanges } from './changes.ts';
-import { claimKey, claimsOf, formerClaims, isListed, sameClaim } from './claims.ts';
+import { claimKey, claimsInForm, claimsOf, formerClaims, isListed, sameClaim } from './claims.ts';
 import { diagnosticsOf } from './diagnostics.ts';
 import { causeBefore, causeOf, historyOf, noHistory, removedView } from './history.ts';
 import type { LookupSource } from './lookup-source.ts';
@@ -26,6 +26,15 @@ const nothingMade = Buffer.alloc(0);
 
 /** Longest time for which outputs are compared without letting other work of the process run. */
 const sliceMs = 10;
+
+interface ClaimChange {
+  readonly before: readonly ProcessedClaim[];
+  readonly claims: readonly ProcessedClaim[];
+  /** Those that are as they were before need not be put again. */
+  readonly areListed: boolean;
+  /** The view is told of anyhow. */
+  readonly isTold: boolean;
+}
 
 export class Comparison {
   constructor(
@@ -140,7 +149,7 @@ export class Comparison {
   #keepOutdated(output: Output, former: ProcessedOutput): ProcessedOutput {
     const { result } = output;
     const areUnknown = result.kind === 'view' && result.claims.areUnknown === true;
-    const claims = areUnknown ? former.claims : this.#compareClaims(output, former, false);
+    const claims = areUnknown ? this.#keepClaims(output, former) : this.#compareClaims(output, former, false);
     const { toldType, formerClaims, ...kept } = former;
     const told = historyOf(output.turn, former, claims, false);
     return { ...kept, schemaDigest: outdatedDigest, claims, ...told };
@@ -175,8 +184,19 @@ export class Comparison {
       };
     }
     const { toldType, formerClaims, ...kept } = former;
-    const told = historyOf(turn, former, former.claims, false);
-    return { ...kept, schemaDigest, dependsOn, ...told, failure };
+    const claims = this.#keepClaims(output, former);
+    const told = historyOf(turn, former, claims, false);
+    return { ...kept, schemaDigest, claims, dependsOn, ...told, failure };
+  }
+
+  /** The claims of a view that is kept stay, in the form of its tenant's URLs. Those of a restored record are not listed yet. */
+  #keepClaims({ turn, builder }: Output, former: ProcessedOutput): readonly ProcessedClaim[] {
+    const { claims: before, bytesDigest } = former;
+    const claims = claimsInForm(before, turn.urlForm);
+    if (bytesDigest.length > 0) {
+      this.#moveClaims(turn, builder, { before, claims, areListed: true, isTold: false });
+    }
+    return claims;
   }
 
   #remove(turn: Turn, former: ProcessedOutput): void {
@@ -201,18 +221,21 @@ export class Comparison {
     const claims = claimsNothing
       ? []
       : claimsOf(turn.entity, result.claims, formerClaims(turn, builder), turn.urlForm);
+    this.#moveClaims(turn, builder, { before, claims, areListed: isListed(turn, former), isTold });
+    return claims;
+  }
+
+  #moveClaims(turn: Turn, builder: Builder, { before, claims, areListed, isTold }: ClaimChange): void {
     // Most views claim nothing, or one URL for the first time.
     const formers = before.length === 0 ? null : new Map(before.map((claim) => [claimKey(claim), claim]));
     const kept = before.length === 0 ? null : new Set(claims.map(claimKey));
     for (const claim of before) {
       if (!kept?.has(claimKey(claim))) this.changes.moveClaim('drop', turn, builder, claim, isTold);
     }
-    const areListed = isListed(turn, former);
     for (const claim of claims) {
       if (areListed && sameClaim(claim, formers?.get(claimKey(claim)))) continue;
       this.changes.moveClaim('put', turn, builder, claim, isTold);
     }
-    return claims;
   }
 
   /** Drops registrations from before, and of earlier rounds, that the result does not rest on. */
