@@ -28,7 +28,7 @@ export function resultText(
   rows: readonly Uint8Array[],
   { facets, nextPageToken }: ResultTail,
 ): Buffer {
-  const texts = rows.map((row): RowText => ({ head: '', rest: row, bytes: row.length }));
+  const texts = rows.map((row): RowText => ({ head: '', fieldsBytes: row, bytes: row.length }));
   return resultOfRows(totalResults, texts, { facetsText: JSON.stringify(facets), nextPageToken });
 }
 
@@ -44,10 +44,12 @@ export function resultOfRows(
   const aroundBytes = beginning.length + Math.max(0, rows.length - 1) + Buffer.byteLength(end);
   const result = Buffer.allocUnsafe(rows.reduce((sum, { bytes }) => sum + bytes, aroundBytes));
   let at = result.write(beginning);
-  for (const [place, row] of rows.entries()) {
-    if (place > 0) at = result.writeUInt8(commaByte, at);
+  for (const row of rows) {
     at = writeRow(result, at, row);
+    result[at] = commaByte;
+    at += 1;
   }
+  if (rows.length > 0) at -= 1;
   at += result.write(end, at);
   assert(at === result.length, 'a result has no byte that was not written');
   return result;

@@ -8,6 +8,7 @@ import { pace } from '../../lib/pace.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
 import { highlightsName } from '../../search/highlight/highlighter.ts';
 import type { RowPlace } from '../../search/shard-answer.ts';
+import { timeText } from './time-text.ts';
 
 export interface RowValues {
   readonly place: RowPlace;
@@ -19,10 +20,10 @@ export interface RowValues {
 }
 
 export interface RowText {
-  /** The built-in fields: the beginning of the text. */
+  /** The built-in fields: the beginning of the text, with the brace that opens it. */
   readonly head: string;
-  /** The rest of the text. It may be the shard's memory and must not be changed. */
-  readonly rest: Uint8Array;
+  /** The other fields as an object of their own. They may be the shard's memory and must not be changed. */
+  readonly fieldsBytes: Uint8Array;
   /** Bytes of the whole text. */
   readonly bytes: number;
 }
@@ -55,7 +56,7 @@ export function rowText(
   { isWithScore, fields: shown, distanceAt }: RowForm,
 ): RowText {
   const ids = `{"_originId":${JSON.stringify(originId)},"_sourceGuid":${JSON.stringify(sourceId)}`;
-  const updatedAt = `,"_updatedAt":"${new Date(updatedAtMs).toISOString()}"`;
+  const updatedAt = `,"_updatedAt":"${timeText(updatedAtMs)}"`;
   const scoreText = isWithScore ? `,"_score":${score}` : '';
   const distanceText = distanceAt === null ? '' : `,"_distance":${values[distanceAt] ?? null}`;
   // Clients name the fields of auto-indexed types, and may name one like a built-in field. The fields of an index
@@ -64,15 +65,16 @@ export function rowText(
   const fields = shown === null ? all : chosenFields(all, shown);
   const comma = fields.length === emptyObjectBytes ? '' : ',';
   const head = `${ids}${updatedAt}${scoreText}${distanceText}${comma}`;
-  const rest = fields.subarray(openingBraceBytes);
-  return { head, rest, bytes: Buffer.byteLength(head) + rest.length };
+  return { head, fieldsBytes: fields, bytes: Buffer.byteLength(head) + fields.length - openingBraceBytes };
 }
 
 /** Writes a row at a place of a buffer. @returns the place behind it */
-export function writeRow(target: Buffer, at: number, { head, rest }: RowText): number {
-  const restAt = at + target.write(head, at);
-  target.set(rest, restAt);
-  return restAt + rest.length;
+export function writeRow(target: Buffer, at: number, { head, fieldsBytes, bytes }: RowText): number {
+  const end = at + bytes;
+  // The last byte of the head comes over the brace of the fields, so that no view of the rest is made.
+  target.set(fieldsBytes, end - fieldsBytes.length);
+  target.write(head, at);
+  return end;
 }
 
 /** The rows one behind the other, in one buffer. */
