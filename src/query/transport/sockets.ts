@@ -201,11 +201,13 @@ async function isDead(file: string): Promise<boolean> {
 
 /**
  * Sends packed messages over a socket, each in a frame: its length and its bytes. Messages of one turn of the event loop leave
- * in one system call, because a call may have to wake the process at the other end.
+ * in one write, because a system call may have to wake the process at the other end.
  */
 export class FramedSocket {
-  /** When the first of the messages was sent that have not left; null: there is none. On the clock of `performance.now()`. */
-  #heldSinceMs: number | null = null;
+  /** Packed messages that have not left. */
+  #held: Uint8Array[] = [];
+  /** When the first of them was sent, on the clock of `performance.now()`. */
+  #heldSinceMs = 0;
 
   /** @param onMessage called with each message. It must check the form of a message that a stranger may have sent */
   constructor(
@@ -225,27 +227,19 @@ export class FramedSocket {
   /** Sends a message. A closed socket takes nothing. */
   send(message: unknown): void {
     if (!this.socket.writable) return;
-    const bytes = pack(message);
-    const head = Buffer.allocUnsafe(headBytes);
-    head.writeUInt32LE(bytes.length);
-    this.#hold();
-    this.socket.write(head);
-    this.socket.write(bytes);
-    if (this.#heldSinceMs !== null && performance.now() - this.#heldSinceMs >= holdMs) this.#letGo();
+    const nowMs = performance.now();
+    if (this.#held.length === 0) {
+      this.#heldSinceMs = nowMs;
+      setImmediate(this.#letGo);
+    }
+    this.#held.push(pack(message));
+    if (nowMs - this.#heldSinceMs >= holdMs) this.#letGo();
   }
 
-  #hold(): void {
-    if (this.#heldSinceMs !== null) return;
-    this.#heldSinceMs = performance.now();
-    this.socket.cork();
-    setImmediate(() => this.#letGo());
-  }
-
-  #letGo(): void {
-    if (this.#heldSinceMs === null) return;
-    this.#heldSinceMs = null;
-    this.socket.uncork();
-  }
+  readonly #letGo = (): void => {
+    if (this.#held.length > 0 && this.socket.writable) this.socket.write(framed(this.#held));
+    this.#held = [];
+  };
 
   close(): void {
     this.socket.destroy();
@@ -263,6 +257,19 @@ export class FramedSocket {
     }
     this.onMessage(message);
   }
+}
+
+/** The messages in frames, one behind the other. */
+function framed(messages: readonly Uint8Array[]): Buffer {
+  const bytes = messages.reduce((sum, { length }) => sum + headBytes + length, 0);
+  const frames = Buffer.allocUnsafe(bytes);
+  let at = 0;
+  for (const message of messages) {
+    at = frames.writeUInt32LE(message.length, at);
+    frames.set(message, at);
+    at += message.length;
+  }
+  return frames;
 }
 
 /** Finds the frames in the pieces of a stream, however they are cut. */
