@@ -42,9 +42,9 @@ export function decodeReply(body: MessageBody): ShardReply | null {
   const covers = new Map<number, number>();
   const applied = new Map<number, number>();
   for (let at = 0; at < partitions.length; at += numbersPerPartition) {
-    const [partition = 0, epoch = 0, commit = 0] = partitions.slice(at, at + numbersPerPartition);
-    covers.set(partition, epoch);
-    applied.set(partition, commit);
+    const partition = partitions[at] ?? 0;
+    covers.set(partition, partitions[at + 1] ?? 0);
+    applied.set(partition, partitions[at + 2] ?? 0);
   }
   return { held: { covers, applied, configuration }, answers };
 }

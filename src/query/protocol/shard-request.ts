@@ -35,29 +35,34 @@ export function asksFurther({ queries }: ShardRequest): boolean {
 }
 
 /**
- * The request as JSON, so that lone surrogates of a value survive. MessagePack text is UTF-8. Beside it stand the items
- * that are beaten, of each query, because they may be very many: these are parsed bit by bit.
+ * The queries as JSON, so that lone surrogates of a value survive. MessagePack text is UTF-8. Beside them stand the commits and,
+ * for each query, the items that are beaten, because they may be very many: these are parsed bit by bit.
  */
 export function encodeRequest({ needs, queries }: ShardRequest): MessageBody {
   const beaten = queries.map(({ question: { query } }) => query.distinct?.beaten ?? null);
-  if (beaten.every((one) => one === null)) return JSON.stringify({ needs, queries });
-  return [JSON.stringify({ needs, queries: queries.map((query) => withBeaten(query, null)) }), beaten];
+  if (beaten.every((one) => one === null)) return [needs, JSON.stringify(queries)];
+  return [needs, JSON.stringify(queries.map((query) => withBeaten(query, null))), beaten];
 }
 
 /** The same request for one group of partitions. @param body from `encodeRequest` */
 export function forGroup(body: MessageBody, group: string): MessageBody {
-  const [text = null, beaten = []] = Array.isArray(body) ? (body as readonly MessageBody[]) : [body];
-  return [text, beaten, group];
+  const [needs = null, text = null, beaten = []] = Array.isArray(body)
+    ? (body as readonly MessageBody[])
+    : [];
+  return [needs, text, beaten, group];
 }
 
 /** @throws TypeError, SyntaxError for a request of another version of Millrace: processes are replaced one by one */
 export function decodeRequest(body: MessageBody): ShardRequest {
-  const [text, lists, group] = Array.isArray(body) ? body : [body, []];
-  if (typeof text !== 'string' || !Array.isArray(lists)) throw new TypeError('a shard request is a text');
-  const { needs, queries } = JSON.parse(text) as ShardRequest;
+  const [needs, text, lists = [], group] = Array.isArray(body) ? body : [];
+  if (!Array.isArray(needs) || typeof text !== 'string' || !Array.isArray(lists)) {
+    throw new TypeError('a shard request is a list of commits and a text');
+  }
+  const asked = JSON.parse(text) as ShardQuery[];
   const beaten = lists as Beaten[];
-  const all = queries.map((query, at) => withBeaten(query, beaten[at] ?? null));
-  return typeof group === 'string' ? { needs, queries: all, group } : { needs, queries: all };
+  const queries =
+    beaten.length === 0 ? asked : asked.map((query, at) => withBeaten(query, beaten[at] ?? null));
+  return typeof group === 'string' ? { needs, queries, group } : { needs, queries };
 }
 
 type Beaten = CheckedDistinct['beaten'];

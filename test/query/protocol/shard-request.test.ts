@@ -56,8 +56,8 @@ test('a request comes as it was sent, with lone surrogates and names that JavaSc
 });
 
 test('what is no request of this version is refused', () => {
-  for (const body of [null, 7, ['0,1', '[]'], Buffer.from('{}')]) {
+  for (const body of [null, 7, '{}', ['0,1', '[]'], [[0, 1]], Buffer.from('{}')]) {
     assert.throws(() => decodeRequest(body), TypeError);
   }
-  assert.throws(() => decodeRequest('{'), SyntaxError);
+  assert.throws(() => decodeRequest([[], '{']), SyntaxError);
 });
