@@ -28,46 +28,33 @@ export type QueryAnswer =
   /** The answer would be too large, or would take too long. */
   | { readonly kind: 'refused'; readonly why: string };
 
+/** The result of a worker that has everything, and was asked for a text; null: there is none, or a refusal. @param at place of the query in its request */
+export function wholeAnswer([only, ...others]: readonly GatheredReply[], at: number): QueryAnswer | null {
+  const text = others.length === 0 ? decodeWholeAnswer(only?.answers[at] ?? null) : null;
+  return text === null ? null : { kind: 'text', text, configuration: only?.configuration ?? null };
+}
+
 /**
  * @param replies to the query, which is the only one of its request
  * @param deadlineMs on the clock of `performance.now()`
  * @returns null when an item of the page went away while its text was fetched, so that the page is another one now
  * @throws UnavailableError
  */
-export async function queryAnswer(
+export async function mergedAnswer(
   scatter: Scatter,
   one: GoodQuery,
   replies: readonly GatheredReply[],
   deadlineMs: number,
 ): Promise<QueryAnswer | null> {
-  const whole = wholeAnswer(replies);
-  if (whole !== null) return whole;
   try {
     const { query, replies: decided } = await decideDistinct(scatter, one, replies, deadlineMs);
-    return await mergedAnswer(scatter, { ...one, query }, decided, deadlineMs);
+    const answers = decided.map(({ answers: [body = null], configuration }) => ({ body, configuration }));
+    const merged = await mergedRows(scatter, { ...one, query }, answers, deadlineMs);
+    return merged && { kind: 'rows', ...merged, configuration: commonConfiguration(answers) };
   } catch (error) {
     if (error instanceof RefusedQueryError) return { kind: 'refused', why: error.message };
     throw error;
   }
-}
-
-/** The result of a worker that has everything, and was asked for a text; null: there is none, or a refusal. */
-function wholeAnswer([only, ...others]: readonly GatheredReply[]): QueryAnswer | null {
-  const text = others.length === 0 ? decodeWholeAnswer(only?.answers[0] ?? null) : null;
-  return text === null ? null : { kind: 'text', text, configuration: only?.configuration ?? null };
-}
-
-/** @returns null when a row of the page went away before its text was fetched. @throws RefusedQueryError, UnavailableError */
-async function mergedAnswer(
-  scatter: Scatter,
-  one: GoodQuery,
-  replies: readonly GatheredReply[],
-  deadlineMs: number,
-): Promise<QueryAnswer | null> {
-  const answers = replies.map(({ answers: [body = null], configuration }) => ({ body, configuration }));
-  const configuration = commonConfiguration(answers);
-  const merged = await mergedRows(scatter, one, answers, deadlineMs);
-  return merged && { kind: 'rows', ...merged, configuration };
 }
 
 function commonConfiguration([first, ...others]: readonly WorkerAnswer[]): string | null {

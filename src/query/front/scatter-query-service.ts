@@ -27,9 +27,9 @@ import { SocketTransport } from '../transport/sockets.ts';
 import { StreamTransport } from '../transport/streams.ts';
 import { type GatheredReply, gatheredReply } from './attempt.ts';
 import { outcomeOf } from './outcome.ts';
-import { type GoodQuery, type QueryAnswer, queryAnswer } from './query-answer.ts';
+import { type GoodQuery, mergedAnswer, type QueryAnswer, wholeAnswer } from './query-answer.ts';
 import { Scatter } from './scatter.ts';
-import { Targets } from './targets.ts';
+import { type TargetResolution, Targets } from './targets.ts';
 import { WorkerList } from './worker-list.ts';
 
 const progressPollMs = 20;
@@ -99,10 +99,14 @@ export class ScatterQueryService implements QueryService {
   async run(
     principal: ClientPrincipal,
     requests: readonly QueryRequest[],
-    options: QueryOptions,
+    { minVersion }: QueryOptions,
   ): Promise<QueryOutcome[]> {
     try {
-      return await this.#run(principal, requests, options);
+      if (minVersion !== null) await this.#untilVisible(principal, minVersion);
+      const deadlineMs = performance.now() + this.#limits.queryWaitMs;
+      if (!this.#progress.ready) await this.#untilProgressIsKnown(deadlineMs);
+      const checked = await Promise.all(requests.map((one) => this.#checked(principal, one)));
+      return await this.#outcomesOf(checked, deadlineMs);
     } catch (error) {
       if (!(error instanceof StoreUnavailableError) && !(error instanceof UnavailableError)) throw error;
       this.#unavailable += 1;
@@ -110,44 +114,20 @@ export class ScatterQueryService implements QueryService {
     }
   }
 
-  /** @throws StoreUnavailableError, UnavailableError */
-  async #run(
-    principal: ClientPrincipal,
-    requests: readonly QueryRequest[],
-    options: QueryOptions,
-  ): Promise<QueryOutcome[]> {
-    const { minVersion } = options;
-    if (minVersion !== null) await this.#untilVisible(principal, minVersion);
-    const deadlineMs = performance.now() + this.#limits.queryWaitMs;
-    if (!this.#progress.ready) await this.#untilProgressIsKnown(deadlineMs);
-    const commitSum = this.#progress.commits.reduce((sum, number) => sum + number, 0);
-    const checked = await Promise.all(requests.map((one) => this.#checked(principal, one, commitSum)));
-    const good = checked.filter((one) => one.ok);
-    const answers = good.length === 0 ? [] : await this.#answersTo(good, deadlineMs);
-    const answered = answers.values();
-    return checked.map((one) => {
-      if (!one.ok) return one;
-      const { value: answer } = answered.next();
-      assert(answer !== undefined, 'each good query has an answer');
-      return outcomeOf(one, answer, this.#secret);
-    });
+  /** Finds the index of a query, and checks the query against its fields. A promise of it can fail with StoreUnavailableError. */
+  #checked(principal: ClientPrincipal, request: QueryRequest): CheckedRequest | Promise<CheckedRequest> {
+    const { target, body, mistakes = [] } = request;
+    if (mistakes.length > 0) return withMistakes(mistakes, body);
+    const resolution = this.#targets.resolve(principal, target, this.#progress.commits);
+    return resolution instanceof Promise
+      ? resolution.then((resolved) => this.#checkedIn(principal, resolved, body))
+      : this.#checkedIn(principal, resolution, body);
   }
 
-  /**
-   * Finds the index of a query, and checks the query against its fields.
-   * @param commitSum number of commits in all partitions, as this front has heard of them
-   * @throws StoreUnavailableError
-   */
-  async #checked(
-    principal: ClientPrincipal,
-    { target, body, mistakes = [] }: QueryRequest,
-    commitSum: number,
-  ): Promise<CheckedRequest> {
-    if (mistakes.length > 0) return withMistakes(mistakes, body);
-    const resolution = await this.#targets.resolve(principal, target, commitSum);
+  #checkedIn({ tenant }: ClientPrincipal, resolution: TargetResolution, body: Json): CheckedRequest {
     if (!resolution.ok) return resolution;
     const { kind, scope, index: name, fields } = resolution.target;
-    const { schemas } = principal.tenant;
+    const { schemas } = tenant;
     const checked = checkQuery(body, {
       fields,
       isOpen: kind === 'auto',
@@ -167,17 +147,39 @@ export class ScatterQueryService implements QueryService {
       : good({ ...query, after });
   }
 
+  /** @throws UnavailableError */
+  async #outcomesOf(checked: readonly CheckedRequest[], deadlineMs: number): Promise<QueryOutcome[]> {
+    const good = checked.filter((one) => one.ok);
+    const answers = good.length === 0 ? [] : await this.#answersTo(good, deadlineMs);
+    const answered = answers.values();
+    return checked.map((one) => {
+      if (!one.ok) return one;
+      const { value: answer } = answered.next();
+      assert(answer !== undefined, 'each good query has an answer');
+      return outcomeOf(one, answer, this.#secret);
+    });
+  }
+
   /** Answers in the order of the queries. @throws UnavailableError */
   async #answersTo(queries: readonly GoodQuery[], deadlineMs: number): Promise<QueryAnswer[]> {
-    const asked = queries.map(({ index: { scope, index }, query, isText }): ShardQuery => {
-      return { scope, index, question: { kind: 'answer', query, isText } };
-    });
-    const replies = await this.#scatter.gather(asked, deadlineMs);
-    const answers = queries.map(async (one, at) => {
-      const answer = await queryAnswer(this.#scatter, one, repliesTo(replies, at), deadlineMs);
-      return answer === null ? await this.#answersTo([one], deadlineMs) : [answer];
-    });
-    return (await Promise.all(answers)).flat();
+    const replies = await this.#scatter.gather(queries.map(shardQueryOf), deadlineMs);
+    return await Promise.all(
+      queries.map(
+        (one, at) => wholeAnswer(replies, at) ?? this.#mergedAnswer(one, repliesTo(replies, at), deadlineMs),
+      ),
+    );
+  }
+
+  /** Asks again when the page has become another one. @throws UnavailableError */
+  async #mergedAnswer(
+    query: GoodQuery,
+    replies: readonly GatheredReply[],
+    deadlineMs: number,
+  ): Promise<QueryAnswer> {
+    const answer = await mergedAnswer(this.#scatter, query, replies, deadlineMs);
+    if (answer !== null) return answer;
+    const again = await this.#scatter.gather([shardQueryOf(query)], deadlineMs);
+    return wholeAnswer(again, 0) ?? (await this.#mergedAnswer(query, again, deadlineMs));
   }
 
   async #untilVisible({ tenant }: ClientPrincipal, minVersion: Version): Promise<void> {
@@ -199,6 +201,10 @@ function withMistakes(mistakes: readonly string[], body: Json): BadOutcome {
   const query = isJsonObject(body) ? body : {};
   const checked = checkQuery(query, { fields: new Map(), isOpen: true, isSchemaAlias: null });
   return { ok: false, status: 400, errors: checked.ok ? mistakes : [...mistakes, ...checked.errors] };
+}
+
+function shardQueryOf({ index: { scope, index }, query, isText }: GoodQuery): ShardQuery {
+  return { scope, index, question: { kind: 'answer', query, isText } };
 }
 
 /** The replies as if the query at that place were the only one of the request. */

@@ -85,7 +85,9 @@ export class Scatter {
     const gathering = { body: encodeRequest({ needs, queries }), startedMs: performance.now(), deadlineMs };
     const place = this.#gatherings.add(gathering);
     try {
-      const cover = await this.#cover(gathering);
+      const cover = (await this.#attempt(gathering)) ?? (await this.#coverLater(gathering));
+      const covered = cover.reduce((sum, { covers }) => sum + covers.size, 0);
+      assert(covered === this.partitionCount, 'a cover has every partition once');
       for (const { applied } of cover) {
         if (isNews(applied, needs)) await this.#untilHeard(applied, deadlineMs);
       }
@@ -95,70 +97,64 @@ export class Scatter {
     }
   }
 
-  /** @throws UnavailableError */
-  async #cover(gathering: Gathering): Promise<GatheredReply[]> {
-    let backOffMs = backOffFirstMs;
-    for (;;) {
-      const { holders } = this.workers;
-      const cover = await (holders === null
-        ? this.#attempt(gathering)
-        : this.#attemptGroups(gathering, holders));
-      if (cover !== null) {
-        const covered = cover.reduce((sum, { covers }) => sum + covers.size, 0);
-        assert(covered === this.partitionCount, 'a cover has every partition once');
-        return cover;
-      }
+  /** Tries again until a try ends in a complete cover. @throws UnavailableError */
+  async #coverLater(gathering: Gathering): Promise<GatheredReply[]> {
+    for (let backOffMs = backOffFirstMs; ; backOffMs = Math.min(backOffMs * 2, backOffMaxMs)) {
       if (performance.now() + backOffMs >= gathering.deadlineMs)
         throw new UnavailableError('partitions do not answer');
       await Promise.all([this.workers.refresh(), setTimeout(backOffMs)]);
-      backOffMs = Math.min(backOffMs * 2, backOffMaxMs);
+      const cover = await this.#attempt(gathering);
+      if (cover !== null) return cover;
     }
   }
 
   /** @returns null when this try did not end in a complete cover */
-  #attempt({ body, deadlineMs }: Gathering): Promise<GatheredReply[] | null> {
+  #attempt(gathering: Gathering): Promise<GatheredReply[] | null> {
     this.#attempts += 1;
-    const { workers } = this.workers;
-    const timeoutMs = Math.max(1, deadlineMs - performance.now());
+    const { holders } = this.workers;
     return new Promise((resolve) => {
-      const attempt = new Attempt(workers.length, this.partitionCount, (cover) => {
-        this.#attemptsNow.remove(place);
-        resolve(cover);
-      });
-      const place = this.#attemptsNow.add(attempt);
-      for (const worker of workers) {
-        this.#send(worker, body, timeoutMs, (reply) => attempt.take(worker.id, reply));
-      }
-      if (workers.length === 0) attempt.end(null);
+      if (holders === null) this.#askAll(gathering, resolve);
+      else this.#askGroups(gathering, holders, resolve);
     });
   }
 
-  /** @returns null when this try did not end in a complete cover */
-  #attemptGroups(
+  #askAll({ body, deadlineMs }: Gathering, onEnd: (cover: GatheredReply[] | null) => void): void {
+    const { workers } = this.workers;
+    const timeoutMs = Math.max(1, deadlineMs - performance.now());
+    const attempt = new Attempt(workers.length, this.partitionCount, (cover) => {
+      this.#attemptsNow.remove(place);
+      onEnd(cover);
+    });
+    const place = this.#attemptsNow.add(attempt);
+    for (const worker of workers) {
+      this.#send(worker, body, timeoutMs, (reply) => attempt.take(worker.id, reply));
+    }
+    if (workers.length === 0) attempt.end(null);
+  }
+
+  #askGroups(
     { body, deadlineMs }: Gathering,
     holders: GroupHolders<LiveWorker>,
-  ): Promise<GatheredReply[] | null> {
-    this.#attempts += 1;
+    onEnd: (cover: GatheredReply[] | null) => void,
+  ): void {
     const of = holders.length;
-    return new Promise((resolve) => {
-      const attempt = new GroupAttempt({
-        groups: of,
-        holders: () => this.workers.holders,
-        sizeOf: (index) => partitionsOf({ index, of }, this.partitionCount).length,
-        standing: this.#standing,
-        send: (worker, index, onReply) => {
-          const timeoutMs = Math.max(1, deadlineMs - performance.now());
-          const asked = forGroup(body, formatGroup({ index, of }));
-          this.#send(worker, asked, timeoutMs, onReply);
-        },
-        onEnd: (cover) => {
-          this.#groupAttemptsNow.remove(place);
-          resolve(cover);
-        },
-      });
-      const place = this.#groupAttemptsNow.add(attempt);
-      attempt.begin();
+    const attempt = new GroupAttempt({
+      groups: of,
+      holders: () => this.workers.holders,
+      sizeOf: (index) => partitionsOf({ index, of }, this.partitionCount).length,
+      standing: this.#standing,
+      send: (worker, index, onReply) => {
+        const timeoutMs = Math.max(1, deadlineMs - performance.now());
+        const asked = forGroup(body, formatGroup({ index, of }));
+        this.#send(worker, asked, timeoutMs, onReply);
+      },
+      onEnd: (cover) => {
+        this.#groupAttemptsNow.remove(place);
+        onEnd(cover);
+      },
     });
+    const place = this.#groupAttemptsNow.add(attempt);
+    attempt.begin();
   }
 
   /** @param onEnd called once, with null when the worker cannot be asked */

@@ -17,7 +17,7 @@ export interface ResolvedTarget extends ScopedIndex {
 export type TargetResolution = { readonly ok: true; readonly target: ResolvedTarget } | BadOutcome;
 
 interface ReadFields {
-  readonly commitSum: number;
+  readonly commits: readonly number[];
   readonly fields: ReadonlyMap<string, FieldType> | null;
 }
 
@@ -32,26 +32,26 @@ export class Targets {
   constructor(private readonly autoFields: AutoFields) {}
 
   /**
-   * @param commitSum number of commits in all partitions. While it stays, no item and no new field became visible
-   * @throws StoreUnavailableError
+   * @param commits as `Progress` has them. While they are the same list, no item and no new field became visible
+   * @returns a promise where fields may have to be read, which can fail with StoreUnavailableError
    */
-  async resolve(
+  resolve(
     principal: ClientPrincipal,
     target: QueryTarget,
-    commitSum: number,
-  ): Promise<TargetResolution> {
+    commits: readonly number[],
+  ): TargetResolution | Promise<TargetResolution> {
     if (!mayAsk(principal, target)) return forbidden;
     const scope = { tenant: principal.tenant.alias, environmentId: principal.environment.id };
     return target.kind === 'index'
       ? resolveIndex(principal, scope, target.alias)
-      : await this.#resolveAuto(principal, scope, target, commitSum);
+      : this.#resolveAuto(principal, scope, target, commits);
   }
 
   async #resolveAuto(
     { tenant, environment }: ClientPrincipal,
     scope: EnvironmentScope,
     { sourceGroup, type }: Extract<QueryTarget, { kind: 'auto' }>,
-    commitSum: number,
+    commits: readonly number[],
   ): Promise<TargetResolution> {
     if (!tenant.sourceGroups.has(sourceGroup)) {
       return unknown(`No source group has the alias ${quote(sourceGroup)}`);
@@ -60,7 +60,7 @@ export class Targets {
     if (definition?.kind !== 'auto') {
       return unknown(`The source group ${quote(sourceGroup)} is not auto-indexed in this environment`);
     }
-    const fields = await this.#fields(definition.tenant, definition.sourceId, type, commitSum);
+    const fields = await this.#fields(definition.tenant, definition.sourceId, type, commits);
     if (fields === null) {
       return unknown(`The source group ${quote(sourceGroup)} has no entities of the type ${quote(type)}`);
     }
@@ -71,13 +71,13 @@ export class Targets {
     tenant: string,
     sourceId: string,
     type: string,
-    commitSum: number,
+    commits: readonly number[],
   ): Promise<ReadonlyMap<string, FieldType> | null> {
     const key = `${tenant}:${sourceId}:${type}`;
     const read = this.#read.get(key);
-    if (read !== undefined && read.commitSum === commitSum) return read.fields;
+    if (read !== undefined && read.commits === commits) return read.fields;
     const fields = await this.autoFields.read(tenant, sourceId, type);
-    this.#read.set(key, { commitSum, fields });
+    this.#read.set(key, { commits, fields });
     return fields;
   }
 }
