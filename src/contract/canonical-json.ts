@@ -6,42 +6,30 @@ import { isJsonObject, type JsonObject, setOwn } from './json.ts';
  * @param value plain data, which JSON writes whole
  */
 export function canonicalJson(value: object | string | number | boolean | null): string {
-  return JSON.stringify(inOrder(value));
+  return JSON.stringify(isInOrder(value) ? value : inOrder(value));
 }
 
-/** The value itself when it is in order already: then nothing is copied, which makes this fast. */
-function inOrder(value: unknown): unknown {
-  if (Array.isArray(value)) return itemsInOrder(value);
-  return isJsonObject(value) ? membersInOrder(value) : value;
-}
-
-function itemsInOrder(items: readonly unknown[]): readonly unknown[] {
-  let copy: unknown[] | null = null;
-  for (let at = 0; at < items.length; at += 1) {
-    const item = items[at];
-    if (typeof item !== 'object' || item === null) continue;
-    const ordered = inOrder(item);
-    if (ordered === item) continue;
-    copy ??= [...items];
-    copy[at] = ordered;
+/** What we make ourselves has its names in order, and need not be copied. */
+function isInOrder(value: unknown): boolean {
+  if (Array.isArray(value)) return value.every(isInOrder);
+  if (!isJsonObject(value)) return true;
+  let before = '';
+  for (const name of Object.keys(value)) {
+    if (name < before || !isInOrder(value[name])) return false;
+    before = name;
   }
-  return copy ?? items;
+  return true;
+}
+
+function inOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOrder);
+  return isJsonObject(value) ? membersInOrder(value) : value;
 }
 
 /** Members ordered by name; names that are array indexes come first, where every engine puts them. */
 function membersInOrder(members: JsonObject): object {
-  const names = Object.keys(members);
-  const ordered = sorted(names);
-  let isSame = true;
-  const values = ordered.map((name, at) => {
-    const member = members[name] ?? null;
-    const value = inOrder(member);
-    if (value !== member || name !== names[at]) isSame = false;
-    return value;
-  });
-  if (isSame) return members;
   const copy: Record<string, unknown> = {};
-  for (const [at, name] of ordered.entries()) setOwn(copy, name, values[at] ?? null);
+  for (const name of sorted(Object.keys(members))) setOwn(copy, name, inOrder(members[name] ?? null));
   return copy;
 }
 

@@ -2,7 +2,7 @@
  * `nextPageToken`: the place of the last row of a page, signed. The next page goes on behind that row, whatever came
  * and went in between. A token holds for one query only: same tenant, environment, index, filters, search and sort.
  */
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { smallBodyBytesMax } from '../contract/limits.ts';
 import { queryIdentity } from '../search/check/query.ts';
@@ -16,8 +16,8 @@ const deflateBytesMin = 512;
 /** A request could not carry more. It also bounds what a hostile token can make us unpack. */
 const placeBytesMax = 8 * smallBodyBytesMax;
 
-const plainPlace = 0;
-const deflatedPlace = 1;
+/** The first character of what is sealed. */
+const [plainPlace, deflatedPlace] = ['\0', '\x01'] as const;
 
 /** The query to which a token is bound. */
 export interface TokenUse extends ScopedIndex {
@@ -31,13 +31,13 @@ export function tokenUse({ scope, index }: ScopedIndex, query: CheckedQuery): To
 }
 
 /** A token for a place: text of `A-Za-z0-9_-`. */
-export function sealToken(secret: Buffer, use: TokenUse, place: RowPlace): string {
+export function sealToken(secret: KeyObject, use: TokenUse, place: RowPlace): string {
   const payload = encodePlace(place);
   return Buffer.concat([sign(secret, use, payload), payload]).toString('base64url');
 }
 
 /** The place of a token; null when we did not write the token, or wrote it for another use. */
-export function openToken(secret: Buffer, use: TokenUse, token: string): RowPlace | null {
+export function openToken(secret: KeyObject, use: TokenUse, token: string): RowPlace | null {
   if (!/^[\w-]+$/.test(token)) return null;
   const sealed = Buffer.from(token, 'base64url');
   // We write each token in one form. Another text of the same bytes is not ours.
@@ -47,22 +47,22 @@ export function openToken(secret: Buffer, use: TokenUse, token: string): RowPlac
   return decodePlace(payload);
 }
 
-function sign(secret: Buffer, { scope, index, identity }: TokenUse, payload: Buffer): Buffer {
+function sign(secret: KeyObject, { scope, index, identity }: TokenUse, payload: Buffer): Buffer {
   const use = JSON.stringify(['nextPageToken', scope.tenant, scope.environmentId, index, identity]);
   return createHmac('sha256', secret).update(use).update(payload).digest().subarray(0, macBytes);
 }
 
 function encodePlace({ values, originId, sourceId }: RowPlace): Buffer {
-  const text = Buffer.from(JSON.stringify([values, originId, sourceId]));
-  return text.length < deflateBytesMin
-    ? Buffer.concat([Buffer.of(plainPlace), text])
-    : Buffer.concat([Buffer.of(deflatedPlace), deflateRawSync(text)]);
+  const payload = Buffer.from(`${plainPlace}${JSON.stringify([values, originId, sourceId])}`);
+  if (payload.length <= deflateBytesMin) return payload;
+  return Buffer.concat([Buffer.from(deflatedPlace), deflateRawSync(payload.subarray(plainPlace.length))]);
 }
 
 function decodePlace(payload: Buffer): RowPlace | null {
   try {
     const body = payload.subarray(1);
-    const text = payload[0] === plainPlace ? body : inflateRawSync(body, { maxOutputLength: placeBytesMax });
+    const isPlain = payload.toString('latin1', 0, plainPlace.length) === plainPlace;
+    const text = isPlain ? body : inflateRawSync(body, { maxOutputLength: placeBytesMax });
     const [values, originId, sourceId] = JSON.parse(text.toString()) as [RowPlace['values'], string, string];
     return { values, originId, sourceId };
   } catch {

@@ -1,4 +1,5 @@
 /** Turns the answer to a query into its outcome. */
+import type { KeyObject } from 'node:crypto';
 import { sealToken, tokenUse } from '../next-page-token.ts';
 import type { QueryOutcome, QueryResult } from '../query-service.ts';
 import { resultText } from '../result/result-text.ts';
@@ -6,7 +7,7 @@ import type { MergedRows } from './merged-rows.ts';
 import type { GoodQuery, QueryAnswer } from './query-answer.ts';
 
 /** @param secret signs tokens */
-export function outcomeOf(query: GoodQuery, answer: QueryAnswer, secret: Buffer): QueryOutcome {
+export function outcomeOf(query: GoodQuery, answer: QueryAnswer, secret: KeyObject): QueryOutcome {
   if (answer.kind === 'refused') return { ok: false, status: 400, errors: [answer.why] };
   const { subject } = query;
   const { configuration } = answer;
@@ -18,7 +19,7 @@ export function outcomeOf(query: GoodQuery, answer: QueryAnswer, secret: Buffer)
 function resultOf(
   { index, query, aliases }: GoodQuery,
   { total, rows, facets: merged }: MergedRows,
-  secret: Buffer,
+  secret: KeyObject,
 ): QueryResult {
   const last = rows.length === query.pageSize ? rows.at(-1) : undefined;
   const nextPageToken = last === undefined ? null : sealToken(secret, tokenUse(index, query), last.place);

@@ -1,4 +1,5 @@
 /** The front's side of a query: checks it, sends it to all workers, and merges their answers. */
+import { createSecretKey, type KeyObject } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { ClientPrincipal } from '../../config/configuration.ts';
 import { defaultFrontLimits, type FrontLimits } from '../../contract/front-limits.ts';
@@ -59,7 +60,7 @@ export interface QueryCounters {
 
 export class ScatterQueryService implements QueryService {
   readonly #limits: Pick<FrontLimits, 'minVersionWaitMs' | 'queryWaitMs'>;
-  readonly #secret: Buffer;
+  readonly #secret: KeyObject;
   readonly #progress: Progress;
   readonly #targets: Targets;
   readonly #sockets = new SocketTransport();
@@ -70,7 +71,7 @@ export class ScatterQueryService implements QueryService {
 
   constructor({ store, processId, progress, autoFields, limits }: ScatterQueryServiceOptions) {
     this.#limits = limits ?? defaultFrontLimits;
-    this.#secret = store.secret;
+    this.#secret = createSecretKey(store.secret);
     this.#progress = progress;
     this.#targets = new Targets(autoFields);
     this.#streams = new StreamTransport(store.messages, processId);

@@ -1,5 +1,6 @@
 /** A shard's answer to one question, encoded for its way to the front. */
 
+import type { KeyObject } from 'node:crypto';
 import { chain, type Maybe, mapInTurn, Unfinished } from '../../lib/pace.ts';
 import { type Analyzer, plainAnalyzer } from '../../search/analysis/analyzer.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
@@ -21,7 +22,7 @@ import { encodeWholeAnswer } from '../protocol/whole-answer.ts';
 
 export interface AnswerOptions {
   /** Signs tokens. */
-  readonly secret: Buffer;
+  readonly secret: KeyObject;
   /** This worker has all partitions. */
   readonly isWhole: boolean;
 }

@@ -1,4 +1,5 @@
 /** Answers the queries of the fronts in a worker. */
+import { createSecretKey } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { copyBehindMs, queryCpuMs as queryCpuMsDefault } from '../../contract/limits.ts';
 import type { Store } from '../../store/store.ts';
@@ -56,7 +57,7 @@ export class Responder {
   constructor(private readonly options: ResponderOptions) {
     const { store, workerId, shards, queryCpuMs = queryCpuMsDefault } = options;
     this.#listener = new WorkerListener(store.messages, workerId, (inbound) => this.#take(inbound));
-    this.#terms = { secret: store.secret, queryCpuMs };
+    this.#terms = { secret: createSecretKey(store.secret), queryCpuMs };
     shards.onProgress(() => this.#recheckSoon());
   }
 

@@ -46,7 +46,7 @@ export function checkCondition(condition: JsonObject, place: string, check: Filt
   if (operator === null) return null;
   if (isGeoOperator(operator)) {
     const value = checkGeoCondition(meaning, field, operator, sent, place, mistakes);
-    return { kind: 'condition', field, operator, value, caseInsensitive: false };
+    return { caseInsensitive: false, field, kind: 'condition', operator, value };
   }
   if (operator === 'contains' && typeof sent === 'string' && sent.includes('*')) check.patterns += 1;
   const listed = operator === 'in' && typeof sent === 'string' ? itemsOfText(sent) : sent;
@@ -54,7 +54,8 @@ export function checkCondition(condition: JsonObject, place: string, check: Filt
   const value = isOfUse ? readValue(meaning, listed, `${place}.value`, mistakes) : listed;
   if (value === unreadable) return null;
   checkValue(meaning, operator, value, `${place}.value`, mistakes);
-  return { kind: 'condition', field, operator, value, caseInsensitive: caseInsensitive === true };
+  // In this order `canonicalJson` need not copy it.
+  return { caseInsensitive: caseInsensitive === true, field, kind: 'condition', operator, value };
 }
 
 function checkOperator(operator: Json, place: string, mistakes: Mistakes): FilterOperator | null {
