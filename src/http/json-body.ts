@@ -1,12 +1,12 @@
 /** The JSON of a body, and what the platform does not take of it (docs/reference/http.md "Conventions"). */
-import { isUtf8 } from 'node:buffer';
 import { isJsonObject, type Json } from '../contract/json.ts';
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** The value of JSON text in UTF-8; undefined when the bytes are no such text. */
 export function parseJson(bytes: Uint8Array): Json | undefined {
-  if (!isUtf8(bytes)) return undefined;
   try {
-    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()) as Json;
+    return JSON.parse(utf8.decode(bytes)) as Json;
   } catch {
     return undefined;
   }

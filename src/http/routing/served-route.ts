@@ -58,5 +58,6 @@ const none: readonly string[] = [];
 
 function parameterReader(count: number): ServedRoute['parametersOf'] {
   if (count === 0) return () => none;
-  return (request) => Array.from({ length: count }, (_, at) => request.getParameter(at));
+  const places = Array.from({ length: count }, (_, at) => at);
+  return (request) => places.map((at) => request.getParameter(at));
 }

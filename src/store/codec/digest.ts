@@ -1,7 +1,7 @@
 /** Short digests: of subjects in announcements, and of stored bytes to see whether they changed. */
 import xxhash from 'xxhash-wasm';
 
-const { h64, h64Raw } = await xxhash();
+const { h32, h64, h64Raw } = await xxhash();
 
 export const digestBytes = 8;
 
@@ -23,6 +23,11 @@ export function digestOf(subject: string | Buffer): Buffer {
 export function digestText(subject: string): string {
   word[0] = h64(subject);
   return wordBuffer.toString('latin1');
+}
+
+/** A digest of 32 bits, where two that are equal do no harm. */
+export function digestNumber(text: string): number {
+  return h32(text);
 }
 
 /** Digests of many subjects, one behind the other. */
