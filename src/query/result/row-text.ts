@@ -8,7 +8,6 @@ import { pace } from '../../lib/pace.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
 import { highlightsName } from '../../search/highlight/highlighter.ts';
 import type { RowPlace } from '../../search/shard-answer.ts';
-import { timeText } from './time-text.ts';
 
 export interface RowValues {
   readonly place: RowPlace;
@@ -56,7 +55,7 @@ export function rowText(
   { isWithScore, fields: shown, distanceAt }: RowForm,
 ): RowText {
   const ids = `{"_originId":${JSON.stringify(originId)},"_sourceGuid":${JSON.stringify(sourceId)}`;
-  const updatedAt = `,"_updatedAt":"${timeText(updatedAtMs)}"`;
+  const updatedAt = `,"_updatedAt":"${new Date(updatedAtMs).toISOString()}"`;
   const scoreText = isWithScore ? `,"_score":${score}` : '';
   const distanceText = distanceAt === null ? '' : `,"_distance":${values[distanceAt] ?? null}`;
   // Clients name the fields of auto-indexed types, and may name one like a built-in field. The fields of an index
