@@ -69,6 +69,7 @@ export function codeFullSchema(program: CodeProgram, { runner }: TenantCode, par
     ...reachedBy([program.code], needsOf(program), partials),
     claimsUrl: false,
     makesView: members.includes('properties'),
+    hasActions,
     claims: (input) => claimsOf(made(new Build(input))),
     actions: hasActions ? (input) => resolvedActions(input, runner, program) : () => [],
     destinations: hasActions ? (input) => destinationsOf(made(new Build(input))) : () => [],
