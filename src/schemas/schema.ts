@@ -33,6 +33,7 @@ export interface FullSchema extends TriggeredSchema {
   readonly makesView: boolean;
   claims(input: BuildInput): Maybe<ViewClaims>;
   build(input: BuildInput): Maybe<BuiltView>;
+  readonly hasActions: boolean;
   actions(input: BuildInput): ResolvedAction[];
   /** Webhooks that the view is meant for; they depend on the entity alone. */
   destinations(input: BuildInput): ResolvedDestination[];

@@ -56,7 +56,19 @@ export class PlaceTable {
 
   /** The place of a key; -1 when it is not there. */
   find(key: PlainValue): number {
+    return this.#find(key, hashOf(key, this.#seed));
+  }
+
+  /** The place of a key. One that is not there is added at `place`. */
+  findOrAdd(key: PlainValue, place: number): number {
     const hash = hashOf(key, this.#seed);
+    const known = this.#find(key, hash);
+    if (known >= 0) return known;
+    this.#add(hash, place);
+    return place;
+  }
+
+  #find(key: PlainValue, hash: number): number {
     const segment = this.#segmentOf(hash);
     for (let slot = segment.firstOf(hash); slot >= 0; slot = segment.nextOf(hash, slot)) {
       const place = segment.placeAt(slot);
@@ -67,8 +79,11 @@ export class PlaceTable {
 
   /** Adds a key that is not there. */
   add(key: PlainValue, place: number): void {
+    this.#add(hashOf(key, this.#seed), place);
+  }
+
+  #add(hash: number, place: number): void {
     if (this.#segments === null && this.#size === entriesMax) this.#divide();
-    const hash = hashOf(key, this.#seed);
     this.#segmentOf(hash).add(hash, place);
     this.#size += 1;
   }

@@ -36,8 +36,9 @@ class Both {
 
   add(each: Key): void {
     const place = this.keys.length;
+    assert.equal(this.table.findOrAdd(each, place), place);
     this.keys.push(each);
-    this.table.add(each, place);
+    assert.equal(this.table.findOrAdd(each, place + 1), place);
     this.expected.set(each, place);
   }
 

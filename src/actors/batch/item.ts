@@ -6,6 +6,7 @@ import { stringified } from '../../contract/large-json/stringify-in-parts.ts';
 import { diagnosticsPerBuildMax } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
 import { chain, type Maybe, pace, repeat } from '../../lib/pace.ts';
+import type { BuiltItem } from '../../schemas/build/outcome.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
 import { fitField, fitsAsItIs } from '../../search/fields/fit.ts';
 import { decidesNothing } from '../../search/fields/infer.ts';
@@ -95,7 +96,7 @@ export function itemOf(
   const updatedAtMs = Math.floor(stamp / 1000);
   return chain(mapped?.fields ?? decisiveValues(entity.properties), (values) =>
     chain(fitFields(values, types), ({ fields, misfits }) =>
-      chain(isLarge ? stringified(fields) : JSON.stringify(fields), (fieldsText) => {
+      chain(fieldsTextOf(mapped, fields, isLarge), (fieldsText) => {
         const withoutRoom = builder.schema === null ? fieldsWithoutRoom(values, types) : [];
         return {
           item: { sourceId, originId, updatedAtMs, fields, fieldsText, fittedTo: types },
@@ -104,6 +105,12 @@ export function itemOf(
       }),
     ),
   );
+}
+
+/** JSON text of the fields of an item: of most it was written already. */
+function fieldsTextOf(mapped: BuiltItem | null, fields: JsonObject, isLarge: boolean): Maybe<string> {
+  if (mapped !== null && mapped.text !== null && fields === mapped.fields) return mapped.text;
+  return isLarge ? stringified(fields) : JSON.stringify(fields);
 }
 
 /**

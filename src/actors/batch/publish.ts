@@ -56,7 +56,8 @@ export async function publishTurns(
   const whole = turns.filter(({ only }) => only === null);
   for (const [tenant, ofTenant] of groupBy(whole, ({ tenantAlias }) => tenantAlias)) {
     const { writes, touched } = await new Slice(sliceMs).run(indexChanges(tenant, ofTenant));
-    const asked = (await Promise.all(ofTenant.map((turn) => actionDependents(turn, sandbox)))).flat();
+    const acting = ofTenant.filter(mayAct);
+    const asked = (await Promise.all(acting.map((turn) => actionDependents(turn, sandbox)))).flat();
     if (writes.length === 0 && touched.length === 0 && asked.length === 0) continue;
     // Outputs of the same batch are built after this and see the change anyway.
     const inBatch = new Set(ofTenant.map(({ sourceId, originId }) => `${sourceId}:${originId}`));
@@ -136,13 +137,20 @@ function entryOf(
   return { tenant, sourceId, lookupKey, originId, layoutId, projection };
 }
 
+/** Few schemas have actions. */
+function mayAct({ place, entity, isChange }: Turn): boolean {
+  if (place === null || entity === null || !isChange) return false;
+  return place.tenant.schemasFor(place.source.sourceGroup, entity.type).some(({ hasActions }) => hasActions);
+}
+
 /** What the `actions` of the schemas ask to process when the entity changes. */
 async function actionDependents(turn: Turn, sandbox: CodeSandbox): Promise<[string, EntityRef][]> {
-  const { place, entity, isChange } = turn;
-  if (place === null || entity === null || !isChange) return [];
+  const { place, entity } = turn;
+  if (place === null || entity === null) return [];
   const dependents = new Set<string>();
   for (const { id: environmentId } of place.source.environments) {
     for (const schema of place.tenant.schemasFor(place.source.sourceGroup, entity.type)) {
+      if (!schema.hasActions) continue;
       const replies = new CodeReplies();
       const code: BuildInput['code'] = (key, call) => replies.code(key, call);
       const texts = new LongTexts();

@@ -31,6 +31,8 @@ export interface BuiltView extends BuildOutcome {
 export interface BuiltItem extends BuildOutcome {
   /** Mapped values, not yet fitted to the types of the index. */
   readonly fields: JsonObject;
+  /** The JSON text of the fields as `JSON.stringify` would write it; null when that is not certain. */
+  readonly text: string | null;
   /** True when work on them pauses. */
   readonly isLarge: boolean;
 }

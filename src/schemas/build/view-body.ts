@@ -131,6 +131,14 @@ function charactersOf(target: ViewRef | null): number {
 
 /** Writes the JSON of an index item, in which a reference has no place: a partial that brings one gets null there. */
 export class ItemWriter extends BodyWriter {
+  /** Members of values may have numbers as names, which `JSON.parse` puts in front. */
+  #hasMembers = false;
+
+  override member(before: string, name: string, json: string): boolean {
+    this.#hasMembers = true;
+    return super.member(before, name, json);
+  }
+
   override reference(): void {
     this.value('null');
   }
@@ -140,7 +148,8 @@ export class ItemWriter extends BodyWriter {
     const text = this.finish().texts.join('');
     return chain(parsed(text), (fields) => {
       assert(isJsonObject(fields), 'properties make an object');
-      return { fields, isLarge: text.length > largeJsonCharacters, ...build.outcome() };
+      const isLarge = text.length > largeJsonCharacters;
+      return { fields, text: this.#hasMembers ? null : text, isLarge, ...build.outcome() };
     });
   }
 }

@@ -69,6 +69,7 @@ export function codeFullSchema(program: CodeProgram, { runner }: TenantCode, par
     ...reachedBy([program.code], needsOf(program), partials),
     claimsUrl: false,
     makesView: members.includes('properties'),
+    hasActions,
     claims: (input) => claimsOf(made(new Build(input))),
     actions: hasActions ? (input) => resolvedActions(input, runner, program) : () => [],
     destinations: hasActions ? (input) => destinationsOf(made(new Build(input))) : () => [],
@@ -109,8 +110,10 @@ export function codeIndexSchema(
         codeEntityText(build, input.entity),
         `index ${alias}`,
       );
-      if (reply === null) return { fields: {}, isLarge: false, ...build.outcome() };
-      return chain(writeCodeValue(build, reply.value, body, program), () => body.item(build));
+      if (reply === null) return { fields: {}, text: null, isLarge: false, ...build.outcome() };
+      const written = writeCodeValue(build, reply.value, body, program);
+      // What code has written may stand in another order than it is read.
+      return chain(written, () => chain(body.item(build), (item) => ({ ...item, text: null })));
     },
   };
 }

@@ -30,9 +30,10 @@ export function compileFullSchema(alias: string, at: Cursor, surroundings: Surro
     triggers,
     ...reached(at, needs, partials),
     makesView: true,
+    hasActions: !at.member('actions').isAbsent,
     claimsUrl: !at.member('route').member('url').isAbsent,
     claims: (input) => claims(rootFrame(input)),
-    actions: at.member('actions').isAbsent ? () => [] : (input) => actions(rootFrame(input)),
+    actions: (input) => actions(rootFrame(input)),
     destinations: at.member('destinations').isAbsent ? () => [] : (input) => destinations(rootFrame(input)),
     build: (input) => {
       const frame = rootFrame(input);

@@ -25,7 +25,7 @@ export function element(value: Json, index: number): Json {
  * A value as the list that an array maps: null is nothing, what is no array is the only element
  * (docs/reference/mapping-language.md "array").
  */
-export function listOf(value: Json): readonly Json[] {
+export function listOf(value: Json): Json[] {
   if (value === null) return [];
   return Array.isArray(value) ? value : [value];
 }

@@ -19,18 +19,21 @@ import { compileLookup } from '../lookup/lookup.ts';
 interface ArrayInput {
   readonly isLookup: boolean;
   readonly list: (frame: Frame) => Maybe<readonly Json[]>;
+  /** The list where it is a value of what the build has; null where it may be many times as large: of lookups and paths. */
+  readonly whole: ((frame: Frame) => Json[]) | null;
 }
 
-const emptyInput: ArrayInput = { isLookup: false, list: () => [] };
+const emptyInput: ArrayInput = { isLookup: false, list: () => [], whole: null };
 const identifier = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** `{type: "array", input, items?, var?}`; without `items` the elements are copied. */
 export function compileArray(at: Cursor, context: DefinitionContext): Definition {
   if (at.object(['type', 'input', 'items', 'var']) === null) return nullDefinition;
-  const { isLookup, list } = compileInput(at.member('input'), context);
+  const { isLookup, list, whole } = compileInput(at.member('input'), context);
   const variable = readVariable(at.member('var'));
   const items = at.member('items');
-  if (items.isAbsent) return { mayRefer: false, write: writeList(list, writeCopy) };
+  if (items.isAbsent)
+    return { mayRefer: false, write: whole === null ? writeList(list, writeCopy) : writeWhole(whole) };
   const item = context.inner(items, context.scope.inside(variable, isLookup));
   return {
     mayRefer: item.mayRefer,
@@ -48,6 +51,10 @@ function followed(write: Write): WriteElement {
     body.enter(`[${index}]`);
     return chain(write(frame, body), () => body.leave());
   };
+}
+
+function writeWhole(whole: NonNullable<ArrayInput['whole']>): Write {
+  return (frame, body) => body.copy(whole(frame));
 }
 
 function writeList(list: ArrayInput['list'], write: WriteElement): Write {
@@ -95,14 +102,15 @@ function compileInput(at: Cursor, context: DefinitionContext): ArrayInput {
   const { json } = at;
   if (isJsonObject(json) && !Object.hasOwn(json, '$exp')) return compileSource(at, context);
   const { value } = compileField(at, context.scope);
-  return { isLookup: false, list: (frame) => listOf(value(frame)) };
+  const list = (frame: Frame) => listOf(value(frame));
+  return { isLookup: false, list, whole: list };
 }
 
 function compileSource(at: Cursor, context: DefinitionContext): ArrayInput {
   const [name, ...rest] = at.names();
   if (name === '$path' && rest.length === 0) return compilePathInput(at.member('$path'), context.scope);
   if (name === '$lookup' && rest.length === 0) {
-    return { isLookup: true, list: compileLookup(at.member('$lookup'), context) };
+    return { isLookup: true, list: compileLookup(at.member('$lookup'), context), whole: null };
   }
   for (const unknown of at.names().filter((key) => key !== '$path' && key !== '$lookup')) {
     const known = ['$path', '$lookup', '$exp'];
@@ -115,5 +123,5 @@ function compileSource(at: Cursor, context: DefinitionContext): ArrayInput {
 function compilePathInput(at: Cursor, scope: Scope): ArrayInput {
   const text = at.text('Write a path such as `$.p.tags[*]`.');
   const path = text === null ? null : parseAt(at, () => compilePath(text, scope));
-  return path === null ? emptyInput : { isLookup: false, list: path.list };
+  return path === null ? emptyInput : { isLookup: false, list: path.list, whole: null };
 }

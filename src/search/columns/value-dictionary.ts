@@ -100,8 +100,9 @@ export class ValueDictionary {
 
   /** Adds a use of a value. It must not be full. @returns its code, which may be a new one */
   acquire(value: PlainValue): number {
-    const known = this.codeOf(value);
-    const code = known < 0 ? this.#allot(value) : known;
+    const next = this.#free.at(-1) ?? this.#values.length;
+    const code = this.#codes.findOrAdd(value, next);
+    if (code === next) this.#allot(code, value);
     this.#uses[code] = (this.#uses[code] ?? 0) + 1;
     return code;
   }
@@ -175,23 +176,17 @@ export class ValueDictionary {
     return trigrams.candidates(parts);
   }
 
-  #allot(value: PlainValue): number {
+  /** Gives a value the code that is free next. */
+  #allot(code: number, value: PlainValue): void {
     assert(!this.isFull, 'there is room for another code');
-    const code = this.#free.pop() ?? this.#newCode();
-    this.#codes.add(value, code);
-    this.#values.set(code, value);
+    if (this.#free.pop() === undefined) this.#values.push(value);
+    else this.#values.set(code, value);
     this.#uses[code] = 0;
     this.#keys[code] = orderKey(value);
     this.#textUnits += unitsOf(value);
     if (this.#trigrams !== null && code < this.#trigrams.builtTo && typeof value === 'string') {
       this.#trigrams.add(code, value);
     }
-    return code;
-  }
-
-  #newCode(): number {
-    this.#values.push(undefined);
-    return this.#values.length - 1;
   }
 }
 

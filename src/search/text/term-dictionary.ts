@@ -112,14 +112,20 @@ export class TermDictionary {
     return this.#terms.at(place) ?? '';
   }
 
-  /** Adds a term that is not there and not empty. @returns its place */
-  add(term: string): number {
-    const place = this.#terms.length;
-    if (place === this.#outlines.length) this.#reserve(place * 2);
-    this.#places.add(term, place);
+  /** All places are below this. */
+  get end(): number {
+    return this.#terms.length;
+  }
+
+  /** The place of a term that is not empty. One that is not there is added at the end. */
+  findOrAdd(term: string): number {
+    const { end } = this;
+    const place = this.#places.findOrAdd(term, end);
+    if (place < end) return place;
+    if (end === this.#outlines.length) this.#reserve(end * 2);
     this.#terms.push(term);
-    this.#outlines[place] = outlineOf(term);
-    return place;
+    this.#outlines[end] = outlineOf(term);
+    return end;
   }
 
   /** The places of every term within a distance of `bound` (0 to 2), by distance. */

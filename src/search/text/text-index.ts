@@ -61,15 +61,12 @@ export class TextIndex {
   /** @param words must be distinct. The doc must be new to this field, or swept out of it */
   add(doc: number, words: readonly string[]): void {
     for (const word of words) {
-      const place = this.terms.placeOf(word);
-      this.postings.add(place < 0 ? this.#addTerm(word) : place, doc);
+      const { end } = this.terms;
+      const place = this.terms.findOrAdd(word);
+      if (place === end) this.#stems?.add(word);
+      this.postings.add(place, doc);
     }
     this.#postingCount += words.length;
-  }
-
-  #addTerm(word: string): number {
-    this.#stems?.add(word);
-    return this.terms.add(word);
   }
 
   /** The places of the terms with a stem. */

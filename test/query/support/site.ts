@@ -41,6 +41,7 @@ function fullSchema(alias: string): FullSchema {
   return {
     ...schema,
     makesView: true,
+    hasActions: false,
     claimsUrl: false,
     claims: unused,
     build: unused,

@@ -41,6 +41,21 @@ const properties: JsonObject = {
   inner: { type: 'object', properties: { one: '{p.d}', two: { type: 'number', value: 7 } } },
 };
 
+test('the text of an item is what JSON.stringify writes of its fields, or is left out', () => {
+  const build = itemBuilder(properties);
+  const merged = itemBuilder({ named: '{p.named}', '*': '$.p' });
+  fc.assert(
+    fc.property(fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd', '10', '2'), fc.jsonValue()), (given) => {
+      const entity = JSON.parse(JSON.stringify(given)) as JsonObject;
+      const { fields, text } = build(entity);
+      assert.equal(text, JSON.stringify(fields));
+      const other = merged(entity);
+      if (other.text !== null) assert.equal(other.text, JSON.stringify(other.fields));
+    }),
+    { numRuns: runs },
+  );
+});
+
 test('an item has the values that a view of the same properties has', () => {
   const scalar: fc.Arbitrary<Json> = fc.oneof(
     fc.string({ unit: 'binary' }),

@@ -22,7 +22,7 @@ test('the dictionary finds every term within the distance and no other, also aft
       fc.integer({ min: 0, max: 2 }),
       (terms, asked, bound) => {
         const dictionary = new TermDictionary();
-        for (const term of terms) dictionary.add(term);
+        for (const term of terms) dictionary.findOrAdd(term);
         const kept = new Set(terms.filter((term) => countCodePoints(term) % 2 === 1));
         let cursor = null;
         do cursor = dictionary.sweep(cursor, 3, (place) => (kept.has(dictionary.termAt(place)) ? 1 : -1));
@@ -50,7 +50,7 @@ test('a large dictionary, which indexes its terms while it is asked, finds the s
   const grow = (count: number) => {
     for (const term of pool.splice(0, count)) {
       terms.add(term);
-      dictionary.add(term);
+      dictionary.findOrAdd(term);
     }
   };
   const check = () => {
