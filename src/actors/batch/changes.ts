@@ -8,9 +8,16 @@ import type { ItemChange } from '../../store/derived/item-sink.ts';
 import { itemIndexField } from '../../store/derived/items.ts';
 import type { Registration } from '../../store/derived/lookups.ts';
 import { sourceField } from '../../store/derived/processed.ts';
-import type { ProcessedClaim, ProcessedOutput } from '../../store/derived/processed-record.ts';
+import {
+  encodeProcessed,
+  type ProcessedClaim,
+  type ProcessedOutput,
+  type ProcessedRecord,
+  processedNamesOf,
+} from '../../store/derived/processed-record.ts';
 import { ReferenceChanges } from '../../store/derived/references.ts';
 import { storedFields } from '../../store/derived/stored-body.ts';
+import type { NameList } from '../../store/entities/name-lists.ts';
 import { claimSubject, itemsSubject, viewSubject } from '../../store/derived/subjects.ts';
 import { keys, largeBodyField } from '../../store/keys.ts';
 import { type FieldWrites, HashWrites } from '../../store/partitions/commit.ts';
@@ -48,6 +55,8 @@ export class BatchChanges {
   readonly #records = new Map<string, FieldWrites>();
   /** Views or items, by their builder, which is of one source. */
   readonly #outputs = new Map<Builder, FieldWrites>();
+  /** Lists of names that go with the records, by the key of their source. */
+  readonly #lists = new Map<string, Set<NameList>>();
   /** Subjects of the indexes in `itemChanges`. */
   readonly #changedIndexes = new Set<string>();
 
@@ -139,8 +148,10 @@ export class BatchChanges {
     }
   }
 
-  putRecord({ tenantAlias: tenant, sourceId, originId }: Turn, encoded: Buffer): void {
-    this.#recordsOf(tenant, sourceId).set(originId, encoded);
+  putRecord({ tenantAlias: tenant, sourceId, originId }: Turn, record: ProcessedRecord): void {
+    const list = processedNamesOf(record);
+    this.#recordsOf(tenant, sourceId).set(originId, encodeProcessed(record, list));
+    if (list !== null) this.#putNames(tenant, sourceId, list);
   }
 
   removeRecord({ tenantAlias: tenant, sourceId, originId }: Turn): void {
@@ -183,10 +194,19 @@ export class BatchChanges {
       const field = itemIndexField({ scope: { tenant, environmentId }, index });
       this.namedFields.add(this.writes, keys.itemIndexes(this.tag), field);
       const list = itemNameList(builder);
-      const namesKey = keys.names(this.tag, tenant, turn.sourceId);
-      if (list !== null) this.writes.set(namesKey, list.digest, Buffer.from(list.text));
+      if (list !== null) this.#putNames(tenant, turn.sourceId, list);
     }
     return writes;
+  }
+
+  /** Stores a list beside the records that leave its names out, once in a commit. */
+  #putNames(tenant: string, sourceId: string, list: NameList): void {
+    const key = keys.names(this.tag, tenant, sourceId);
+    const lists = this.#lists.get(key) ?? new Set();
+    this.#lists.set(key, lists);
+    if (lists.has(list)) return;
+    lists.add(list);
+    this.writes.set(key, list.digest, Buffer.from(list.text));
   }
 
   /** A source counts as processed here from the first of its records on. */

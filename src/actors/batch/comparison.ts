@@ -92,10 +92,9 @@ export class Comparison {
       only !== null && former !== null
         ? { ...former, outputs }
         : { stamp: entity.stamp, type: entity.type, lookups, outputs };
-    const encoded = encodeProcessed(record);
     const mayBeSame = turn.repair === null && former?.stamp === record.stamp;
-    if (mayBeSame && encodeProcessed(former).equals(encoded)) return;
-    this.changes.putRecord(turn, encoded);
+    if (mayBeSame && encodeProcessed(former).equals(encodeProcessed(record))) return;
+    this.changes.putRecord(turn, record);
   }
 
   /** Keeps the entity in the directory of its type. */

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../contract/json.ts';
 import { type FormerClaim, packFormerClaim, unpackFormerClaim } from '../change-log/told-views.ts';
 import { pack, unpack } from '../codec/pack.ts';
 import { longId, shortId } from '../codec/short-id.ts';
+import { type NameList, sharedListOf } from '../entities/name-lists.ts';
 import { textOfField } from '../keys.ts';
 
 /** A claim of a view, as its processed record keeps it. */
@@ -94,14 +95,20 @@ type PackedClaim = [
   redirect: string | Same | null,
 ];
 
-type PackedOutput = [
+/** What many records have alike of an output: most of what is made of the entities of one type has the same. */
+type OutputNames = [
   kind: 0 | 1,
   /** From `shortId`. Same: that of the output before. */
   environmentId: string | Same,
   name: string,
   schemaDigest: string,
+];
+
+/** The rest of an output. */
+type OwnOutput = [
   bytesDigest: Buffer,
   claims: PackedClaim[],
+  /** Source ids from `shortId`. */
   dependsOn: ProcessedOutput['dependsOn'],
   /** Absent for most: no told type, no former claims and no references. */
   toldType?: string | null,
@@ -114,22 +121,70 @@ type PackedOutput = [
 
 type PackedCause = readonly [kind: BuildCause['kind'], sourceId?: string, originId?: string];
 
-type PackedRecord = [
+type PackedLookups = [layoutId: string, keys: readonly string[]][];
+
+/** A record with all its names. */
+type WholeRecord = [
   stamp: number,
   type: string,
-  lookups: [layoutId: string, keys: readonly string[]][],
-  outputs: PackedOutput[],
+  lookups: PackedLookups,
+  outputs: [...OutputNames, ...OwnOutput][],
 ];
 
-/** Equal records give equal bytes. */
-export function encodeProcessed({ stamp, type, lookups, outputs }: ProcessedRecord): Buffer {
-  const record: PackedRecord = [
+/** A record that leaves out what `namesOf` lists. */
+type NamelessRecord = [stamp: number, namesDigest: Uint8Array, lookups: PackedLookups, outputs: OwnOutput[]];
+
+/** What records that are alike leave out: the type, then of each output its kind, environment, name and schema. */
+function namesOf({ type, outputs }: ProcessedRecord): string[] {
+  const names = [type];
+  for (const { kind, environmentId, name, schemaDigest } of outputs) {
+    names.push(kind, environmentId, name, schemaDigest);
+  }
+  return names;
+}
+
+const namesPerOutput = 4;
+
+/** The list of the names that the record of an entity should leave out (`sharedListOf`). Counts the record. */
+export function processedNamesOf(record: ProcessedRecord): NameList | null {
+  return sharedListOf(namesOf(record));
+}
+
+/**
+ * Equal records give equal bytes, with one list.
+ * @param list from `processedNamesOf`, which must be stored with the record; null: the record has its names itself
+ */
+export function encodeProcessed(record: ProcessedRecord, list: NameList | null = null): Buffer {
+  const { stamp, type, outputs } = record;
+  const lookups: PackedLookups = record.lookups.map(({ layoutId, keys }) => [layoutId, keys]);
+  if (list !== null) {
+    const nameless: NamelessRecord = [
+      stamp,
+      list.digest,
+      lookups,
+      outputs.map((output) => ownOutput(output, stamp)),
+    ];
+    return pack(nameless);
+  }
+  const whole: WholeRecord = [
     stamp,
     type,
-    lookups.map(({ layoutId, keys }) => [layoutId, keys]),
-    outputs.map((output, at) => packedOutput(output, stamp, outputs[at - 1])),
+    lookups,
+    outputs.map((output, at) => [...outputNames(output, outputs[at - 1]), ...ownOutput(output, stamp)]),
   ];
-  return pack(record);
+  return pack(whole);
+}
+
+function outputNames(
+  { kind, environmentId, name, schemaDigest }: ProcessedOutput,
+  before: ProcessedOutput | undefined,
+): OutputNames {
+  return [
+    kind === 'view' ? 0 : 1,
+    environmentId === before?.environmentId ? same : shortId(environmentId),
+    name,
+    schemaDigest,
+  ];
 }
 
 /** Most outputs have none of this. */
@@ -142,21 +197,13 @@ function hasFurther(further: Further): boolean {
   return Object.values(further).some((value) => value !== undefined);
 }
 
-function packedOutput(
-  output: ProcessedOutput,
-  stamp: number,
-  before: ProcessedOutput | undefined,
-): PackedOutput {
+function ownOutput(output: ProcessedOutput, stamp: number): OwnOutput {
   const { kind, environmentId, name, schemaDigest, bytesDigest, claims, dependsOn, ...further } = output;
   const { toldType, formerClaims, failure, references, destinations, because } = further;
-  const packed: PackedOutput = [
-    kind === 'view' ? 0 : 1,
-    environmentId === before?.environmentId ? same : shortId(environmentId),
-    name,
-    schemaDigest,
+  const packed: OwnOutput = [
     bytesDigest,
     claims.map((claim, at) => packedClaim(claim, stamp, claims[at - 1])),
-    dependsOn,
+    dependsOn.map(([sourceId, lookupKey]) => [shortId(sourceId), lookupKey]),
   ];
   if (hasFurther(further)) {
     packed.push(
@@ -195,16 +242,51 @@ function unpackCause([kind, sourceId, originId]: PackedCause): BuildCause {
   return { kind, entity: { sourceId, originId } };
 }
 
-export function decodeProcessed(stored: Buffer): ProcessedRecord {
-  const [stamp, type, lookups, packed] = unpack<PackedRecord>(stored);
-  const outputs: ProcessedOutput[] = [];
-  for (const output of packed) outputs.push(unpackedOutput(output, stamp, outputs.at(-1)));
-  return {
-    stamp,
-    type,
-    lookups: lookups.map(([layoutId, lookupKeys]) => ({ layoutId, keys: lookupKeys })),
-    outputs,
-  };
+/** A record that is read but for the names that it leaves out. */
+export interface OpenProcessed {
+  readonly stamp: number;
+  /** Of the names that it leaves out; null: none. */
+  readonly namesDigest: Uint8Array | null;
+  readonly packed: WholeRecord | NamelessRecord;
+}
+
+export function openProcessed(stored: Buffer): OpenProcessed {
+  const packed = unpack<WholeRecord | NamelessRecord>(stored);
+  const [stamp, second] = packed;
+  return { stamp, namesDigest: typeof second === 'string' ? null : second, packed };
+}
+
+/** @param names that the record leaves out; null: none */
+export function decodeProcessed({ packed }: OpenProcessed, names: readonly string[] | null): ProcessedRecord {
+  const [stamp, , packedLookups] = packed;
+  const lookups = packedLookups.map(([layoutId, lookupKeys]) => ({ layoutId, keys: lookupKeys }));
+  if (names === null) {
+    const [, type, , whole] = packed as WholeRecord;
+    const outputs: ProcessedOutput[] = [];
+    for (const [kind, environmentId, name, schemaDigest, ...own] of whole) {
+      outputs.push({
+        kind: kind === 0 ? 'view' : 'item',
+        environmentId: environmentId === same ? (outputs.at(-1)?.environmentId ?? '') : longId(environmentId),
+        name,
+        schemaDigest,
+        ...unpackedOutput(own, stamp),
+      });
+    }
+    return { stamp, type, lookups, outputs };
+  }
+  const [, , , nameless] = packed as NamelessRecord;
+  const outputs = nameless.map((own, at): ProcessedOutput => {
+    const from = 1 + at * namesPerOutput;
+    const [kind = '', environmentId = '', name = '', schemaDigest = ''] = names.slice(from, from + namesPerOutput);
+    return {
+      kind: kind === 'view' ? 'view' : 'item',
+      environmentId,
+      name,
+      schemaDigest,
+      ...unpackedOutput(own, stamp),
+    };
+  });
+  return { stamp, type: names[0] ?? '', lookups, outputs };
 }
 
 function unpackedClaims(packed: readonly PackedClaim[], stamp: number): ProcessedClaim[] {
@@ -223,20 +305,15 @@ function unpackedClaims(packed: readonly PackedClaim[], stamp: number): Processe
 }
 
 function unpackedOutput(
-  packed: PackedOutput,
+  packed: OwnOutput,
   stamp: number,
-  before: ProcessedOutput | undefined,
-): ProcessedOutput {
-  const [kind, environmentId, name, schemaDigest, bytesDigest, claims, dependsOn, ...further] = packed;
+): Omit<ProcessedOutput, 'kind' | 'environmentId' | 'name' | 'schemaDigest'> {
+  const [bytesDigest, claims, dependsOn, ...further] = packed;
   const [toldType, formerClaims, failure, references, destinations, because] = further;
   return {
-    kind: kind === 0 ? 'view' : 'item',
-    environmentId: environmentId === same ? (before?.environmentId ?? '') : longId(environmentId),
-    name,
-    schemaDigest,
     bytesDigest,
     claims: unpackedClaims(claims, stamp),
-    dependsOn,
+    dependsOn: dependsOn.map(([sourceId, lookupKey]) => [longId(sourceId), lookupKey]),
     ...(toldType == null ? {} : { toldType }),
     ...(formerClaims === undefined || formerClaims.length === 0
       ? {}

@@ -1,11 +1,12 @@
 /** Reads processed records: what was last made of each entity. */
 import type { EntityRef } from '../../contract/ids.ts';
+import { type NamesPlace, readNames } from '../entities/name-lists.ts';
 import { keys } from '../keys.ts';
 import { answerOf } from '../redis/errors.ts';
 import { hashPortion, portionsFrom, type ScanPlace } from '../redis/scan.ts';
 import { readFields } from '../redis/send.ts';
 import type { Store } from '../store.ts';
-import { decodeProcessed, type ProcessedRecord } from './processed-record.ts';
+import { decodeProcessed, type OpenProcessed, openProcessed, type ProcessedRecord } from './processed-record.ts';
 
 /** Records of entities of one source in one partition, in the order asked. @throws StoreUnavailableError */
 export async function readProcessed(
@@ -16,7 +17,24 @@ export async function readProcessed(
   originIds: readonly string[],
 ): Promise<(ProcessedRecord | null)[]> {
   const stored = await answerOf(readFields(store.client, keys.processed(tag, tenant, sourceId), originIds));
-  return stored.map((record) => record && decodeProcessed(record));
+  const place = { tag, tenant, sourceId };
+  const found = stored.filter((record) => record !== null).map(openProcessed);
+  const records = (await withNames(store, place, found)).values();
+  return stored.map((record) => record && (records.next().value ?? null));
+}
+
+/** The records with the names that they leave out. @throws StoreUnavailableError */
+async function withNames(
+  store: Store,
+  place: NamesPlace,
+  records: readonly OpenProcessed[],
+): Promise<ProcessedRecord[]> {
+  const lists = await readNames(
+    store,
+    place,
+    records.map(({ namesDigest }) => namesDigest),
+  );
+  return records.map((record, at) => decodeProcessed(record, lists[at] ?? null));
 }
 
 /** Field of `keys.sources`. */
@@ -57,7 +75,7 @@ export async function readProcessedStamps(
       field: originId,
     })),
   );
-  return stored.map((record) => (record === null ? null : decodeProcessed(record).stamp));
+  return stored.map((record) => (record === null ? null : openProcessed(record).stamp));
 }
 
 const recordsPerPortion = 100;
@@ -78,10 +96,12 @@ export async function processedPortion(
 ): Promise<ProcessedPortion> {
   const key = keys.processed(tag, tenant, sourceId);
   const { next, pairs } = await hashPortion(store, key, place, recordsPerPortion);
-  const records = pairs.map(([originId, stored]) => ({
-    originId: originId.toString(),
-    record: decodeProcessed(stored),
-  }));
+  const found = await withNames(
+    store,
+    { tag, tenant, sourceId },
+    pairs.map(([, stored]) => openProcessed(stored)),
+  );
+  const records = found.map((record, at) => ({ originId: pairs[at]?.[0].toString() ?? '', record }));
   return { next, records };
 }
 

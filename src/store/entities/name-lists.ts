@@ -1,5 +1,6 @@
 /**
- * Most entities of a type have properties of the same names, and so have the items of an index. Their records leave the names
+ * Most entities of a type have properties of the same names, and so have the items of an index; what is made of entities of
+ * one type mostly has the same names, too. Their records leave the names
  * out, and say under which digest their list stands in `keys.names`, in the same partition. The call that stores a record
  * stores its list with it (`scripts/entities/accept.lua`, commits), so no record is ever without it. A list never changes:
  * whoever has read it may keep it.
@@ -26,12 +27,12 @@ interface MetList {
   readonly names: readonly string[];
   /** Null until records leave it out. */
   list: NameList | null;
-  /** Entities of a process that had these names. */
-  entities: number;
+  /** Records of this process that had these names. */
+  records: number;
 }
 
-/** Each partition keeps the list, so it pays only when many entities share it. */
-const entitiesMin = 64;
+/** Each partition keeps the list, so it pays only when many records share it. */
+const recordsMin = 64;
 /** Of a list. A longer one stays in its records. */
 const charactersMax = 4_096;
 const listsMet = 1_000;
@@ -43,14 +44,18 @@ const read = new BoundedCache<string, readonly string[]>({ entriesMax: listsRead
 
 /** The list of an entity's names, if its record should leave them out. Counts the entity. */
 export function nameListOf(properties: JsonObject): NameList | null {
-  const names = Object.keys(properties);
+  return sharedListOf(Object.keys(properties));
+}
+
+/** The list of a record's names, if it should leave them out. Counts the record. */
+export function sharedListOf(names: readonly string[]): NameList | null {
   // Joining takes a fraction of what JSON text takes. Two lists with one text can only have zero bytes in their names.
   const joined = names.join('\0');
   if (names.length === 0 || joined.length > charactersMax) return null;
-  const known = met.getOrMake(joined, () => ({ names, list: null, entities: 0 }));
+  const known = met.getOrMake(joined, () => ({ names, list: null, records: 0 }));
   if (!areEqual(known.names, names)) return null;
-  known.entities += 1;
-  if (known.entities < entitiesMin) return null;
+  known.records += 1;
+  if (known.records < recordsMin) return null;
   known.list ??= listOf(names);
   return known.list;
 }

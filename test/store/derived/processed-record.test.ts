@@ -4,7 +4,9 @@ import fc from 'fast-check';
 import {
   decodeProcessed,
   encodeProcessed,
+  openProcessed,
   type ProcessedRecord,
+  processedNamesOf,
 } from '../../../src/store/derived/processed-record.ts';
 import { claimField } from '../../../src/store/keys.ts';
 import { runs } from '../../support/runs.ts';
@@ -65,9 +67,33 @@ test('a processed record comes back as it was stored, with equal bytes when it i
   fc.assert(
     fc.property(records, (record) => {
       const stored = encodeProcessed(record);
-      assert.deepEqual(decodeProcessed(stored), record);
-      assert.ok(encodeProcessed(decodeProcessed(stored)).equals(stored));
+      const open = openProcessed(stored);
+      assert.equal(open.stamp, record.stamp);
+      assert.equal(open.namesDigest, null);
+      assert.deepEqual(decodeProcessed(open, null), record);
+      assert.ok(encodeProcessed(decodeProcessed(open, null)).equals(stored));
     }),
     { numRuns: runs(300) },
+  );
+});
+
+/** Records that have these names come in this number before they leave them out. */
+const metBefore = 64;
+
+test('a processed record of names that many have leaves them out, and comes back with them', () => {
+  fc.assert(
+    fc.property(records, (record) => {
+      for (let met = 1; met < metBefore; met += 1) processedNamesOf(record);
+      const list = processedNamesOf(record);
+      assert.ok(list !== null);
+      const stored = encodeProcessed(record, list);
+      const open = openProcessed(stored);
+      assert.equal(open.stamp, record.stamp);
+      assert.deepEqual(Buffer.from(open.namesDigest ?? []), list.digest);
+      const names: string[] = JSON.parse(list.text);
+      assert.deepEqual(decodeProcessed(open, names), record);
+      assert.ok(encodeProcessed(decodeProcessed(open, names), list).equals(stored));
+    }),
+    { numRuns: runs(100) },
   );
 });
