@@ -83,7 +83,13 @@ export interface ProcessedRecord {
 const same = true;
 type Same = typeof same;
 
-type PackedClaim = [
+/**
+ * Most claims are a page, or a redirect to the claim before, on all hosts, as old as the record, and written as their field: a
+ * page is its field then, and a redirect a list of its field.
+ */
+type PackedClaim = string | [field: string] | WholeClaim;
+
+type WholeClaim = [
   field: string,
   host: string | null,
   kind: 0 | 1,
@@ -110,11 +116,11 @@ type OwnOutput = [
   claims: PackedClaim[],
   /** Source ids from `shortId`. */
   dependsOn: ProcessedOutput['dependsOn'],
-  /** Absent for most: no told type, no former claims and no references. */
+  /** Absent, and all behind it too, where there is nothing to say from here on. */
+  references?: readonly string[],
   toldType?: string | null,
   formerClaims?: ReturnType<typeof packFormerClaim>[],
   failure?: readonly [message: string, place: string] | null,
-  references?: readonly string[],
   destinations?: readonly Destination[],
   because?: PackedCause,
 ];
@@ -188,29 +194,28 @@ function outputNames(
 }
 
 /** Most outputs have none of this. */
-type Further = Pick<
-  ProcessedOutput,
-  'toldType' | 'formerClaims' | 'failure' | 'references' | 'destinations' | 'because'
->;
+type Further = Pick<ProcessedOutput, 'toldType' | 'formerClaims' | 'failure' | 'destinations' | 'because'>;
 
 function hasFurther(further: Further): boolean {
   return Object.values(further).some((value) => value !== undefined);
 }
 
 function ownOutput(output: ProcessedOutput, stamp: number): OwnOutput {
-  const { kind, environmentId, name, schemaDigest, bytesDigest, claims, dependsOn, ...further } = output;
-  const { toldType, formerClaims, failure, references, destinations, because } = further;
+  const { kind, environmentId, name, schemaDigest, bytesDigest, claims, dependsOn, ...rest } = output;
+  const { references, ...further } = rest;
+  const { toldType, formerClaims, failure, destinations, because } = further;
   const packed: OwnOutput = [
     bytesDigest,
     claims.map((claim, at) => packedClaim(claim, stamp, claims[at - 1])),
     dependsOn.map(([sourceId, lookupKey]) => [shortId(sourceId), lookupKey]),
   ];
-  if (hasFurther(further)) {
+  const isMore = hasFurther(further);
+  if (references !== undefined || isMore) packed.push(references ?? []);
+  if (isMore) {
     packed.push(
       toldType ?? null,
       (formerClaims ?? []).map(packFormerClaim),
       failure === undefined ? null : [failure.message, failure.place],
-      references ?? [],
     );
     if (destinations !== undefined || because !== undefined) packed.push(destinations ?? []);
     if (because !== undefined) packed.push(packCause(because));
@@ -223,6 +228,10 @@ function packedClaim(
   stamp: number,
   before: ProcessedClaim | undefined,
 ): PackedClaim {
+  if (host === null && sinceStamp === stamp && display === textOfField(field)) {
+    if (kind === 'page' && redirect === null) return field;
+    if (kind === 'redirect' && redirect !== null && redirect === before?.display) return [field];
+  }
   return [
     field,
     host,
@@ -258,26 +267,34 @@ export function openProcessed(stored: Buffer): OpenProcessed {
 
 /** @param names that the record leaves out; null: none */
 export function decodeProcessed({ packed }: OpenProcessed, names: readonly string[] | null): ProcessedRecord {
-  const [stamp, , packedLookups] = packed;
-  const lookups = packedLookups.map(([layoutId, lookupKeys]) => ({ layoutId, keys: lookupKeys }));
-  if (names === null) {
-    const [, type, , whole] = packed as WholeRecord;
-    const outputs: ProcessedOutput[] = [];
-    for (const [kind, environmentId, name, schemaDigest, ...own] of whole) {
-      outputs.push({
-        kind: kind === 0 ? 'view' : 'item',
-        environmentId: environmentId === same ? (outputs.at(-1)?.environmentId ?? '') : longId(environmentId),
-        name,
-        schemaDigest,
-        ...unpackedOutput(own, stamp),
-      });
-    }
-    return { stamp, type, lookups, outputs };
+  return names === null ? wholeRecord(packed as WholeRecord) : namedRecord(packed as NamelessRecord, names);
+}
+
+function wholeRecord([stamp, type, lookups, whole]: WholeRecord): ProcessedRecord {
+  const outputs: ProcessedOutput[] = [];
+  for (const [kind, environmentId, name, schemaDigest, ...own] of whole) {
+    outputs.push({
+      kind: kind === 0 ? 'view' : 'item',
+      environmentId: environmentId === same ? (outputs.at(-1)?.environmentId ?? '') : longId(environmentId),
+      name,
+      schemaDigest,
+      ...unpackedOutput(own, stamp),
+    });
   }
-  const [, , , nameless] = packed as NamelessRecord;
+  return { stamp, type, lookups: unpackedLookups(lookups), outputs };
+}
+
+/** @param names as `namesOf` lists them */
+function namedRecord(
+  [stamp, , lookups, nameless]: NamelessRecord,
+  [type = '', ...ofOutputs]: readonly string[],
+): ProcessedRecord {
   const outputs = nameless.map((own, at): ProcessedOutput => {
-    const from = 1 + at * namesPerOutput;
-    const [kind = '', environmentId = '', name = '', schemaDigest = ''] = names.slice(from, from + namesPerOutput);
+    const from = at * namesPerOutput;
+    const [kind = '', environmentId = '', name = '', schemaDigest = ''] = ofOutputs.slice(
+      from,
+      from + namesPerOutput,
+    );
     return {
       kind: kind === 'view' ? 'view' : 'item',
       environmentId,
@@ -286,12 +303,17 @@ export function decodeProcessed({ packed }: OpenProcessed, names: readonly strin
       ...unpackedOutput(own, stamp),
     };
   });
-  return { stamp, type: names[0] ?? '', lookups, outputs };
+  return { stamp, type, lookups: unpackedLookups(lookups), outputs };
+}
+
+function unpackedLookups(packed: PackedLookups): IndexEntries[] {
+  return packed.map(([layoutId, lookupKeys]) => ({ layoutId, keys: lookupKeys }));
 }
 
 function unpackedClaims(packed: readonly PackedClaim[], stamp: number): ProcessedClaim[] {
   const claims: ProcessedClaim[] = [];
-  for (const [field, host, kind, sinceStamp, display, redirect] of packed) {
+  for (const one of packed) {
+    const [field, host, kind, sinceStamp, display, redirect] = wholeClaim(one);
     claims.push({
       field,
       host,
@@ -304,12 +326,17 @@ function unpackedClaims(packed: readonly PackedClaim[], stamp: number): Processe
   return claims;
 }
 
+function wholeClaim(packed: PackedClaim): WholeClaim {
+  if (typeof packed === 'string') return [packed, null, 0, same, same, null];
+  return packed.length === 1 ? [packed[0], null, 1, same, same, same] : packed;
+}
+
 function unpackedOutput(
   packed: OwnOutput,
   stamp: number,
 ): Omit<ProcessedOutput, 'kind' | 'environmentId' | 'name' | 'schemaDigest'> {
   const [bytesDigest, claims, dependsOn, ...further] = packed;
-  const [toldType, formerClaims, failure, references, destinations, because] = further;
+  const [references, toldType, formerClaims, failure, destinations, because] = further;
   return {
     bytesDigest,
     claims: unpackedClaims(claims, stamp),

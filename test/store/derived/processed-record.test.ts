@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { JsonObject } from '../../../src/contract/json.ts';
 import {
   decodeProcessed,
   encodeProcessed,
   openProcessed,
+  type ProcessedOutput,
   type ProcessedRecord,
   processedNamesOf,
 } from '../../../src/store/derived/processed-record.ts';
@@ -30,11 +32,44 @@ const field = fc.oneof(
 const claims = fc.record(
   {
     field,
-    host: fc.option(text, { nil: null }),
+    host: fc.option(text, { nil: null, freq: 1 }),
     kind: fc.constantFrom('page' as const, 'redirect' as const),
     sinceStamp: fc.oneof(stamp, fc.constant(1)),
     display: fc.oneof(text, url),
     redirect: fc.option(fc.oneof(text, url), { nil: null }),
+  },
+  plain,
+);
+
+const entity = fc.record({ sourceId: name, originId: text }, plain);
+
+/** What most outputs have none of. */
+const further = fc.record(
+  {
+    references: fc.array(text, { minLength: 1, maxLength: 2 }),
+    toldType: text,
+    destinations: fc.array(fc.record({ alias: name, options: fc.constant<JsonObject>({ a: [1] }) }, plain), {
+      minLength: 1,
+      maxLength: 2,
+    }),
+    because: fc.oneof(
+      fc.record({ kind: fc.constant('lookup' as const), entity }, plain),
+      fc.record({ kind: fc.constant('repair' as const) }, plain),
+    ),
+    failure: fc.record({ message: text, place: text }, plain),
+  },
+  { ...plain, requiredKeys: [] },
+);
+
+const output = fc.record(
+  {
+    kind: fc.constantFrom('view' as const, 'item' as const),
+    environmentId: fc.oneof(name, fc.uuid(), fc.constant('environment')),
+    name: text,
+    schemaDigest: text,
+    bytesDigest: fc.uint8Array({ minLength: 8, maxLength: 8 }).map((bytes) => Buffer.from(bytes)),
+    claims: fc.array(claims, { maxLength: 3 }),
+    dependsOn: fc.array(fc.tuple(fc.oneof(name, fc.uuid()), text), { maxLength: 3 }),
   },
   plain,
 );
@@ -45,18 +80,7 @@ const records: fc.Arbitrary<ProcessedRecord> = fc.record(
     type: text,
     lookups: fc.array(fc.record({ layoutId: name, keys: fc.array(text) }, plain)),
     outputs: fc.array(
-      fc.record(
-        {
-          kind: fc.constantFrom('view' as const, 'item' as const),
-          environmentId: fc.oneof(name, fc.uuid(), fc.constant('environment')),
-          name: text,
-          schemaDigest: text,
-          bytesDigest: fc.uint8Array({ minLength: 8, maxLength: 8 }).map((bytes) => Buffer.from(bytes)),
-          claims: fc.array(claims, { maxLength: 3 }),
-          dependsOn: fc.array(fc.tuple(name, text), { maxLength: 3 }),
-        },
-        plain,
-      ),
+      fc.tuple(output, further).map(([made, more]) => ({ ...made, ...more }) as ProcessedOutput),
       { maxLength: 4 },
     ),
   },
