@@ -17,8 +17,8 @@ import {
 } from '../../store/derived/processed-record.ts';
 import { ReferenceChanges } from '../../store/derived/references.ts';
 import { storedFields } from '../../store/derived/stored-body.ts';
-import type { NameList } from '../../store/entities/name-lists.ts';
 import { claimSubject, itemsSubject, viewSubject } from '../../store/derived/subjects.ts';
+import type { NameList } from '../../store/entities/name-lists.ts';
 import { keys, largeBodyField } from '../../store/keys.ts';
 import { type FieldWrites, HashWrites } from '../../store/partitions/commit.ts';
 import type { NamedFields } from '../named-fields.ts';

@@ -6,7 +6,12 @@ import { answerOf } from '../redis/errors.ts';
 import { hashPortion, portionsFrom, type ScanPlace } from '../redis/scan.ts';
 import { readFields } from '../redis/send.ts';
 import type { Store } from '../store.ts';
-import { decodeProcessed, type OpenProcessed, openProcessed, type ProcessedRecord } from './processed-record.ts';
+import {
+  decodeProcessed,
+  type OpenProcessed,
+  openProcessed,
+  type ProcessedRecord,
+} from './processed-record.ts';
 
 /** Records of entities of one source in one partition, in the order asked. @throws StoreUnavailableError */
 export async function readProcessed(
