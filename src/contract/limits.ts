@@ -162,7 +162,7 @@ export const bodilessAnswersPerConnection = 1000;
 /** How long requests are answered in one turn of the event loop; further answers wait for the next turn. */
 export const requestTurnMsMax = 50;
 /** Requests of a turn between two looks at the clock. */
-export const requestsPerLook = 256;
+export const requestsPerLook = 64;
 /** Requests without a known key that one front takes from one address in a second. */
 export const openRequestsPerSecondMax = 1000;
 /** An address that was quiet may send the requests of so many seconds at once. */

@@ -188,13 +188,20 @@ export class Comparison {
     return { ...kept, schemaDigest, claims, dependsOn, ...told, failure };
   }
 
-  /** The claims of a view that is kept stay, in the form of its tenant's URLs. Those of a restored record are not listed yet. */
+  /**
+   * The claims of a view that is kept are those of its record, in the form of its tenant's URLs. What a repair suspects besides
+   * is dropped. Of a view that is not made, or only restored, none is listed yet.
+   */
   #keepClaims({ turn, builder }: Output, former: ProcessedOutput): readonly ProcessedClaim[] {
-    const { claims: before, bytesDigest } = former;
-    const claims = claimsInForm(before, turn.urlForm);
-    if (bytesDigest.length > 0) {
-      this.#moveClaims(turn, builder, { before, claims, areListed: true, isTold: false });
-    }
+    const recorded = turn.former?.outputs.find((output) => outputKey(output) === builder.key)?.claims ?? [];
+    const claims = claimsInForm(recorded, turn.urlForm);
+    const isMade = former.bytesDigest.length > 0;
+    this.#moveClaims(turn, builder, {
+      before: isMade ? former.claims : former.claims.filter((claim) => !recorded.includes(claim)),
+      claims: isMade ? claims : [],
+      areListed: isListed(turn, former),
+      isTold: false,
+    });
     return claims;
   }
 

@@ -106,7 +106,7 @@ export class ScatterQueryService implements QueryService {
       if (minVersion !== null) await this.#untilVisible(principal, minVersion);
       const deadlineMs = performance.now() + this.#limits.queryWaitMs;
       if (!this.#progress.ready) await this.#untilProgressIsKnown(deadlineMs);
-      const checked = await Promise.all(requests.map((one) => this.#checked(principal, one)));
+      const checked = await Promise.all(requests.map(async (one) => this.#checked(principal, one)));
       return await this.#outcomesOf(checked, deadlineMs);
     } catch (error) {
       if (!(error instanceof StoreUnavailableError) && !(error instanceof UnavailableError)) throw error;
@@ -166,7 +166,8 @@ export class ScatterQueryService implements QueryService {
     const replies = await this.#scatter.gather(queries.map(shardQueryOf), deadlineMs);
     return await Promise.all(
       queries.map(
-        (one, at) => wholeAnswer(replies, at) ?? this.#mergedAnswer(one, repliesTo(replies, at), deadlineMs),
+        async (one, at) =>
+          wholeAnswer(replies, at) ?? (await this.#mergedAnswer(one, repliesTo(replies, at), deadlineMs)),
       ),
     );
   }

@@ -227,13 +227,12 @@ export class FramedSocket {
   /** Sends a message. A closed socket takes nothing. */
   send(message: unknown): void {
     if (!this.socket.writable) return;
-    const nowMs = performance.now();
     if (this.#held.length === 0) {
-      this.#heldSinceMs = nowMs;
+      this.#heldSinceMs = performance.now();
       setImmediate(this.#letGo);
     }
     this.#held.push(pack(message));
-    if (nowMs - this.#heldSinceMs >= holdMs) this.#letGo();
+    if (performance.now() - this.#heldSinceMs >= holdMs) this.#letGo();
   }
 
   readonly #letGo = (): void => {

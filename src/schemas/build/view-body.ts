@@ -61,6 +61,7 @@ export class BodyWriter {
 
   /** Writes a value that may be large, as `value` does. */
   copy(value: Json): Maybe<void> {
+    if (this.isFull) return this.value('null');
     return chain(this.copied(value), (json) => this.value(json));
   }
 

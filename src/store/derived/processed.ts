@@ -1,6 +1,6 @@
 /** Reads processed records: what was last made of each entity. */
 import type { EntityRef } from '../../contract/ids.ts';
-import { type NamesPlace, readNames } from '../entities/name-lists.ts';
+import { findNames, type NamesPlace } from '../entities/name-lists.ts';
 import { keys } from '../keys.ts';
 import { answerOf } from '../redis/errors.ts';
 import { hashPortion, portionsFrom, type ScanPlace } from '../redis/scan.ts';
@@ -28,18 +28,24 @@ export async function readProcessed(
   return stored.map((record) => record && (records.next().value ?? null));
 }
 
-/** The records with the names that they leave out. @throws StoreUnavailableError */
+/**
+ * The records with the names that they leave out. One whose list was lost is as good as lost itself (null): whoever processes
+ * its entity makes both anew. @throws StoreUnavailableError
+ */
 async function withNames(
   store: Store,
   place: NamesPlace,
   records: readonly OpenProcessed[],
-): Promise<ProcessedRecord[]> {
-  const lists = await readNames(
+): Promise<(ProcessedRecord | null)[]> {
+  const lists = await findNames(
     store,
     place,
     records.map(({ namesDigest }) => namesDigest),
   );
-  return records.map((record, at) => decodeProcessed(record, lists[at] ?? null));
+  return records.map((record, at) => {
+    const names = lists[at];
+    return names === undefined ? null : decodeProcessed(record, names);
+  });
 }
 
 /** Field of `keys.sources`. */
@@ -106,7 +112,10 @@ export async function processedPortion(
     { tag, tenant, sourceId },
     pairs.map(([, stored]) => openProcessed(stored)),
   );
-  const records = found.map((record, at) => ({ originId: pairs[at]?.[0].toString() ?? '', record }));
+  const records = found.flatMap((record, at) => {
+    const originId = pairs[at]?.[0].toString() ?? '';
+    return record === null ? [] : [{ originId, record }];
+  });
   return { next, records };
 }
 

@@ -1,9 +1,8 @@
 /**
  * Most entities of a type have properties of the same names, and so have the items of an index; what is made of entities of
- * one type mostly has the same names, too. Their records leave the names
- * out, and say under which digest their list stands in `keys.names`, in the same partition. The call that stores a record
- * stores its list with it (`scripts/entities/accept.lua`, commits), so no record is ever without it. A list never changes:
- * whoever has read it may keep it.
+ * one type mostly has the same names, too. Their records leave the names out, and say under which digest their list stands in
+ * `keys.names`, in the same partition. The call that stores a record stores its list with it (`scripts/entities/accept.lua`,
+ * commits), so no record is ever without it. A list never changes: whoever has read it may keep it.
  */
 import { hash } from 'node:crypto';
 import type { JsonObject } from '../../contract/json.ts';
@@ -91,9 +90,22 @@ export interface NamesPlace {
  */
 export async function readNames(
   store: Store,
-  { tag, tenant, sourceId }: NamesPlace,
+  place: NamesPlace,
   digests: readonly (Uint8Array | null)[],
 ): Promise<(readonly string[] | null)[]> {
+  const lists = await findNames(store, place, digests);
+  return lists.map((list) => {
+    assert(list !== undefined, 'the names of a record are stored with it');
+    return list;
+  });
+}
+
+/** As `readNames`; undefined where damage has left a record without its list. @throws StoreUnavailableError */
+export async function findNames(
+  store: Store,
+  { tag, tenant, sourceId }: NamesPlace,
+  digests: readonly (Uint8Array | null)[],
+): Promise<(readonly string[] | null | undefined)[]> {
   const known = new Map<string, readonly string[]>();
   const missing = new Map<string, Uint8Array>();
   for (const digest of digests) {
@@ -108,13 +120,13 @@ export async function readNames(
     const stored = await answerOf(store.client.hmget(keys.names(tag, tenant, sourceId), ...fields));
     for (const [at, text] of [...missing.keys()].entries()) {
       const list = stored[at];
-      assert(typeof list === 'string', 'the names of a record are stored with it');
+      if (typeof list !== 'string') continue;
       const names = JSON.parse(list) as string[];
       read.set(text, names);
       known.set(text, names);
     }
   }
-  return digests.map((digest) => (digest === null ? null : (known.get(textOf(digest)) ?? null)));
+  return digests.map((digest) => (digest === null ? null : known.get(textOf(digest))));
 }
 
 function textOf(digest: Uint8Array): string {

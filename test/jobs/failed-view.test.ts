@@ -1,12 +1,14 @@
-/** What is kept of a view that cannot be made goes along when its tenant's URLs change their form. */
+/** What is kept of a view that cannot be made. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compileCode } from '../../src/config/code/compile-code.ts';
 import { hashKeys } from '../../src/config/documents/canonical.ts';
 import { loadConfiguration } from '../../src/config/documents/load.ts';
+import { packClaim, unpackClaim } from '../../src/store/claims/claim-records.ts';
 import { readLayouts } from '../../src/store/configuration/layouts.ts';
 import { publishConfiguration } from '../../src/store/configuration/published-configuration.ts';
 import { keys } from '../../src/store/keys.ts';
+import { verify } from '../../src/verify/verification.ts';
 import { TestRedis } from '../support/redis.ts';
 import { environmentId, Platform, page, siteTenant, tenant } from './support/platform.ts';
 
@@ -24,7 +26,7 @@ const code = `export default {
   },
 };`;
 
-async function publish(platform: Platform, caseInsensitive: boolean): Promise<number> {
+async function load(caseInsensitive: boolean) {
   const folder = `tenants/${tenant}`;
   const documents = new Map([
     [`${folder}/tenant.json`, JSON.stringify(siteTenant({ urls: { caseInsensitive } }))],
@@ -33,7 +35,22 @@ async function publish(platform: Platform, caseInsensitive: boolean): Promise<nu
   const compiled = await compileCode(hashKeys(documents));
   const loaded = loadConfiguration(compiled.documents);
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.issues));
-  return await publishConfiguration(platform.store, compiled.documents, loaded.configuration);
+  return { documents: compiled.documents, configuration: loaded.configuration };
+}
+
+async function publish({ store }: Platform, caseInsensitive: boolean): Promise<number> {
+  const { documents, configuration } = await load(caseInsensitive);
+  return await publishConfiguration(store, documents, configuration);
+}
+
+/** @returns what verify found, in words */
+async function verified({ store }: Platform, isRepair: boolean): Promise<string[]> {
+  const { configuration } = await load(false);
+  const found: string[] = [];
+  const onDifference = ({ subject, message }: { subject: string; message: string }) =>
+    found.push(`${subject} ${message}`);
+  await verify({ store, configuration, tenant: null, isRepair, onProgress: () => {}, onDifference });
+  return found;
 }
 
 async function claimed({ store }: Platform): Promise<string[]> {
@@ -65,4 +82,27 @@ test('a view whose schema fails keeps its last state, and its URLs follow their 
   await platform.ingest([page('p', { name: 'made again' }, { url: '/Some/Page' })]);
   await platform.settle();
   assert.deepEqual(await claimed(platform), exact);
+});
+
+test('a repair gives a view whose schema fails its claims back, with their age, and no other', async (context) => {
+  const platform = await Platform.start(context, redisUrl, 1);
+  const { store } = platform;
+  await publish(platform, false);
+  await platform.startWorker();
+  await platform.ingest([page('p', { name: 'made' }, { url: '/Some/Page' })]);
+  await platform.settle();
+  await platform.ingest([page('p', { name: 'not made', fails: true }, { url: '/Some/Page' })]);
+  await platform.settle();
+  assert.deepEqual(await verified(platform, false), []);
+  const key = keys.claims(store.partitions.tag(0), tenant, environmentId);
+  const before = await store.client.hgetallBuffer(key);
+
+  await store.client.hdel(key, 'h:page-p');
+  const stored = await store.client.hgetBuffer(key, 'u:/Some/Page');
+  assert.ok(stored !== null);
+  const stray = { ...unpackClaim('u:/Some/Page', stored), display: '/stray' };
+  await store.client.hset(key, 'u:/stray', packClaim('u:/stray', stray));
+  assert.ok((await verified(platform, true)).length >= 2);
+  assert.deepEqual(await verified(platform, false), []);
+  assert.deepEqual(await store.client.hgetallBuffer(key), before);
 });
