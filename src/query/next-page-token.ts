@@ -61,7 +61,7 @@ function encodePlace({ values, originId, sourceId }: RowPlace): Buffer {
 function decodePlace(payload: Buffer): RowPlace | null {
   try {
     const body = payload.subarray(1);
-    const isPlain = payload.toString('latin1', 0, plainPlace.length) === plainPlace;
+    const isPlain = payload[0] === plainPlace.charCodeAt(0);
     const text = isPlain ? body : inflateRawSync(body, { maxOutputLength: placeBytesMax });
     const [values, originId, sourceId] = JSON.parse(text.toString()) as [RowPlace['values'], string, string];
     return { values, originId, sourceId };

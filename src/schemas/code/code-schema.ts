@@ -71,7 +71,7 @@ export function codeFullSchema(program: CodeProgram, { runner }: TenantCode, par
     makesView: members.includes('properties'),
     hasActions,
     claims: (input) => claimsOf(made(new Build(input))),
-    actions: hasActions ? (input) => resolvedActions(input, runner, program) : () => [],
+    actions: (input) => resolvedActions(input, runner, program),
     destinations: hasActions ? (input) => destinationsOf(made(new Build(input))) : () => [],
     build: (input) => {
       const { build } = rootFrame(input);
