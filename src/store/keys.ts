@@ -106,7 +106,7 @@ export const keys = {
   /** Hash: claim field -> number of views that claim it; only those above 1. */
   clashes: (tag: string, tenant: string, environmentId: string) =>
     `${tag}:clashes:${tenant}:${environmentId}`,
-  /** Set: views that refer to a view (`derived/references.ts`). */
+  /** Hash: view that refers to a view (`derived/references.ts`) -> nothing. */
   referrers: (tag: string, tenant: string, environmentId: string, view: string) =>
     `${tag}:referrers:${tenant}:${environmentId}:${view}`,
   /** Sorted set: view in the change log (`change-log/views.ts`) -> sequence of its latest change. */
@@ -146,7 +146,7 @@ export const keys = {
   /** Hash: originId -> packed projection; one per lookup key. */
   lookup: (tag: string, tenant: string, sourceId: string, layoutId: string, lookupKey: string) =>
     `${tag}:lookup:${tenant}:${sourceId}:${layoutId}:${lookupKey}`,
-  /** Set: views and items whose lookups read the key. */
+  /** Hash: view or item whose lookups read the key (`derived/dependents.ts`) -> nothing. */
   dependents: (tag: string, tenant: string, sourceId: string, lookupKey: string) =>
     `${tag}:dependents:${tenant}:${sourceId}:${lookupKey}`,
 } as const;

@@ -21,7 +21,7 @@ interface Asked {
 type Plain = null | number | string | readonly Plain[];
 
 /** Replies that have no order of their own, or may hold such lists. */
-const withoutOrder = new Set(['HGETALL', 'HKEYS', 'HSCAN', 'KEYS', 'SMEMBERS', 'SSCAN', 'EVAL']);
+const withoutOrder = new Set(['HGETALL', 'HKEYS', 'HSCAN', 'KEYS', 'EVAL']);
 
 /** Bytes as text, errors by their first word. */
 function plain(reply: unknown, isOrdered: boolean): Plain {

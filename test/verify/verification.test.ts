@@ -342,7 +342,7 @@ const damages: readonly { what: string; subject: RegExp; damage(store: Store): P
     subject: /Entity\/p2\/View\/page$/,
     damage: async (store) => {
       for (const key of await store.client.keys('*:referrers:*')) {
-        if ((await store.client.srem(key, ':page:p2')) === 1) return;
+        if ((await store.client.hdel(key, ':page:p2')) === 1) return;
       }
       assert.fail('nothing knows that p2 refers to it');
     },

@@ -1,5 +1,6 @@
 /** Names of what a lookup's result flows into: one view, or one index item, of one entity. */
 import type { EntityRef } from '../../contract/ids.ts';
+import { longId, shortId } from '../codec/short-id.ts';
 
 export interface Dependent extends EntityRef {
   /** `repair`: all of the entity, written even where nothing seems to have changed. */
@@ -13,9 +14,9 @@ export interface Dependent extends EntityRef {
 const kinds = { v: 'view', i: 'item', e: 'entity', r: 'repair' } as const;
 const letters = { view: 'v', item: 'i', entity: 'e', repair: 'r' } as const;
 
-/** `v|<environment>|<alias>|<source>|<originId>`: only the last part may hold a bar. */
+/** `v|<environment>|<alias>|<source>|<originId>`, both ids from `shortId`: only the last part may hold a bar. */
 export function formatDependent({ kind, environmentId, name, sourceId, originId }: Dependent): string {
-  return `${letters[kind]}|${environmentId}|${name}|${sourceId}|${originId}`;
+  return `${letters[kind]}|${shortId(environmentId)}|${name}|${shortId(sourceId)}|${originId}`;
 }
 
 /** Null for a text that is none. */
@@ -25,5 +26,11 @@ export function parseDependent(member: string): Dependent | null {
   if (kind === undefined || environmentId === undefined || name === undefined || sourceId === undefined) {
     return null;
   }
-  return { kind, environmentId, name, sourceId, originId: rest.join('|') };
+  return {
+    kind,
+    environmentId: longId(environmentId),
+    name,
+    sourceId: longId(sourceId),
+    originId: rest.join('|'),
+  };
 }

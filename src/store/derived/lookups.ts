@@ -2,10 +2,10 @@
 import { groupBy } from '../../lib/group-by.ts';
 import { keys } from '../keys.ts';
 import type { Caller } from '../partitions/lease.ts';
-import { storeError } from '../redis/errors.ts';
 import { packForLua } from '../redis/lua-list.ts';
 import { OwnerScript } from '../redis/script.ts';
 import type { Store } from '../store.ts';
+import { scanMembers } from './member-hash.ts';
 
 const touch = new OwnerScript<[number, Buffer[]][]>('derived/touch', 1);
 
@@ -191,17 +191,6 @@ function packedHashes(tag: string, writes: readonly IndexWrite[]): Buffer {
 
 function dependentsKey(tag: string, { tenant, sourceId, lookupKey }: LookupKey): string {
   return keys.dependents(tag, tenant, sourceId, lookupKey);
-}
-
-async function* scanMembers(store: Store, key: string): AsyncGenerator<string[]> {
-  let cursor = '0';
-  do {
-    const [next, members] = await store.client.sscan(key, cursor, 'COUNT', 1000).catch((error) => {
-      throw storeError(error);
-    });
-    cursor = next;
-    if (members.length > 0) yield members;
-  } while (cursor !== '0');
 }
 
 /** Adds and drops dependents. Callers do this before they read the lookup. @throws FencedError, StoreUnavailableError */

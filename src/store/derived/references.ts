@@ -13,6 +13,7 @@ import { answerOf } from '../redis/errors.ts';
 import { type LuaValue, packForLua } from '../redis/lua-list.ts';
 import { OwnerScript } from '../redis/script.ts';
 import type { Store } from '../store.ts';
+import { noValue, scanMembers } from './member-hash.ts';
 
 const register = new OwnerScript<number>('derived/register', 1);
 const writesPerCall = 1000;
@@ -106,18 +107,18 @@ export interface ReferrerWrite {
 
 /** References that move with commits on one Redis, as `scripts/partitions/commit.lua` reads them. */
 export function referencesForLua(store: Store, ofCommits: readonly ReferenceChanges[]): LuaValue[] {
-  const sets = new Map<string, { readonly adds: string[]; readonly removes: string[] }>();
+  const hashes = new Map<string, { readonly adds: string[]; readonly removes: string[] }>();
   for (const { scope, target, added, dropped } of ofCommits.flatMap(({ changes }) => [...changes])) {
     const key = referrersKey(store, scope, target);
-    const { adds, removes } = sets.get(key) ?? { adds: [], removes: [] };
-    adds.push(...added);
+    const { adds, removes } = hashes.get(key) ?? { adds: [], removes: [] };
+    for (const member of added) adds.push(member, noValue);
     removes.push(...dropped);
-    sets.set(key, { adds, removes });
+    hashes.set(key, { adds, removes });
   }
-  return [...sets].map(([key, { adds, removes }]) => [key, adds, removes, 'set']);
+  return [...hashes].map(([key, { adds, removes }]) => [key, adds, removes, 'foreign']);
 }
 
-/** The set of a view's referrers, and what a referrer is in it. */
+/** Where the referrers of a view stand. */
 export function referrersKey(
   store: Store,
   { tenant, environmentId }: EnvironmentScope,
@@ -161,16 +162,11 @@ export async function* readReferrers(
 ): AsyncGenerator<LoggedView[]> {
   const key = referrersKey(store, scope, target);
   const viewsOf = (members: readonly string[]) => members.map((member) => viewOfReference(target, member));
-  if ((await answerOf(store.client.scard(key))) <= listedMax) {
-    yield viewsOf(await answerOf(store.client.smembers(key)));
+  if ((await answerOf(store.client.hlen(key))) <= listedMax) {
+    yield viewsOf(await answerOf(store.client.hkeys(key)));
     return;
   }
-  let cursor = '0';
-  do {
-    const [next, members] = await answerOf(store.client.sscan(key, cursor, 'COUNT', listedMax));
-    cursor = next;
-    yield viewsOf(members);
-  } while (cursor !== '0');
+  for await (const members of scanMembers(store, key)) yield viewsOf(members);
 }
 
 /** That one view is said to refer to another. */
@@ -216,7 +212,7 @@ async function countReferrers(
   targets: readonly LoggedView[],
 ): Promise<(readonly [target: LoggedView, referrers: number])[]> {
   const counts = await answerOf(
-    Promise.all(targets.map((target) => store.client.scard(referrersKey(store, scope, target)))),
+    Promise.all(targets.map((target) => store.client.hlen(referrersKey(store, scope, target)))),
   );
   return targets.map((target, at) => [target, counts[at] ?? 0] as const).filter(([, count]) => count > 0);
 }
@@ -227,7 +223,7 @@ async function listReferences(
   targets: readonly LoggedView[],
 ): Promise<Reference[]> {
   const lists = await answerOf(
-    Promise.all(targets.map((target) => store.client.smembers(referrersKey(store, scope, target)))),
+    Promise.all(targets.map((target) => store.client.hkeys(referrersKey(store, scope, target)))),
   );
   return targets.flatMap((target, at) =>
     (lists[at] ?? []).map((member) => ({ referrer: viewOfReference(target, member), target })),

@@ -14,7 +14,7 @@ export class StoredState {
     put(this.#fields, key, field, null);
   }
 
-  /** Wants a member of a set. */
+  /** Wants a member of a hash without values. */
   wantMember(key: string, member: string): void {
     put(this.#members, key, member, false);
   }
@@ -38,9 +38,9 @@ export class StoredState {
         }),
         ...[...this.#members].map(async ([key, values]) => {
           const members = [...values.keys()];
-          const found = await client.smismember(key, ...members);
+          const found = await client.hmget(key, ...members);
           members.forEach((member, index) => {
-            values.set(member, found[index] === 1);
+            values.set(member, typeof found[index] === 'string');
           });
         }),
         ...[...this.#sortedMembers].map(async ([key, values]) => {

@@ -8,13 +8,15 @@ const text = fc.string({ unit: 'grapheme' });
 
 const name = fc.stringMatching(/^[A-Za-z0-9-]{1,12}$/);
 
+const id = fc.oneof(name, fc.uuid());
+
 test('a dependent comes back from its name, with bars and anything else in its originId', () => {
   fc.assert(
     fc.property(
       fc.constantFrom('view' as const, 'item' as const, 'entity' as const, 'repair' as const),
+      id,
       name,
-      name,
-      name,
+      id,
       text,
       (kind, environmentId, alias, sourceId, originId) => {
         const dependent = { kind, environmentId, name: alias, sourceId, originId: `a|${originId}` };

@@ -20,9 +20,9 @@ for _, hash in ipairs(cmsgpack.unpack(ARGV[4])) do
 end
 local asked = {}
 for index, key in ipairs(cmsgpack.unpack(ARGV[5])) do
-  local count = redis.call('SCARD', key)
+  local count = redis.call('HLEN', key)
   local members = {}
-  if count > 0 and count <= tonumber(ARGV[3]) then members = redis.call('SMEMBERS', key) end
+  if count > 0 and count <= tonumber(ARGV[3]) then members = redis.call('HKEYS', key) end
   asked[index] = { count, members }
 end
 return asked

@@ -11,8 +11,8 @@
 --         A call of several commits is for one Redis, where their keys may lie in different slots.
 --       3 packed list of runs of claims of all commits, as in `parts/claims.lua`; empty in a cluster, where their keys lie in
 --         other slots
---       then packed lists of writes, each {key, fields and values to set, fields to delete} for a hash, {key, members to add,
---       members to remove, 'set'} for a set, and {key, scores and members to add, members to remove, 'sorted'} for a sorted one
+--       then packed lists of writes, each {key, fields and values to set, fields to delete} for a hash, the same with
+--       'foreign' behind it for one that may be of another partition, and {key, scores and members to add, members to remove, 'sorted'} for a sorted one
 -- Returns  numbers of the commits. Error FENCED when one of the epochs is no longer the owner's, when another commit was
 --          before one of them, or when some of them are done and others not
 local commits, claims = cmsgpack.unpack(ARGV[2]), cmsgpack.unpack(ARGV[3])
@@ -42,8 +42,8 @@ end
 for at = 4, #ARGV do
   for _, write in ipairs(cmsgpack.unpack(ARGV[at])) do
     writes[#writes + 1] = write
-    -- Sets of other partitions are written on one Redis alone.
-    if write[4] ~= 'set' then written[#written + 1] = write[1] end
+    -- Hashes of other partitions are written on one Redis alone.
+    if write[4] ~= 'foreign' then written[#written + 1] = write[1] end
   end
 end
 -- While a slot moves, some of its keys may be gone, and such a key ends the script: here, before the first write.
@@ -54,7 +54,7 @@ end
 -- announcements of all partitions, whatever partition it has read.
 moveClaims(claims)
 tellServices()
-local commands = { hash = { 'HSET', 'HDEL' }, set = { 'SADD', 'SREM' }, sorted = { 'ZADD', 'ZREM' } }
+local commands = { hash = { 'HSET', 'HDEL' }, foreign = { 'HSET', 'HDEL' }, sorted = { 'ZADD', 'ZREM' } }
 for _, write in ipairs(writes) do
   local command = commands[write[4] or 'hash']
   callEach(command[1], write[1], write[2])

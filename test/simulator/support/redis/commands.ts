@@ -55,23 +55,6 @@ const hashes: Readonly<Record<string, Command>> = {
 };
 
 const sets: Readonly<Record<string, Command>> = {
-  SADD: (space, [key = '', ...members]) => {
-    const set = space.set(key);
-    const before = set.size;
-    for (const member of members) set.add(member);
-    space.keep(key, set);
-    return set.size - before;
-  },
-  SREM: (space, [key = '', ...members]) => {
-    const set = space.set(key);
-    const gone = members.filter((member) => set.delete(member)).length;
-    space.keep(key, set);
-    return gone;
-  },
-  SCARD: (space, [key = '']) => space.set(key).size,
-  SMEMBERS: (space, [key = '']) => [...space.set(key)],
-  SMISMEMBER: (space, [key = '', ...members]) => members.map((member) => Number(space.set(key).has(member))),
-  SSCAN: (space, [key = '']) => ['0', [...space.set(key)]],
   ZADD: (space, [key = '', ...words]) => {
     const isOnlyNew = words[0] === 'NX';
     const pairs = isOnlyNew ? words.slice(1) : words;

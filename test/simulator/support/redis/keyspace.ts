@@ -14,7 +14,7 @@ export class Stream {
 }
 
 export type StreamId = readonly [ms: number, sequence: number];
-type Value = string | Map<string, string> | Set<string> | SortedSet | Stream;
+type Value = string | Map<string, string> | SortedSet | Stream;
 
 const wrongType = 'WRONGTYPE Operation against a key holding the wrong kind of value';
 
@@ -53,12 +53,6 @@ export class Keyspace {
     if (value === undefined) return new Map();
     if (!(value instanceof Map) || value instanceof SortedSet) throw new ErrorReply(wrongType);
     return value as Map<string, string>;
-  }
-
-  set(key: string): Set<string> {
-    const value = this.#value(key) ?? new Set();
-    if (!(value instanceof Set)) throw new ErrorReply(wrongType);
-    return value;
   }
 
   sortedSet(key: string): SortedSet {
