@@ -79,7 +79,7 @@ export class EntityReader {
 
 /** Buffers cross threads as plain byte arrays. */
 function withBuffers(reading: SentEntity): EntityReading {
-  const { originId, type, size, contentHash, urlHash, body, names } = reading.entity;
+  const { originId, type, size, contentHash, body, names } = reading.entity;
   const record = { body: asBuffer(body), names };
   return {
     ...reading,
@@ -88,7 +88,6 @@ function withBuffers(reading: SentEntity): EntityReading {
       type,
       size,
       contentHash: asBuffer(contentHash),
-      urlHash: asBuffer(urlHash),
       encode: () => record,
     },
   };

@@ -47,7 +47,6 @@ function ownBuffers(reading: EntityReading): SentReading {
       type,
       size,
       contentHash: ownCopy(entity.contentHash),
-      urlHash: ownCopy(entity.urlHash),
       body: ownCopy(body),
       names: names && { ...names, digest: ownCopy(names.digest) },
     },

@@ -5,10 +5,9 @@ import type { SourceEntity, StoredEntity } from '../../contract/entity.ts';
 import type { EntityRef } from '../../contract/ids.ts';
 import { type Json, type JsonObject, setOwn } from '../../contract/json.ts';
 import { parseInParts } from '../../contract/large-json/parse-in-parts.ts';
-import { digestOf } from '../codec/digest.ts';
 import { pack, unpack } from '../codec/pack.ts';
 import { type NameList, nameListOf } from './name-lists.ts';
-import { bornStampAt, stampsAt, typeAt, urlStampAt } from './record-heads.ts';
+import { readStamps } from './record-heads.ts';
 
 /** A source entity made ready for the store: hashed and encoded once (see `encodeEntity`). */
 export interface EncodedEntity {
@@ -16,8 +15,6 @@ export interface EncodedEntity {
   readonly type: string;
   /** 16 bytes over everything that counts for changed or unchanged, whatever the order of object keys. */
   readonly contentHash: Buffer;
-  /** 8 bytes over the url. */
-  readonly urlHash: Buffer;
   /** How much of a call it takes: about the bytes that `encode` gives. */
   readonly size: number;
   /** What is stored. It is made at the first call, and never for an entity that is stored already as it is. */
@@ -26,14 +23,13 @@ export interface EncodedEntity {
 
 /** The stored form of an entity. */
 export interface EncodedRecord {
-  /** What follows the head of its record: type and body. */
+  /** What follows the stamps in its record: type, url and all else. */
   readonly body: Buffer;
   /** Names that the body leaves out, to be stored beside it; null: none. */
   readonly names: NameList | null;
 }
 
 type EntityBody = [
-  url: string | null,
   originParentId: string | null,
   redirects: readonly string[],
   /** The properties; with a digest of their names, the list of their values. */
@@ -41,7 +37,7 @@ type EntityBody = [
   namesDigest?: Uint8Array,
 ];
 
-/** Of the type, which stands before the body with its length. */
+/** Of the type and of the url, which stand before the body with their lengths. */
 const lengthBytes = 2;
 
 /** Hashes an entity, and encodes it once for its whole way into the store. */
@@ -54,7 +50,6 @@ export function encodeEntity(entity: SourceEntity): EncodedEntity {
 class HashedEntity implements EncodedEntity {
   readonly originId: string;
   readonly type: string;
-  readonly urlHash: Buffer;
   /** The entity is let go when it is encoded: its bytes take a fraction of the memory. */
   #state: { readonly entity: SourceEntity } | { readonly record: EncodedRecord };
 
@@ -65,7 +60,6 @@ class HashedEntity implements EncodedEntity {
   ) {
     this.originId = entity.originId;
     this.type = entity.type;
-    this.urlHash = digestOf(entity.url ?? '');
     this.#state = { entity };
   }
 
@@ -81,13 +75,19 @@ function encodeRecord({ type, url, originParentId, redirects, properties }: Sour
   const names = nameListOf(properties);
   const body: EntityBody =
     names === null
-      ? [url, originParentId, redirects, JSON.stringify(properties)]
-      : [url, originParentId, redirects, JSON.stringify(Object.values(properties)), names.digest];
-  return { body: Buffer.concat([packType(type), pack(body)]), names };
+      ? [originParentId, redirects, JSON.stringify(properties)]
+      : [originParentId, redirects, JSON.stringify(Object.values(properties)), names.digest];
+  return {
+    body: Buffer.concat([packText(type), packText(url === null ? '' : urlMark + url), pack(body)]),
+    names,
+  };
 }
 
-function packType(type: string): Buffer {
-  const packed = Buffer.from(`\0\0${type}`);
+/** Stands before a url, so that an empty one is told from none. */
+const urlMark = '=';
+
+function packText(text: string): Buffer {
+  const packed = Buffer.from(`\0\0${text}`);
   packed.writeUInt16BE(packed.length - lengthBytes);
   return packed;
 }
@@ -96,26 +96,31 @@ function packType(type: string): Buffer {
 export interface OpenRecord {
   readonly stamps: Pick<StoredEntity, 'stamp' | 'bornStamp' | 'urlStamp'>;
   readonly type: string;
+  readonly url: string | null;
   readonly body: EntityBody;
   /** Of the names that it leaves out; null: none. */
   readonly namesDigest: Uint8Array | null;
 }
 
-/** @param record as Redis has it: a head (`record-heads.ts`), then the body of `encode` */
+/** @param record as Redis has it: its stamps (`record-heads.ts`), then the body of `encode` */
 export function openRecord(record: Buffer): OpenRecord {
-  const textAt = typeAt + lengthBytes;
-  const bodyAt = textAt + record.readUInt16BE(typeAt);
+  const { stamps, typeAt } = readStamps(record);
+  const urlAt = textEnd(record, typeAt);
+  const bodyAt = textEnd(record, urlAt);
   const body = unpack<EntityBody>(record.subarray(bodyAt));
+  const urlTextAt = urlAt + lengthBytes;
   return {
-    stamps: {
-      stamp: record.readDoubleBE(stampsAt),
-      bornStamp: record.readDoubleBE(bornStampAt),
-      urlStamp: record.readDoubleBE(urlStampAt),
-    },
-    type: record.toString('utf8', textAt, bodyAt),
+    stamps,
+    type: record.toString('utf8', typeAt + lengthBytes, urlAt),
+    url: urlTextAt === bodyAt ? null : record.toString('utf8', urlTextAt + urlMark.length, bodyAt),
     body,
-    namesDigest: body[4] ?? null,
+    namesDigest: body[3] ?? null,
   };
+}
+
+/** Where a text ends that begins with its length at a place. */
+function textEnd(record: Buffer, at: number): number {
+  return at + lengthBytes + record.readUInt16BE(at);
 }
 
 /** @param names that the record leaves out; null: none */
@@ -124,7 +129,7 @@ export function decodeEntity(
   record: OpenRecord,
   names: readonly string[] | null,
 ): StoredEntity {
-  return entityOf(ref, record, propertiesOf(JSON.parse(record.body[3]) as Json, names));
+  return entityOf(ref, record, propertiesOf(JSON.parse(record.body[2]) as Json, names));
 }
 
 /** As `decodeEntity`, in steps: for a large record. */
@@ -133,7 +138,7 @@ export function* decodeInParts(
   record: OpenRecord,
   names: readonly string[] | null,
 ): Generator<undefined, StoredEntity, undefined> {
-  const properties = propertiesOf(yield* parseInParts(record.body[3]), names);
+  const properties = propertiesOf(yield* parseInParts(record.body[2]), names);
   return { ...entityOf(ref, record, properties), isLarge: true };
 }
 
@@ -148,7 +153,7 @@ function propertiesOf(json: Json, names: readonly string[] | null): JsonObject {
 
 function entityOf(
   { sourceId, originId }: EntityRef,
-  { stamps, type, body: [url, originParentId, redirects] }: OpenRecord,
+  { stamps, type, url, body: [originParentId, redirects] }: OpenRecord,
   properties: JsonObject,
 ): StoredEntity {
   return { sourceId, originId, type, url, originParentId, redirects, properties, ...stamps };

@@ -1,4 +1,4 @@
-/** What entity records begin with; see `scripts/parts/entity-heads.lua`. The type and the body follow. */
+/** What entity records begin with; see `scripts/parts/entity-heads.lua`. Type, url and body follow. */
 import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import type { StoredEntity } from '../../contract/entity.ts';
@@ -22,13 +22,12 @@ function fineNowMs(): number {
 }
 
 const tokenBytes = 8;
-/** Where the three stamps of a record begin. */
-export const stampsAt = 32;
+const tokenAt = 16;
+/** Where the number of the stamps of a record stands, and behind it the stamps. */
+const stampsAt = tokenAt + tokenBytes;
 const stampBytes = 8;
-export const bornStampAt = stampsAt + stampBytes;
-export const urlStampAt = bornStampAt + stampBytes;
-/** Where the type begins. */
-export const typeAt = urlStampAt + stampBytes;
+
+type Stamps = Pick<StoredEntity, 'stamp' | 'bornStamp' | 'urlStamp'>;
 
 /**
  * Heads for the entities of one request. Stamps rise in the order of the request, whatever partitions its entities go to.
@@ -36,11 +35,10 @@ export const typeAt = urlStampAt + stampBytes;
  */
 export function recordHeadsOf(entities: readonly EncodedEntity[]): Buffer[] {
   const token = randomBytes(tokenBytes);
-  const all = Buffer.allocUnsafe(typeAt * entities.length);
-  return entities.map((entity, index) => {
-    const stamp = nextStamp();
-    const head = all.subarray(index * typeAt, (index + 1) * typeAt);
-    return writeHead(head, entity, token, { stamp, bornStamp: stamp, urlStamp: stamp });
+  const all = Buffer.allocUnsafe(headBytes(1) * entities.length);
+  return entities.map(({ contentHash }, index) => {
+    const head = all.subarray(index * headBytes(1), (index + 1) * headBytes(1));
+    return writeHead(head, contentHash, token, [nextStamp()]);
   });
 }
 
@@ -48,23 +46,35 @@ export function recordHeadsOf(entities: readonly EncodedEntity[]): Buffer[] {
 const noToken = Buffer.alloc(tokenBytes);
 
 /** The head of an entity that is put back with the stamps that it had. */
-export function restoredHead(entity: EncodedEntity, stamps: Stamps): Buffer {
-  return writeHead(Buffer.alloc(typeAt), entity, noToken, stamps);
+export function restoredHead({ contentHash }: EncodedEntity, stamps: Stamps): Buffer {
+  const written = writtenStamps(stamps);
+  return writeHead(Buffer.alloc(headBytes(written.length)), contentHash, noToken, written);
 }
 
-type Stamps = Pick<StoredEntity, 'stamp' | 'bornStamp' | 'urlStamp'>;
+/** Of the last two, those that equal the one before them are left out at the end. */
+function writtenStamps({ stamp, bornStamp, urlStamp }: Stamps): number[] {
+  if (urlStamp !== bornStamp) return [stamp, bornStamp, urlStamp];
+  return bornStamp === stamp ? [stamp] : [stamp, bornStamp];
+}
 
-function writeHead(
-  head: Buffer,
-  { contentHash, urlHash }: EncodedEntity,
-  token: Buffer,
-  { stamp, bornStamp, urlStamp }: Stamps,
-): Buffer {
+/** @param stamps how many stand in it */
+function headBytes(stamps: number): number {
+  return stampsAt + 1 + stamps * stampBytes;
+}
+
+function writeHead(head: Buffer, contentHash: Buffer, token: Buffer, stamps: readonly number[]): Buffer {
   contentHash.copy(head, 0);
-  token.copy(head, 16);
-  urlHash.copy(head, 24);
-  head.writeDoubleBE(stamp, stampsAt);
-  head.writeDoubleBE(bornStamp, bornStampAt);
-  head.writeDoubleBE(urlStamp, urlStampAt);
+  token.copy(head, tokenAt);
+  head[stampsAt] = stamps.length;
+  for (const [at, stamp] of stamps.entries()) head.writeDoubleBE(stamp, headBytes(at));
   return head;
+}
+
+/** The stamps of a record, and where its type begins. */
+export function readStamps(record: Buffer): { readonly stamps: Stamps; readonly typeAt: number } {
+  const count = record[stampsAt] ?? 0;
+  const stamp = record.readDoubleBE(headBytes(0));
+  const bornStamp = count > 1 ? record.readDoubleBE(headBytes(1)) : stamp;
+  const urlStamp = count > 2 ? record.readDoubleBE(headBytes(2)) : bornStamp;
+  return { stamps: { stamp, bornStamp, urlStamp }, typeAt: headBytes(count) };
 }

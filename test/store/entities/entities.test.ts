@@ -176,8 +176,8 @@ test('while nearly everything comes again as it is, only what differs is encoded
   const stored = originIds.map((originId) => entity(originId, { a: 1 }));
   const store = await storeAmidRepetition(stored);
   const endsBefore = await ends(store);
-  const unasked = stored.map(encodeEntity).map(({ originId, type, contentHash, urlHash, size }) => ({
-    ...{ originId, type, contentHash, urlHash, size },
+  const unasked = stored.map(encodeEntity).map(({ originId, type, contentHash, size }) => ({
+    ...{ originId, type, contentHash, size },
     encode(): EncodedRecord {
       throw new Error(`the body of ${originId} was asked for`);
     },
@@ -244,9 +244,9 @@ test('of what waits for a Redis that stands still only a few requests are not en
   let encoded = 0;
   const waiting = (originId: string): EncodedEntity => {
     const whole = encodeEntity(entity(originId, {}));
-    const { type, contentHash, urlHash, size } = whole;
+    const { type, contentHash, size } = whole;
     return {
-      ...{ originId, type, contentHash, urlHash, size },
+      ...{ originId, type, contentHash, size },
       encode() {
         encoded += 1;
         return whole.encode();
@@ -376,8 +376,7 @@ function acceptCall(store: Store, token: string, entities: readonly SourceEntity
   const records = encoded.map((one, index) => {
     const stamp = Buffer.alloc(8);
     stamp.writeDoubleBE(1_000_000 + index);
-    const { contentHash, urlHash } = one;
-    return Buffer.concat([contentHash, Buffer.from(token), urlHash, stamp, stamp, stamp, one.encode().body]);
+    return Buffer.concat([one.contentHash, Buffer.from(token), Buffer.of(1), stamp, one.encode().body]);
   });
   const group = [
     keys.clock(tag),

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { performance } from 'node:perf_hooks';
 import { type TestContext, test } from 'node:test';
+import fc from 'fast-check';
 import { encodeEntity } from '../../../src/store/entities/entity-record.ts';
-import { recordHeadsOf, stampsAt } from '../../../src/store/entities/record-heads.ts';
+import { readStamps, recordHeadsOf, restoredHead } from '../../../src/store/entities/record-heads.ts';
 
 const entity = encodeEntity({
   originId: '1',
@@ -14,9 +15,8 @@ const entity = encodeEntity({
 });
 
 function stampsOf(count: number): number[] {
-  return recordHeadsOf(Array.from({ length: count }, () => entity)).map((head) =>
-    head.readDoubleBE(stampsAt),
-  );
+  const heads = recordHeadsOf(Array.from({ length: count }, () => entity));
+  return heads.map((head) => readStamps(head).stamps.stamp);
 }
 
 function fineNowMs(): number {
@@ -47,3 +47,23 @@ test('stamps rise, also within a request and when the clock is set back', (conte
   const all = [...first, ...stampsOf(50)];
   assert.ok(all.every((stamp, at) => at === 0 || stamp > (all[at - 1] ?? 0)));
 });
+
+test('stamps come back from a head, whichever of them are equal', () => {
+  const stamp = fc.constantFrom(1_000_000, 1_000_001, 1_764_000_000_000_000, 8_000_000_000_000_000);
+  fc.assert(
+    fc.property(
+      fc.record({ stamp, bornStamp: stamp, urlStamp: stamp }, { noNullPrototype: true }),
+      (stamps) => {
+        const head = restoredHead(entity, stamps);
+        assert.deepEqual(readStamps(head), { stamps, typeAt: head.length });
+        assert.equal(head.length, 33 + 8 * leftOver(stamps));
+      },
+    ),
+  );
+});
+
+/** How many stamps stand in a head beside the first. */
+function leftOver({ stamp, bornStamp, urlStamp }: ReturnType<typeof readStamps>['stamps']): number {
+  if (urlStamp !== bornStamp) return 2;
+  return bornStamp === stamp ? 0 : 1;
+}

@@ -45,11 +45,12 @@ for index, sent in ipairs(cmsgpack.unpack(ARGV[1])) do
       elseif string.sub(head, 1, 16) == string.sub(record, 1, 16) then
         code = isOurs and '1' or '0'
       else
-        local stamp = struct.unpack('>d', string.sub(record, 33, 40))
-        local lastStamp, bornStamp, urlStamp = struct.unpack('>ddd', string.sub(head, 33, 56))
+        local stamp = stampsOf(record)
+        local lastStamp, bornStamp, urlStamp = stampsOf(head)
         if stamp <= lastStamp then stamp = lastStamp + 1 end
-        if string.sub(head, 25, 32) ~= string.sub(record, 25, 32) then urlStamp = stamp end
-        record = string.sub(record, 1, 32) .. struct.pack('>ddd', stamp, bornStamp, urlStamp) .. string.sub(record, 57)
+        if urlOf(head) ~= urlOf(record) then urlStamp = stamp end
+        record = string.sub(record, 1, stampsAt - 1) .. packedStamps(stamp, bornStamp, urlStamp)
+          .. string.sub(record, typeStart(record))
         isWritten = true
       end
     end
@@ -57,7 +58,7 @@ for index, sent in ipairs(cmsgpack.unpack(ARGV[1])) do
       records[#records + 1], records[#records + 2] = originId, record
       stored[originId], written[originId] = record, true
       announced[#announced + 1] = originId
-      group.announcedBytes = group.announcedBytes + #record - fixedBytes
+      group.announcedBytes = group.announcedBytes + #record - typeStart(record) + 1
     end
     codes[#codes + 1] = code
   end

@@ -17,13 +17,13 @@ local announced, announcedBytes = {}, 0
 for at = 4, #ARGV, 5 do
   local originId, record, processed = ARGV[at], ARGV[at + 1], ARGV[at + 2]
   local lastStamp
-  eachHead(KEYS[4], { originId }, function(_, head) lastStamp = struct.unpack('>d', string.sub(head, 33, 40)) end)
-  if not lastStamp or lastStamp < struct.unpack('>d', string.sub(record, 33, 40)) then
+  eachHead(KEYS[4], { originId }, function(_, head) lastStamp = stampsOf(head) end)
+  if not lastStamp or lastStamp < stampsOf(record) then
     if ARGV[at + 3] ~= '' then redis.call('HSETNX', KEYS[6], ARGV[at + 3], ARGV[at + 4]) end
     redis.call('HSET', KEYS[4], originId, record)
     if processed ~= '' then redis.call('HSETNX', KEYS[5], originId, processed) end
     announced[#announced + 1] = originId
-    announcedBytes = announcedBytes + #record - fixedBytes
+    announcedBytes = announcedBytes + #record - typeStart(record) + 1
   end
 end
 if #announced > 0 then

@@ -39,8 +39,8 @@ export const luaLibrary: Readonly<Record<string, LuaValue>> = {
       for (const [index, value] of values.entries()) bytes.writeDoubleBE(numberOf(value), index * 8);
       return [bytes.toString('latin1')];
     },
-    unpack: (format, text) => {
-      const bytes = Buffer.from(textOf(text), 'latin1');
+    unpack: (format, text, from = 1) => {
+      const bytes = Buffer.from(textOf(text), 'latin1').subarray(numberOf(from) - 1);
       return Array.from({ length: doublesIn(format) }, (_, index) => bytes.readDoubleBE(index * 8));
     },
   }),
