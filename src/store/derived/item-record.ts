@@ -21,9 +21,14 @@ export interface EncodedItem extends EntityRef {
   readonly names: readonly string[] | null;
 }
 
-/** First byte of an item that leaves its names out. The digest of their list follows, then JSON text of the values. */
+/**
+ * First byte of an item that leaves its names out. The digest of their list follows, then its time of change (milliseconds, 6
+ * bytes, big-endian), then the values as the JSON text of a list.
+ */
 const withoutNames = 1;
-const namedAt = 1 + digestBytes;
+const timeAt = 1 + digestBytes;
+const timeBytes = 6;
+const valuesAt = timeAt + timeBytes;
 /** Of a text; longer ones keep their names, which are little of them. */
 const listedCharactersMax = 4_096;
 
@@ -44,11 +49,12 @@ export function encodeItem(
   const values =
     list === null || fieldsText.length > listedCharactersMax ? null : valuesOf(fields, list.names);
   if (list === null || values === null) return Buffer.from(`[${updatedAtMs},${fieldsText}]`);
-  const text = `[${updatedAtMs},${JSON.stringify(values)}]`;
-  const stored = Buffer.allocUnsafe(namedAt + Buffer.byteLength(text));
+  const text = JSON.stringify(values);
+  const stored = Buffer.allocUnsafe(valuesAt + Buffer.byteLength(text));
   stored[0] = withoutNames;
   list.digest.copy(stored, 1);
-  stored.write(text, namedAt);
+  stored.writeUIntBE(updatedAtMs, timeAt, timeBytes);
+  stored.write(text, valuesAt);
   return stored;
 }
 
@@ -67,7 +73,7 @@ function valuesOf(fields: JsonObject, names: readonly string[]): Json[] | null {
 
 /** Digest of the list of names that an item leaves out; null: none. */
 export function namesDigestOf(stored: Buffer): Buffer | null {
-  return stored[0] === withoutNames ? stored.subarray(1, namedAt) : null;
+  return stored[0] === withoutNames ? stored.subarray(1, timeAt) : null;
 }
 
 /** @param names that it leaves out; null: none */
@@ -77,10 +83,15 @@ export function decodeItem(
   names: readonly string[] | null = null,
 ): StoredItem {
   if (names === null) return itemOf(ref, JSON.parse(stored.toString()) as [number, JsonObject]);
-  const [updatedAtMs, values] = JSON.parse(stored.toString('utf8', namedAt)) as [number, Json[]];
+  const values = JSON.parse(stored.toString('utf8', valuesAt)) as Json[];
   const fields: JsonObject = {};
   for (const [at, value] of values.entries()) if (value !== null) setOwn(fields, names[at] ?? '', value);
-  return itemOf(ref, [updatedAtMs, fields]);
+  return itemOf(ref, [timeOf(stored), fields]);
+}
+
+/** Of an item that leaves its names out. */
+function timeOf(stored: Buffer): number {
+  return stored.readUIntBE(timeAt, timeBytes);
 }
 
 function itemOf({ sourceId, originId }: EntityRef, [updatedAtMs, fields]: [number, JsonObject]): StoredItem {
@@ -110,14 +121,11 @@ const closeBrace = 0x7d;
  * @param fieldsText in UTF-8 @returns null when the fields are others, or may be
  */
 export function updatedAtIfSame({ stored, names }: EncodedItem, fieldsText: Buffer): number | null {
-  const from = names === null ? 0 : namedAt;
-  const end = stored.indexOf(comma, from);
-  const updatedAtMs = wholeNumberIn(stored, from + 1, end);
+  if (names !== null) return areFields(stored, names, fieldsText) ? timeOf(stored) : null;
+  const end = stored.indexOf(comma);
+  const updatedAtMs = wholeNumberIn(stored, 1, end);
   if (updatedAtMs === null) return null;
-  const isSame =
-    names === null
-      ? stored.compare(fieldsText, 0, fieldsText.length, end + 1, stored.length - 1) === 0
-      : areFields(stored, end + 1, names, fieldsText);
+  const isSame = stored.compare(fieldsText, 0, fieldsText.length, end + 1, stored.length - 1) === 0;
   return isSame ? updatedAtMs : null;
 }
 
@@ -132,10 +140,10 @@ function wholeNumberIn(bytes: Buffer, from: number, end: number): number | null 
   return from < end ? number : null;
 }
 
-/** True when the values in the brackets at `from`, with these names, make the text. */
-function areFields(stored: Buffer, from: number, names: readonly string[], text: Buffer): boolean {
+/** True when the values of an item, with the names that it leaves out, make the text. */
+function areFields(stored: Buffer, names: readonly string[], text: Buffer): boolean {
   // The brackets of an item without fields are empty.
-  let at = stored[from + 1] === closeBracket ? from + 1 : from;
+  let at = stored[valuesAt + 1] === closeBracket ? valuesAt + 1 : valuesAt;
   let to = 1;
   for (const key of keysOf(names)) {
     // Missing fields at the end are left out.
@@ -156,7 +164,7 @@ function areFields(stored: Buffer, from: number, names: readonly string[], text:
     to += end - at;
     at = end;
   }
-  const isAtEnds = at === stored.length - 2 && to === text.length - 1;
+  const isAtEnds = at === stored.length - 1 && to === text.length - 1;
   return isAtEnds && stored[at] === closeBracket && text[0] === openBrace && text[to] === closeBrace;
 }
 

@@ -110,19 +110,18 @@ type OutputNames = [
   schemaDigest: string,
 ];
 
-/** The rest of an output. */
+/** The rest of an output; lists that are empty and what is null are left out at its end. */
 type OwnOutput = [
   bytesDigest: Buffer,
-  claims: PackedClaim[],
-  /** Source ids from `shortId`. */
-  dependsOn: ProcessedOutput['dependsOn'],
-  /** Absent, and all behind it too, where there is nothing to say from here on. */
+  claims?: PackedClaim[],
   references?: readonly string[],
+  /** Source ids from `shortId`. */
+  dependsOn?: ProcessedOutput['dependsOn'],
   toldType?: string | null,
   formerClaims?: ReturnType<typeof packFormerClaim>[],
   failure?: readonly [message: string, place: string] | null,
   destinations?: readonly Destination[],
-  because?: PackedCause,
+  because?: PackedCause | null,
 ];
 
 type PackedCause = readonly [kind: BuildCause['kind'], sourceId?: string, originId?: string];
@@ -133,12 +132,12 @@ type PackedLookups = [layoutId: string, keys: readonly string[]][];
 type WholeRecord = [
   stamp: number,
   type: string,
-  lookups: PackedLookups,
   outputs: [...OutputNames, ...OwnOutput][],
+  lookups?: PackedLookups,
 ];
 
 /** A record that leaves out what `namesOf` lists. */
-type NamelessRecord = [stamp: number, namesDigest: Uint8Array, lookups: PackedLookups, outputs: OwnOutput[]];
+type NamelessRecord = [stamp: number, namesDigest: Uint8Array, outputs: OwnOutput[], lookups?: PackedLookups];
 
 /** What records that are alike leave out: the type, then of each output its kind, environment, name and schema. */
 function namesOf({ type, outputs }: ProcessedRecord): string[] {
@@ -162,23 +161,28 @@ export function processedNamesOf(record: ProcessedRecord): NameList | null {
  */
 export function encodeProcessed(record: ProcessedRecord, list: NameList | null = null): Buffer {
   const { stamp, type, outputs } = record;
-  const lookups: PackedLookups = record.lookups.map(({ layoutId, keys }) => [layoutId, keys]);
+  const lookups = packedLookups(record.lookups);
   if (list !== null) {
     const nameless: NamelessRecord = [
       stamp,
       list.digest,
-      lookups,
       outputs.map((output) => ownOutput(output, stamp)),
+      ...lookups,
     ];
     return pack(nameless);
   }
   const whole: WholeRecord = [
     stamp,
     type,
-    lookups,
     outputs.map((output, at) => [...outputNames(output, outputs[at - 1]), ...ownOutput(output, stamp)]),
+    ...lookups,
   ];
   return pack(whole);
+}
+
+/** Nothing at all for an entity that stands under no key. */
+function packedLookups(lookups: readonly IndexEntries[]): [] | [PackedLookups] {
+  return lookups.length === 0 ? [] : [lookups.map(({ layoutId, keys }) => [layoutId, keys])];
 }
 
 function outputNames(
@@ -193,34 +197,26 @@ function outputNames(
   ];
 }
 
-/** Most outputs have none of this. */
-type Further = Pick<ProcessedOutput, 'toldType' | 'formerClaims' | 'failure' | 'destinations' | 'because'>;
-
-function hasFurther(further: Further): boolean {
-  return Object.values(further).some((value) => value !== undefined);
-}
-
 function ownOutput(output: ProcessedOutput, stamp: number): OwnOutput {
-  const { kind, environmentId, name, schemaDigest, bytesDigest, claims, dependsOn, ...rest } = output;
-  const { references, ...further } = rest;
-  const { toldType, formerClaims, failure, destinations, because } = further;
+  const { bytesDigest, claims, references, dependsOn, toldType, formerClaims, failure } = output;
+  const { destinations, because } = output;
   const packed: OwnOutput = [
     bytesDigest,
     claims.map((claim, at) => packedClaim(claim, stamp, claims[at - 1])),
+    references ?? [],
     dependsOn.map(([sourceId, lookupKey]) => [shortId(sourceId), lookupKey]),
+    toldType ?? null,
+    (formerClaims ?? []).map(packFormerClaim),
+    failure === undefined ? null : [failure.message, failure.place],
+    destinations ?? [],
+    because === undefined ? null : packCause(because),
   ];
-  const isMore = hasFurther(further);
-  if (references !== undefined || isMore) packed.push(references ?? []);
-  if (isMore) {
-    packed.push(
-      toldType ?? null,
-      (formerClaims ?? []).map(packFormerClaim),
-      failure === undefined ? null : [failure.message, failure.place],
-    );
-    if (destinations !== undefined || because !== undefined) packed.push(destinations ?? []);
-    if (because !== undefined) packed.push(packCause(because));
-  }
+  while (isNothing(packed.at(-1))) packed.pop();
   return packed;
+}
+
+function isNothing(value: OwnOutput[number]): boolean {
+  return value === null || (Array.isArray(value) && value.length === 0);
 }
 
 function packedClaim(
@@ -270,7 +266,7 @@ export function decodeProcessed({ packed }: OpenProcessed, names: readonly strin
   return names === null ? wholeRecord(packed as WholeRecord) : namedRecord(packed as NamelessRecord, names);
 }
 
-function wholeRecord([stamp, type, lookups, whole]: WholeRecord): ProcessedRecord {
+function wholeRecord([stamp, type, whole, lookups]: WholeRecord): ProcessedRecord {
   const outputs: ProcessedOutput[] = [];
   for (const [kind, environmentId, name, schemaDigest, ...own] of whole) {
     outputs.push({
@@ -286,7 +282,7 @@ function wholeRecord([stamp, type, lookups, whole]: WholeRecord): ProcessedRecor
 
 /** @param names as `namesOf` lists them */
 function namedRecord(
-  [stamp, , lookups, nameless]: NamelessRecord,
+  [stamp, , nameless, lookups]: NamelessRecord,
   [type = '', ...ofOutputs]: readonly string[],
 ): ProcessedRecord {
   const outputs = nameless.map((own, at): ProcessedOutput => {
@@ -306,7 +302,7 @@ function namedRecord(
   return { stamp, type, lookups: unpackedLookups(lookups), outputs };
 }
 
-function unpackedLookups(packed: PackedLookups): IndexEntries[] {
+function unpackedLookups(packed: PackedLookups = []): IndexEntries[] {
   return packed.map(([layoutId, lookupKeys]) => ({ layoutId, keys: lookupKeys }));
 }
 
@@ -335,20 +331,18 @@ function unpackedOutput(
   packed: OwnOutput,
   stamp: number,
 ): Omit<ProcessedOutput, 'kind' | 'environmentId' | 'name' | 'schemaDigest'> {
-  const [bytesDigest, claims, dependsOn, ...further] = packed;
-  const [references, toldType, formerClaims, failure, destinations, because] = further;
+  const [bytesDigest, claims = [], references = [], dependsOn = [], ...further] = packed;
+  const [toldType, formerClaims = [], failure, destinations = [], because] = further;
   return {
     bytesDigest,
     claims: unpackedClaims(claims, stamp),
     dependsOn: dependsOn.map(([sourceId, lookupKey]) => [longId(sourceId), lookupKey]),
     ...(toldType == null ? {} : { toldType }),
-    ...(formerClaims === undefined || formerClaims.length === 0
-      ? {}
-      : { formerClaims: formerClaims.map(unpackFormerClaim) }),
+    ...(formerClaims.length === 0 ? {} : { formerClaims: formerClaims.map(unpackFormerClaim) }),
     ...(failure == null ? {} : { failure: { message: failure[0], place: failure[1] } }),
-    ...(references === undefined || references.length === 0 ? {} : { references }),
-    ...(destinations === undefined || destinations.length === 0 ? {} : { destinations }),
-    ...(because === undefined ? {} : { because: unpackCause(because) }),
+    ...(references.length === 0 ? {} : { references }),
+    ...(destinations.length === 0 ? {} : { destinations }),
+    ...(because == null ? {} : { because: unpackCause(because) }),
   };
 }
 

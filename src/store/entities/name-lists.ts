@@ -36,7 +36,8 @@ const recordsMin = 64;
 const charactersMax = 4_096;
 const listsMet = 1_000;
 const listsRead = 2_000;
-export const digestBytes = 12;
+/** Only the lists of one source in one partition are told apart by it. */
+export const digestBytes = 8;
 
 const met = new BoundedCache<string, MetList>({ entriesMax: listsMet });
 const read = new BoundedCache<string, readonly string[]>({ entriesMax: listsRead });

@@ -41,16 +41,18 @@ test('items leave out names of their list where they are in its order, and come 
       fc.uniqueArray(name, { minLength: 1, maxLength: 8 }),
       fc.dictionary(name, fc.jsonValue()),
       fc.infiniteStream(fc.option(fc.jsonValue())),
-      (names, others, values) => {
+      fc.nat({ max: 2 ** 48 - 1 }),
+      (names, others, values, updatedAtMs) => {
         const fields = namedFields(names, values);
         for (const json of [fields, { ...fields, ...others }]) {
-          const item = { updatedAtMs: 7, fields: JSON.parse(JSON.stringify(json)) as JsonObject };
+          const item = { updatedAtMs, fields: JSON.parse(JSON.stringify(json)) as JsonObject };
           const list = nameListFor(names);
           const stored = encodeItem(item, list);
           const digest = namesDigestOf(stored);
           assert.ok(digest === null || digest.equals(list.digest));
           const decoded = decodeItem({ sourceId: 's', originId: 'e' }, stored, digest && names);
           assert.equal(JSON.stringify(decoded.fields), JSON.stringify(item.fields));
+          assert.equal(decoded.updatedAtMs, updatedAtMs);
           assert.deepEqual(encodeItem(decoded, list), stored, 'equal items have equal bytes');
           if (digest === null) kept += 1;
           else leftOut += 1;
