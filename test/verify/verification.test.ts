@@ -256,9 +256,9 @@ const damages: readonly { what: string; subject: RegExp; damage(store: Store): P
     damage: async (store) => {
       const key = claimsKey(store, 'u:/contested');
       const stored = await store.client.hgetBuffer(key, rivalOf('u:/contested', 't1'));
-      const [claim] = unpack<[unknown[]]>(stored ?? assert.fail());
-      const other = [...claim.slice(0, 2), '77', ...claim.slice(3)];
-      await store.client.hset(key, rivalOf('u:/contested', 't1'), pack([other]));
+      const claim = unpack<unknown[]>(stored ?? assert.fail());
+      const other = [77, ...claim.slice(1)];
+      await store.client.hset(key, rivalOf('u:/contested', 't1'), pack(other));
     },
   },
   {
@@ -267,9 +267,9 @@ const damages: readonly { what: string; subject: RegExp; damage(store: Store): P
     damage: async (store) => {
       const key = claimsKey(store, 'u:/contested');
       const stored = await store.client.hgetBuffer(key, rivalOf('u:/contested', 't1'));
-      const [claim] = unpack<[unknown[]]>(stored ?? assert.fail());
-      const ghosts = [...claim.slice(0, 5), 'ghost', ...claim.slice(6)];
-      await store.client.hset(key, rivalOf('u:/contested', 'ghost'), pack([ghosts]));
+      const claim = unpack<unknown[]>(stored ?? assert.fail());
+      const ghosts = [...claim.slice(0, 3), 'ghost', ...claim.slice(4)];
+      await store.client.hset(key, rivalOf('u:/contested', 'ghost'), pack(ghosts));
     },
   },
   {
@@ -277,10 +277,10 @@ const damages: readonly { what: string; subject: RegExp; damage(store: Store): P
     subject: /Entity\/ghost\/View\/page$/,
     damage: async (store) => {
       const stored = await store.client.hgetBuffer(claimsKey(store, 'u:/pages/7'), 'u:/pages/7');
-      const [claim] = unpack<[unknown[]]>(stored ?? assert.fail());
-      const ghosts = [...claim.slice(0, 5), 'ghost', ...claim.slice(6)];
+      const claim = unpack<unknown[]>(stored ?? assert.fail());
+      const ghosts = [...claim.slice(0, 3), 'ghost', ...claim.slice(4)];
       const key = claimsKey(store, 'u:/pages/7');
-      await store.client.hset(key, rivalOf('u:/pages/7', 'ghost'), pack([ghosts]));
+      await store.client.hset(key, rivalOf('u:/pages/7', 'ghost'), pack(ghosts));
     },
   },
   {

@@ -18,20 +18,26 @@ export interface Claim {
   readonly redirect: string | null;
 }
 
-/** Stands for a display that is what stands in the claim field, behind its mark. */
-const asField = true;
+/** Where a redirect goes; a page goes nowhere. */
+type PackedRedirect = string | typeof isPage | typeof isRedirectSomewhere;
 
-/** See `packClaim`. */
+const isPage = false;
+/** Claims that are only dropped do not say where they went. */
+const isRedirectSomewhere = true;
+
+const onAllHosts = false;
+
+/** See `packClaim`. Most are a page on all hosts, which is written as its field: what stands for that is left out at the end. */
 type PackedClaim = [
-  host: string | false,
-  kind: 0 | 1,
   sinceStamp: number,
   /** From `shortId`. */
   sourceId: string,
   alias: string,
   originId: string,
-  display: string | typeof asField,
-  redirect: string | false,
+  redirect?: PackedRedirect,
+  host?: string | typeof onAllHosts,
+  /** Absent: what stands in the claim field, behind its mark. */
+  display?: string,
 ];
 
 /** What is served on a claim field. */
@@ -48,44 +54,45 @@ export const nothingServed: ServedClaims = { claims: [], isContested: false, has
 
 /** The record of a field that has this claim alone, as most fields do. Scripts compare its bytes, and pack none themselves. */
 export function packClaim(field: string, { host, kind, sinceStamp, view, display, redirect }: Claim): Buffer {
-  const packed: PackedClaim = [
-    host ?? false,
-    kind === 'page' ? 0 : 1,
-    sinceStamp,
-    shortId(view.sourceId),
-    view.alias,
-    view.originId,
-    display === textOfField(field) ? asField : display,
-    redirect ?? false,
-  ];
-  return pack([packed]);
+  const packed: PackedClaim = [sinceStamp, shortId(view.sourceId), view.alias, view.originId];
+  const isAsField = display === textOfField(field);
+  if (kind === 'redirect' || host !== null || !isAsField) {
+    packed.push(kind === 'page' ? isPage : (redirect ?? isRedirectSomewhere));
+  }
+  if (host !== null || !isAsField) packed.push(host ?? onAllHosts);
+  if (!isAsField) packed.push(display);
+  return pack(packed);
 }
 
 /** The record of a claim field: the one claim, or those that are served and whether there are more. */
 export function unpackServed(field: string, stored: Buffer | null | undefined): ServedClaims {
   if (!stored) return nothingServed;
-  const packed = unpack<(PackedClaim | boolean)[]>(stored);
-  const last = packed.at(-1);
-  const claims = packed.filter((one) => typeof one !== 'boolean').map((one) => claimOf(field, one));
-  return { claims, isContested: typeof last === 'boolean', hasMore: last === true };
+  const record = unpack<PackedClaim | ContestedRecord>(stored);
+  if (!isContested(record)) return { claims: [claimOf(field, record)], isContested: false, hasMore: false };
+  const claims = record.filter((one) => typeof one !== 'boolean').map((one) => claimOf(field, one));
+  return { claims, isContested: true, hasMore: record.at(-1) === true };
+}
+
+/** Claims, and behind them whether there are more. */
+type ContestedRecord = (PackedClaim | boolean)[];
+
+function isContested(record: PackedClaim | ContestedRecord): record is ContestedRecord {
+  return Array.isArray(record[0]) || typeof record[0] === 'boolean';
 }
 
 /** A claim as `packClaim` packs it. @param field that it claims, also where it stands under another one */
 export function unpackClaim(field: string, stored: Buffer): Claim {
-  const [packed] = unpack<[PackedClaim]>(stored);
-  return claimOf(field, packed);
+  return claimOf(field, unpack<PackedClaim>(stored));
 }
 
-function claimOf(
-  field: string,
-  [host, kind, sinceStamp, sourceId, alias, originId, display, redirect]: PackedClaim,
-): Claim {
+function claimOf(field: string, packed: PackedClaim): Claim {
+  const [sinceStamp, sourceId, alias, originId, redirect = isPage, host = onAllHosts, display] = packed;
   return {
-    host: host === false ? null : host,
-    kind: kind === 0 ? 'page' : 'redirect',
+    host: host === onAllHosts ? null : host,
+    kind: redirect === isPage ? 'page' : 'redirect',
     sinceStamp,
     view: { sourceId: longId(sourceId), alias, originId },
-    display: display === asField ? textOfField(field) : display,
-    redirect: redirect === false ? null : redirect,
+    display: display ?? textOfField(field),
+    redirect: typeof redirect === 'string' ? redirect : null,
   };
 }

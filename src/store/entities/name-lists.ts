@@ -36,7 +36,7 @@ const recordsMin = 64;
 const charactersMax = 4_096;
 const listsMet = 1_000;
 const listsRead = 2_000;
-/** Only the lists of one source in one partition are told apart by it. */
+/** Enough to tell apart the lists of all sources. Whoever searched for two lists with one digest would garble entities of their own. */
 export const digestBytes = 8;
 
 const met = new BoundedCache<string, MetList>({ entriesMax: listsMet });

@@ -3,14 +3,15 @@
 -- The cost of a claim does not depend on other claims on its field.
 --
 -- Claims come as a list of runs, each done before the next one: {'put' | 'drop' | 'renew', trail (`parts/service.lua`), what
--- the name of their list of routes ends with, fields, digests (8 bytes each; none for a commit), displays, packed lists of the
--- one claim, of each claim 1 if its view may need a trace, of each claim the tag where its traces go}. The last list but one is
+-- the name of their list of routes ends with, fields, digests (8 bytes each; none for a commit), displays, packed
+-- claims, of each claim 1 if its view may need a trace, of each claim the tag where its traces go}. The last list but one is
 -- empty if no view needs a trace, the last one if all traces go where the trail says.
 -- 'renew' derives again what follows from a claim, if the claim is there.
--- A claim is {host or false, 0 page | 1 redirect, sinceStamp, short source id, alias, originId, display or `true`, redirect or
--- false}; see `displayOf`
+-- A claim is {sinceStamp, short source id, alias, originId, redirect, host, display}. The last three are left out at its end where
+-- there is nothing to say: redirect is false for a page and `true` for a redirect that is only dropped, host is false for all
+-- hosts; for the display see `displayOf`.
 --
--- In the hash of claims, a field that one view claims has the packed list of that claim. A contested field has what is
+-- In the hash of claims, a field that one view claims has that claim, packed. A contested field has what is
 -- served: the first claims of its hosts, best first, at most `hostsMax`, then whether there are more. Each claim of a
 -- contested field also stands alone in the hash, under a field that begins with `r:` (`competingField`). Its rank stands
 -- twice in the sorted set of ranks, behind the length of the claim field and the field itself: behind `h`, its host and \0,
@@ -31,7 +32,7 @@ local function isPage(rank)
 end
 
 local function ofHost(claim)
-  return 'h' .. (claim[1] or '') .. '\0'
+  return 'h' .. hostOf(claim) .. '\0'
 end
 
 -- The first of a field's ranks in a section, and its packed claim.
@@ -49,7 +50,7 @@ end
 
 -- The only claim of a field becomes one of several.
 local function contest(claimsKey, ranksKey, begin, packed)
-  local claim = cmsgpack.unpack(packed)[1]
+  local claim = cmsgpack.unpack(packed)
   local rank = rankOf(claim)
   redis.call('HSET', claimsKey, competingField(begin, rank), packed)
   redis.call('ZADD', ranksKey, 0, begin .. ofHost(claim) .. rank, 0, begin .. 'w' .. rank)
@@ -62,7 +63,7 @@ local function changeCompeting(action, claimsKey, ranksKey, begin, claim, packed
   local before, packedBefore = first(claimsKey, ranksKey, begin, section)
   local old = redis.call('HGET', claimsKey, field)
   if old or action ~= 'put' then
-    local oldRank = old and rankOf(cmsgpack.unpack(old)[1]) or rank
+    local oldRank = old and rankOf(cmsgpack.unpack(old)) or rank
     redis.call('ZREM', ranksKey, begin .. section .. rank, begin .. 'w' .. rank,
       begin .. section .. oldRank, begin .. 'w' .. oldRank)
     if action == 'renew' then packed, rank = old, oldRank end
@@ -94,7 +95,7 @@ local function recordOf(claimsKey, ranksKey, begin)
   for at = 1, math.min(#winners, hostsMax) do fields[at] = competingField(begin, string.sub(winners[at], #begin + 2)) end
   local found = #fields > 0 and redis.call('HMGET', claimsKey, unpack(fields)) or {}
   for _, packed in ipairs(found) do
-    if packed then claims[#claims + 1] = string.sub(packed, 2) end
+    if packed then claims[#claims + 1] = packed end
   end
   local head = string.char(contestedMark, 0, #claims + 1)
   return head .. table.concat(claims) .. (#winners > hostsMax and '\195' or '\194')
@@ -110,7 +111,7 @@ local function settle(claimsKey, ranksKey, field, record, isRenewed)
     local rank, packed = first(claimsKey, ranksKey, begin, 'w')
     if packed then
       redis.call('HDEL', claimsKey, competingField(begin, rank))
-      redis.call('ZREM', ranksKey, begin .. 'w' .. rank, begin .. ofHost(cmsgpack.unpack(packed)[1]) .. rank)
+      redis.call('ZREM', ranksKey, begin .. 'w' .. rank, begin .. ofHost(cmsgpack.unpack(packed)) .. rank)
       return packed, count, 0
     end
   end
@@ -122,25 +123,25 @@ end
 local function changeContested(run, field, begin, isUrl, claim, packed)
   local claimsKey, ranksKey, served = run.claimsKey, run.ranksKey, run.served
   local before, was, after, is = changeCompeting(run.action, claimsKey, ranksKey, begin, claim, packed)
-  if isUrl and was then served[displayOf(field, cmsgpack.unpack(was)[1])] = false end
-  if isUrl and is then served[displayOf(field, cmsgpack.unpack(is)[1])] = true end
+  if isUrl and was then served[displayOf(field, cmsgpack.unpack(was))] = false end
+  if isUrl and is then served[displayOf(field, cmsgpack.unpack(is))] = true end
   local isRedirect = (before and not isPage(before)) or (after and not isPage(after))
-  if claim[1] and isRedirect and isPage(first(claimsKey, ranksKey, begin, 'h\0')) then
+  if claim[6] and isRedirect and isPage(first(claimsKey, ranksKey, begin, 'h\0')) then
     if was and not isPage(before) and before ~= after then noteOvertaken(run, field, was) end
     was, is = isPage(before) and was, isPage(after) and is
   end
-  if not claim[1] and isPage(before) ~= isPage(after)
+  if not claim[6] and isPage(before) ~= isPage(after)
     and redis.call('ZLEXCOUNT', ranksKey, '[' .. begin .. 'w1', '(' .. begin .. 'w2') > 0 then
     noteHiding(run, field, isPage(after))
   end
   if (was or false) == (is or false) then return false end
-  noteService(run, field, claim[1], was or false, is or false)
+  noteService(run, field, claim[6], was or false, is or false)
   return true
 end
 
 -- The only claim of a field comes or goes.
 local function noteOnly(run, field, packed, before, after)
-  noteService(run, field, cmsgpack.unpack(packed)[1][1], before, after)
+  noteService(run, field, cmsgpack.unpack(packed)[6], before, after)
 end
 
 -- A claim on a field with no other. Returns the field's record, false for none.
@@ -152,8 +153,8 @@ local function changeOnly(run, field, isUrl, claim, packed, record, other)
     now = false
   end
   if isUrl and other then run.served[displayOf(field, other)] = false end
-  if isUrl and now then run.served[displayOf(field, cmsgpack.unpack(now)[1])] = true end
-  if now ~= record then noteService(run, field, claim[1], record, now) end
+  if isUrl and now then run.served[displayOf(field, cmsgpack.unpack(now))] = true end
+  if now ~= record then noteService(run, field, claim[6], record, now) end
   return now
 end
 
@@ -221,11 +222,11 @@ local function changeRun(digests, action, trail, routesEnd, fields, fieldDigests
       silent[claimIn(claimsKey, field, packed)] = isTraced[at] ~= 1
       noteOnly(run, field, packed, packed, false)
     else
-      local claim, begin = cmsgpack.unpack(packed)[1], #field .. ':' .. field
+      local claim, begin = cmsgpack.unpack(packed), #field .. ':' .. field
       silent[claimIn(claimsKey, field, packed)] = isTraced[at] ~= 1
       if isUrl then served[displays[at]] = false end
       local isContested = contested and contested[field] ~= nil or record and string.byte(record) == contestedMark
-      local other = record and not isContested and cmsgpack.unpack(record)[1]
+      local other = record and not isContested and cmsgpack.unpack(record)
       local isRenewed = action == 'renew' or contested and contested[field]
       if not isContested and becomesContested(run, begin, claim, record, other) then
         isContested, isRenewed = true, true

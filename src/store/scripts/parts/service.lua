@@ -5,20 +5,28 @@
 
 local largestStamp = 9007199254740991
 
--- The URL or handle as the view wrote it. `true` stands for what is behind the mark of the claim field.
+-- The URL or handle as the view wrote it. None stands for what is behind the mark of the claim field.
 local function displayOf(field, claim)
-  return claim[7] == true and string.sub(field, 3) or claim[7]
+  return claim[7] or string.sub(field, 3)
+end
+
+local function kindOf(claim)
+  return claim[5] and 1 or 0
+end
+
+local function hostOf(claim)
+  return claim[6] or ''
 end
 
 local function sameClaim(a, b)
-  return a[1] == b[1] and a[2] == b[2] and a[4] == b[4] and a[5] == b[5] and a[6] == b[6]
+  return kindOf(a) == kindOf(b) and hostOf(a) == hostOf(b) and a[2] == b[2] and a[3] == b[3] and a[4] == b[4]
 end
 
 -- Ranks sort as claims are served: a page before a redirect, then the latest first. Ids decide the rest, so that the number
 -- of partitions does not.
 local function rankOf(claim)
-  local age = string.format('%016.0f', largestStamp - tonumber(claim[3]))
-  return claim[2] .. age .. claim[5] .. '\0' .. claim[4] .. '\0' .. claim[6] .. '\0' .. (claim[1] or '')
+  local age = string.format('%016.0f', largestStamp - tonumber(claim[1]))
+  return kindOf(claim) .. age .. claim[3] .. '\0' .. claim[2] .. '\0' .. claim[4] .. '\0' .. hostOf(claim)
 end
 
 -- Where a competing claim stands in the hash: the same field whatever its age.
@@ -91,7 +99,7 @@ end
 local function leaveTraceOfView(traces, change, packed, claim)
   local trail, place = change.trail, claimIn(change.claimsKey, change.field, packed)
   if silent[place] or fresh[place] == 1 then return end
-  leaveTrace(traces, trail, memberStart(keyIn(trail[1], 'log-names', trail[2], trail[3]), claim[4] .. ':' .. claim[5]) .. claim[6])
+  leaveTrace(traces, trail, memberStart(keyIn(trail[1], 'log-names', trail[2], trail[3]), claim[2] .. ':' .. claim[3]) .. claim[4])
 end
 
 -- What is served no more. It stands beside its claim field.
@@ -103,8 +111,8 @@ end
 local function tellService(traces, endedAt, service)
   local before, after, trail = service.before, service.after, service.trail
   if before == after then return end
-  local was = before and cmsgpack.unpack(before)[1]
-  local is = after and cmsgpack.unpack(after)[1]
+  local was = before and cmsgpack.unpack(before)
+  local is = after and cmsgpack.unpack(after)
   local isKept = was and is and sameClaim(was, is)
   if was and not isKept then
     leave(trail, endedAt, competingField(#service.field .. ':' .. service.field, rankOf(was)))
@@ -126,7 +134,7 @@ local function tellServices()
     end
   end
   for _, lost in ipairs(overtaken) do
-    leaveTraceOfView(traces, lost, lost.packed, cmsgpack.unpack(lost.packed)[1])
+    leaveTraceOfView(traces, lost, lost.packed, cmsgpack.unpack(lost.packed))
   end
   services, serviceList, hidings, hidingList, overtaken = {}, {}, {}, {}, {}
   for key, ofKey in pairs(traces) do

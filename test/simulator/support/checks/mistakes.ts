@@ -71,7 +71,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   'a claim on top of others that is not put into its place': {
     alter: (script, source) =>
       ofClaims.has(script)
-        ? replaced(source, 'largestStamp - tonumber(claim[3])', 'tonumber(claim[3])')
+        ? replaced(source, 'largestStamp - tonumber(claim[1])', 'tonumber(claim[1])')
         : source,
     seed: 1,
     faults: ['links'],
