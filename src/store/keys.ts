@@ -1,8 +1,8 @@
 /**
  * Every Redis key of the platform, and which partition a thing lives in.
  *
- * All keys of a partition carry its tag, so one Lua call can touch any of them, on one Redis and on Redis Cluster. Those of claims
- * and of the change log are named in `scripts/parts/` too.
+ * All keys of a partition carry its tag, so one Lua call can touch any of them, on one Redis and on Redis Cluster. Those of claims,
+ * of the change log and of the leaves of ordered lists are named in `scripts/parts/` too.
  * Tags are chosen by their slot, evenly over the 16,384 slots: plain `{p0}`, `{p1}` … would fall unevenly on masters.
  * Tenant aliases, environment ids, source ids and schema aliases never hold a colon. An originId, an entity type and a
  * lookup key may hold one, so they always come last in their key or field.
@@ -97,10 +97,7 @@ export const keys = {
    * and not served; only those above 0.
    */
   hidden: (tag: string, tenant: string, environmentId: string) => `${tag}:hidden:${tenant}:${environmentId}`,
-  /**
-   * Sorted set, all scores 0, in code-point order: URLs that are served, and redirects that a page everywhere hides; one for
-   * each form of their claims.
-   */
+  /** Ordered list: URLs that are served, and redirects that a page everywhere hides; one for each form of their claims. */
   routes: (tag: string, tenant: string, environmentId: string, form: UrlForm = 'exact') =>
     `${tag}:routes:${tenant}:${environmentId}${routesEnd(form)}`,
   /** Hash: claim field -> number of views that claim it; only those above 1. */
@@ -132,9 +129,21 @@ export const keys = {
   sources: (tag: string) => `${tag}:sources`,
   /** Hash: entity type -> '1': types that the partition has processed entities of. */
   entityTypes: (tag: string, tenant: string, sourceId: string) => `${tag}:types:${tenant}:${sourceId}`,
-  /** Sorted set, all scores 0, in code-point order: originIds of the processed entities of a type. */
+  /** Ordered list: originIds of the processed entities of a type. */
   directory: (tag: string, tenant: string, sourceId: string, type: string) =>
     `${tag}:directory:${tenant}:${sourceId}:${type}`,
+  /**
+   * List: texts of an ordered list from a bound on. The ordered list's own key is the sorted set, all scores 0, of the bounds
+   * (`scripts/parts/ordered-lists.lua`).
+   */
+  leaf: (list: string, bound: string) => {
+    const name = list.slice(tagOf(list).length + 1);
+    return `${tagOf(list)}:leaf:${Buffer.byteLength(name)}:${name}:${bound}`;
+  },
+  /** Hash: key of an ordered list -> number of its texts. */
+  lengths: (tag: string) => `${tag}:lengths`,
+  /** Never there: a script that looks at it is refused while the partition's slot moves. */
+  never: (tag: string) => `${tag}:never`,
   /** Hash: `<sourceId>:<schema alias>` -> number of its views that stand in the change log. */
   viewCounts: (tag: string, tenant: string, environmentId: string) =>
     `${tag}:view-counts:${tenant}:${environmentId}`,

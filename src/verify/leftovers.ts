@@ -15,6 +15,7 @@ import { type StoredKey, scanFields, scanSorted, scanStoredKeys } from '../store
 import { readProcessed } from '../store/derived/processed.ts';
 import type { Suspect } from '../store/derived/suspects.ts';
 import { claimField, tagOf, viewFieldOf } from '../store/keys.ts';
+import { readList } from '../store/redis/ordered-lists.ts';
 import type { Store } from '../store/store.ts';
 import type { EntityTarget, RouteTarget, Target } from './finding.ts';
 import { isKnown } from './suspect-check.ts';
@@ -44,7 +45,7 @@ async function allOf(store: Store, key: StoredKey): Promise<Target[]> {
 
 async function* ofKey(store: Store, key: StoredKey): AsyncGenerator<Target[]> {
   if (key.kind === 'routes') {
-    for await (const urls of scanSorted(store, key.key)) yield urls.map((url) => routeTarget(key, url));
+    for await (const urls of readList(store, key.key)) yield urls.map((url) => routeTarget(key, url));
     return;
   }
   if (key.kind === 'log') {

@@ -9,9 +9,9 @@ import {
   readCompetingClaims,
 } from '../store/claims/competing-claims.ts';
 import { claimTag, readServed } from '../store/claims/read-claims.ts';
-import { hasSorted } from '../store/derived/keyspace.ts';
 import { StoredState } from '../store/derived/stored-state.ts';
 import { keys, urlFormOfField } from '../store/keys.ts';
+import { hasListed } from '../store/redis/ordered-lists.ts';
 import type { Store } from '../store/store.ts';
 import { changingFinding, type Finding, finding, type RouteTarget } from './finding.ts';
 
@@ -141,7 +141,7 @@ async function checkUrls(store: Store, target: RouteTarget, claims: readonly Cla
   const served = new Set(firstOfHosts(claims).map(({ display }) => display));
   const urls = [...new Set([...served, ...target.urls])];
   const key = keys.routes(claimTag(store, target, field), tenant, environmentId, form);
-  const listed = await hasSorted(store, key, urls);
+  const listed = await hasListed(store, key, urls);
   return urls.flatMap((url, index) => {
     const subject = `URL ${JSON.stringify(url)} of environment ${environmentId}`;
     if (served.has(url) && !listed[index]) return [finding(subject, 'is missing in the list of routes')];

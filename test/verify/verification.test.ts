@@ -9,6 +9,7 @@ import type { Store } from '../../src/store/store.ts';
 import type { Finding } from '../../src/verify/finding.ts';
 import { type VerifyResult, verify } from '../../src/verify/verification.ts';
 import { environmentId, Platform, page, scope, tenant } from '../jobs/support/platform.ts';
+import { damageList } from '../support/ordered-lists.ts';
 import { TestRedis } from '../support/redis.ts';
 import { readViews } from '../support/views.ts';
 import { configurationFiles, groups, pageEntity, pages } from './support/fixture.ts';
@@ -232,12 +233,12 @@ const damages: readonly { what: string; subject: RegExp; damage(store: Store): P
   {
     what: 'a URL that is missing in the list of routes',
     subject: /URL "\/pages\/8"/,
-    damage: (store) => store.client.zrem(routesKey(store, '/pages/8'), '/pages/8'),
+    damage: (store) => damageList(store.client, routesKey(store, '/pages/8'), '/pages/8', false),
   },
   {
     what: 'a URL in the list of routes that nothing claims',
     subject: /URL "\/nowhere"/,
-    damage: (store) => store.client.zadd(routesKey(store, '/nowhere'), 0, '/nowhere'),
+    damage: (store) => damageList(store.client, routesKey(store, '/nowhere'), '/nowhere', true),
   },
   {
     what: 'a clash that is counted but is none',

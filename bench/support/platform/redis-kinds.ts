@@ -6,7 +6,7 @@ import type { System } from './system.ts';
 const samples = 0;
 const keysPerScan = 500;
 
-/** Kind of key, as `src/store/keys.ts` names it -> bytes of all keys of a tenant, the largest first. */
+/** Kind of key, as `src/store/keys.ts` names it -> bytes of all keys of a tenant, the largest first. Leaves count for their list. */
 export async function bytesByKind(system: System, tenant: string): Promise<Map<string, number>> {
   const redis = new Redis(system.redisUrl);
   const bytes = new Map<string, number>();
@@ -17,7 +17,8 @@ export async function bytesByKind(system: System, tenant: string): Promise<Map<s
       cursor = next;
       const sizes = await Promise.all(keys.map((key) => redis.memory('USAGE', key, 'SAMPLES', samples)));
       keys.forEach((key, at) => {
-        const [, kind = ''] = key.split(':');
+        const [, ownKind = '', , listKind = ''] = key.split(':');
+        const kind = ownKind === 'leaf' ? listKind : ownKind;
         bytes.set(kind, (bytes.get(kind) ?? 0) + (sizes[at] ?? 0));
       });
     } while (cursor !== '0');

@@ -20,7 +20,7 @@ import { storedFields } from '../../store/derived/stored-body.ts';
 import { claimSubject, itemsSubject, viewSubject } from '../../store/derived/subjects.ts';
 import type { NameList } from '../../store/entities/name-lists.ts';
 import { keys, largeBodyField } from '../../store/keys.ts';
-import { type FieldWrites, HashWrites } from '../../store/partitions/commit.ts';
+import { type FieldWrites, HashWrites, type ListChange } from '../../store/partitions/commit.ts';
 import type { NamedFields } from '../named-fields.ts';
 import type { Refused } from '../rebuild/refused-rebuilds.ts';
 import type { Builder, OutputName } from './builder.ts';
@@ -158,10 +158,11 @@ export class BatchChanges {
     this.writes.delete(keys.processed(this.tag, tenant, sourceId), originId);
   }
 
-  /** The entity stands in the directory of its type, or not any more. */
-  list({ tenantAlias: tenant, sourceId, originId }: Turn, type: string, isListed: boolean): void {
-    this.writes.list(keys.directory(this.tag, tenant, sourceId, type), originId, isListed);
-    if (isListed) this.namedFields.add(this.writes, keys.entityTypes(this.tag, tenant, sourceId), type);
+  /** The entity comes into the directory of a type, or leaves it. */
+  list({ tenantAlias: tenant, sourceId, originId }: Turn, type: string, change: ListChange): void {
+    this.writes.list(keys.directory(this.tag, tenant, sourceId, type), originId, change);
+    if (change !== 'removed')
+      this.namedFields.add(this.writes, keys.entityTypes(this.tag, tenant, sourceId), type);
   }
 
   countFindings(findings: readonly Diagnostic[]): void {

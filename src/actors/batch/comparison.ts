@@ -102,9 +102,10 @@ export class Comparison {
     const { entity, former, only, repair } = turn;
     // A rebuilt part does not stand for the entity's change.
     if (only !== null) return;
-    if (former !== null && former.type !== entity?.type) this.changes.list(turn, former.type, false);
-    const isNew = former?.type !== entity?.type || repair !== null || isRestored(former);
-    if (entity !== null && isNew) this.changes.list(turn, entity.type, true);
+    if (former !== null && former.type !== entity?.type) this.changes.list(turn, former.type, 'removed');
+    if (entity === null) return;
+    if (repair !== null || isRestored(former)) this.changes.list(turn, entity.type, 'kept');
+    else if (former?.type !== entity.type) this.changes.list(turn, entity.type, 'new');
   }
 
   *#compareOutput(output: Output, former: ProcessedOutput | null): Steps<ProcessedOutput> {

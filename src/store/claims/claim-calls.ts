@@ -12,7 +12,7 @@ import { packClaim } from './claim-records.ts';
 import type { ClaimWrite } from './claims.ts';
 
 /** Parts of the scripts that move claims. */
-export const claimParts = ['calls', 'change-log', 'service', 'claims'] as const;
+export const claimParts = ['calls', 'ordered-lists', 'change-log', 'service', 'claims'] as const;
 
 /** Claims of one Lua call: Redis does nothing else meanwhile. */
 export const claimsPerCall = 400;

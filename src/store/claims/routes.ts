@@ -6,6 +6,7 @@ import { readProcessedStamps } from '../derived/processed.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { claimField, keys } from '../keys.ts';
 import { answerOf } from '../redis/errors.ts';
+import { listLengths, readListPage } from '../redis/ordered-lists.ts';
 import type { Store } from '../store.ts';
 import type { Claim } from './claim-records.ts';
 import { readFirstOfHosts } from './competing-claims.ts';
@@ -74,8 +75,11 @@ async function visiblePage(
 async function listedUrls(store: Store, scope: RouteScope, request: RoutePageRequest): Promise<string[]> {
   const found: Buffer[] = [];
   for (const form of scope.urlForms) {
-    const ofForm = await answerOf(
-      Promise.all(store.partitions.tags.map((tag) => listPartition(store, tag, scope, form, request))),
+    const page = { ...request, limit: request.limit + 1 };
+    const ofForm = await Promise.all(
+      store.partitions.tags.map((tag) =>
+        readListPage(store, keys.routes(tag, scope.tenant, scope.environmentId, form), page),
+      ),
     );
     found.push(...ofForm.flat());
   }
@@ -94,9 +98,10 @@ export async function countRoutes(
   const counts = await answerOf(
     Promise.all(
       store.partitions.tags.map(async (tag) => {
-        const [hidden, ...listed] = await Promise.all([
+        const lists = urlForms.map((form) => keys.routes(tag, tenant, environmentId, form));
+        const [hidden, listed] = await Promise.all([
           store.client.hvals(keys.hidden(tag, tenant, environmentId)),
-          ...urlForms.map((form) => store.client.zcard(keys.routes(tag, tenant, environmentId, form))),
+          listLengths(store, tag, lists),
         ]);
         return sum(listed) - sum(hidden.map(Number));
       }),
@@ -107,20 +112,6 @@ export async function countRoutes(
 
 function sum(counts: readonly number[]): number {
   return counts.reduce((total, count) => total + count, 0);
-}
-
-async function listPartition(
-  store: Store,
-  tag: string,
-  { tenant, environmentId }: EnvironmentScope,
-  form: UrlForm,
-  { direction, after, before, limit }: RoutePageRequest,
-): Promise<Buffer[]> {
-  const key = keys.routes(tag, tenant, environmentId, form);
-  const [min, max] = [after === undefined ? '-' : `(${after}`, before === undefined ? '+' : `(${before}`];
-  return direction === 'ascending'
-    ? await store.client.zrangebylexBuffer(key, min, max, 'LIMIT', 0, limit + 1)
-    : await store.client.zrevrangebylexBuffer(key, max, min, 'LIMIT', 0, limit + 1);
 }
 
 async function routeEntries(store: Store, scope: RouteScope, urls: readonly string[]): Promise<RouteEntry[]> {

@@ -1,7 +1,9 @@
 /** The entities of a source by type, in the order of their originIds (docs/design/data.md): what lists of them are read from. */
+import { groupBy } from '../../lib/group-by.ts';
 import { portions } from '../../lib/portions.ts';
 import { keys } from '../keys.ts';
 import { answerOf } from '../redis/errors.ts';
+import { hasListed, listLengths, readListPage } from '../redis/ordered-lists.ts';
 import { Script } from '../redis/script.ts';
 import type { Store } from '../store.ts';
 
@@ -18,12 +20,12 @@ export async function countTypes(store: Store, source: DirectorySource): Promise
   const counts = new Map<string, number>();
   await Promise.all(
     store.partitions.tags.map(async (tag) => {
-      for (const type of await typesIn(store, tag, source)) {
-        const count = await answerOf(
-          store.client.zcard(keys.directory(tag, source.tenant, source.sourceId, type)),
-        );
-        counts.set(type, (counts.get(type) ?? 0) + count);
-      }
+      const types = await typesIn(store, tag, source);
+      const lists = types.map((type) => keys.directory(tag, source.tenant, source.sourceId, type));
+      const lengths = await listLengths(store, tag, lists);
+      types.forEach((type, at) => {
+        counts.set(type, (counts.get(type) ?? 0) + (lengths[at] ?? 0));
+      });
     }),
   );
   return new Map([...counts].filter(([, count]) => count > 0).sort(([a], [b]) => (a < b ? -1 : 1)));
@@ -49,10 +51,9 @@ export async function listOriginIds(
       return await Promise.all(types.map((type) => rangeOf(store, tag, { ...source, type }, page)));
     }),
   );
-  // Redis compares bytes, which for UTF-8 is the order of code points.
-  const ids = found.flat(2).map((id) => ({ id, bytes: Buffer.from(id) }));
-  ids.sort((a, b) => Buffer.compare(a.bytes, b.bytes));
-  return ids.slice(0, page.limit).map(({ id }) => id);
+  // The order of bytes is that of code points.
+  const ids = found.flat(2).sort(Buffer.compare);
+  return ids.slice(0, page.limit).map(String);
 }
 
 async function rangeOf(
@@ -60,10 +61,9 @@ async function rangeOf(
   tag: string,
   { tenant, sourceId, type }: DirectorySource & { readonly type: string },
   { after, limit }: DirectoryPage,
-): Promise<string[]> {
-  const from = after === null ? '-' : `(${after}`;
-  const key = keys.directory(tag, tenant, sourceId, type);
-  return await answerOf(store.client.zrangebylex(key, from, '+', 'LIMIT', 0, limit));
+): Promise<Buffer[]> {
+  const list = keys.directory(tag, tenant, sourceId, type);
+  return await readListPage(store, list, { direction: 'ascending', after: after ?? undefined, limit });
 }
 
 /** OriginIds of a type in one partition behind `after`, in code-point order. @throws StoreUnavailableError */
@@ -74,7 +74,7 @@ export async function originIdsIn(
   after: string | null,
   limit: number,
 ): Promise<string[]> {
-  return await rangeOf(store, tag, type, { type: type.type, after, limit });
+  return (await rangeOf(store, tag, type, { type: type.type, after, limit })).map(String);
 }
 
 /** Entity types that a partition has, or once had, of a source. @throws StoreUnavailableError */
@@ -105,12 +105,16 @@ export async function areListed(
   tag: string,
   entities: readonly (DirectorySource & { readonly originId: string; readonly type: string })[],
 ): Promise<boolean[]> {
-  const scores = await answerOf(
-    Promise.all(
-      entities.map(({ tenant, sourceId, type, originId }) =>
-        store.client.zscore(keys.directory(tag, tenant, sourceId, type), originId),
-      ),
-    ),
+  const listed = new Set<(typeof entities)[number]>();
+  const groups = groupBy(entities, ({ tenant, sourceId, type }) =>
+    keys.directory(tag, tenant, sourceId, type),
   );
-  return scores.map((score) => score !== null);
+  await Promise.all(
+    [...groups].map(async ([list, group]) => {
+      const originIds = group.map(({ originId }) => originId);
+      const found = await hasListed(store, list, originIds);
+      for (const [at, entity] of group.entries()) if (found[at]) listed.add(entity);
+    }),
+  );
+  return entities.map((entity) => listed.has(entity));
 }

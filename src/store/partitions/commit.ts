@@ -55,23 +55,23 @@ export class FieldWrites {
   }
 }
 
-/** Writes to one sorted set whose members all have the score 0. No member is written twice. */
-class MemberWrites {
-  /** Scores and members, one behind the other. */
-  readonly adds: string[] = [];
-  readonly removes: string[] = [];
-}
+/**
+ * What becomes of a text in an ordered list. `new`: it comes into a list that surely does not have it, which costs
+ * half of `kept`: it is there afterwards. `removed`: it is not.
+ */
+export type ListChange = 'new' | 'kept' | 'removed';
 
-/** Writes to the hashes and sorted sets of one partition. */
+/** Texts of one ordered list by what becomes of them. No text is written twice. */
+type ListWrites = Readonly<Record<ListChange, string[]>>;
+
+/** Writes to the hashes and ordered lists of one partition. */
 export class HashWrites {
   readonly #hashes = new Map<string, FieldWrites>();
-  readonly #members = new Map<string, MemberWrites>();
+  readonly #lists = new Map<string, ListWrites>();
 
-  /** Puts a member into a sorted set, or takes it out. */
-  list(key: string, member: string, isListed: boolean): void {
-    const { adds, removes } = this.#membersOf(key);
-    if (isListed) adds.push('0', member);
-    else removes.push(member);
+  /** Puts a text into an ordered list, or takes it out. */
+  list(key: string, text: string, change: ListChange): void {
+    this.#listOf(key)[change].push(text);
   }
 
   set(key: string, field: string | Buffer, value: Buffer): void {
@@ -107,16 +107,17 @@ export class HashWrites {
         listBytes += bytes;
       }
     }
-    for (const [key, { adds, removes }] of this.#members) list.push([key, adds, removes, 'sorted']);
+    for (const [key, writes] of this.#lists)
+      list.push([key, writes.new, writes.kept, 'list', writes.removed]);
     if (list.length > 0) lists.push(packForLua(list));
     return lists;
   }
 
-  #membersOf(key: string): MemberWrites {
-    const known = this.#members.get(key);
+  #listOf(key: string): ListWrites {
+    const known = this.#lists.get(key);
     if (known !== undefined) return known;
-    const writes = new MemberWrites();
-    this.#members.set(key, writes);
+    const writes: ListWrites = { new: [], kept: [], removed: [] };
+    this.#lists.set(key, writes);
     return writes;
   }
 }

@@ -13,6 +13,7 @@ import { decodeBody } from '../../../src/store/derived/stored-body.ts';
 import { readEntities } from '../../../src/store/entities/entities.ts';
 import { keys } from '../../../src/store/keys.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { listedTexts } from '../../support/ordered-lists.ts';
 
 /** Parts of a partition that are made from its entities. */
 export const madeParts = [
@@ -33,7 +34,11 @@ export async function dump(store: Store, parts: readonly string[] = madeParts): 
   for (const key of await store.client.keys('*')) {
     const part = key.split(':')[1] ?? '';
     if (!parts.includes(part)) continue;
-    if (part === 'routes' || part === 'ranks') {
+    if (part === 'routes') {
+      found.set(key, (await listedTexts(store.client, key)).join('\n'));
+      continue;
+    }
+    if (part === 'ranks') {
       found.set(key, (await store.client.zrange(key, '0', '-1')).join('\n'));
       continue;
     }
@@ -130,9 +135,7 @@ function ranksIn(members: readonly string[]): { field: string; rank: string; com
 
 export async function storedRoutes(store: Store, tenant: string, environmentId: string): Promise<string[]> {
   const routes = await Promise.all(
-    store.partitions.tags.map((tag) =>
-      store.client.zrange(keys.routes(tag, tenant, environmentId), '0', '-1'),
-    ),
+    store.partitions.tags.map((tag) => listedTexts(store.client, keys.routes(tag, tenant, environmentId))),
   );
   return routes.flat().sort();
 }

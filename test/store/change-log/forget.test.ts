@@ -6,7 +6,7 @@ import { forgetLogs } from '../../../src/store/change-log/forget.ts';
 import { ToldViews } from '../../../src/store/change-log/told-views.ts';
 import { forgetTypes, typesIn } from '../../../src/store/entities/directory.ts';
 import { keys } from '../../../src/store/keys.ts';
-import { commit, HashWrites } from '../../../src/store/partitions/commit.ts';
+import { commit, HashWrites, type ListChange } from '../../../src/store/partitions/commit.ts';
 import { type TakenLease, takeLease } from '../../../src/store/partitions/lease.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { TestRedis } from '../../support/redis.ts';
@@ -71,14 +71,19 @@ test('an environment that is not gone, or in which views stand, loses nothing', 
 });
 
 test('types are forgotten of which there are no entities', async () => {
-  const { store } = await owned();
-  const tag = store.partitions.tag(0);
+  const { store, lease } = await owned();
+  const { tag } = lease;
+  const list = async (change: ListChange) => {
+    const writes = new HashWrites();
+    writes.list(keys.directory(tag, 'acme', 'src', 'post'), 'x', change);
+    await commit(store, lease, writes, announcement);
+  };
   const source = { tenant: 'acme', sourceId: 'src' };
   await store.client.hset(keys.entityTypes(tag, 'acme', 'src'), { page: '1', post: '1' });
-  await store.client.zadd(keys.directory(tag, 'acme', 'src', 'post'), 0, 'x');
+  await list('new');
   await forgetTypes(store, tag, source);
   assert.deepEqual(await typesIn(store, tag, source), ['post']);
-  await store.client.del(keys.directory(tag, 'acme', 'src', 'post'));
+  await list('removed');
   await forgetTypes(store, tag, source);
   assert.equal(await store.client.exists(keys.entityTypes(tag, 'acme', 'src')), 0);
 });

@@ -317,7 +317,7 @@ test('whatever is put and dropped, what is served, listed, counted and announced
         );
       }
       const left = (await store.client.keys('*')).filter((key) =>
-        /:(claims|ranks|routes|hidden|clashes):/.test(key),
+        /:(claims|ranks|routes|leaf|lengths|hidden|clashes)(:|$)/.test(key),
       );
       assert.deepEqual(left, [], 'nothing is left of claims that went');
     }),

@@ -12,6 +12,7 @@ import { type BesideCommit, commit, HashWrites } from '../../../src/store/partit
 import { type TakenLease, takeLease } from '../../../src/store/partitions/lease.ts';
 import { FencedError } from '../../../src/store/redis/errors.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { listedTexts } from '../../support/ordered-lists.ts';
 import { TestRedis } from '../../support/redis.ts';
 import { runs } from '../../support/runs.ts';
 
@@ -184,10 +185,11 @@ function besideOf(partition: number, { moves, refersTo, refersNoMore, tells }: M
 async function stateOf({ client }: Store): Promise<Map<string, unknown>> {
   const state = new Map<string, unknown>();
   for (const key of (await client.keys('*')).sort()) {
-    if (/:(clock|log|traces|left|logs|log-names)(:|$)|^\{millrace\}/.test(key)) continue;
+    if (/:(clock|log|traces|left|logs|log-names|leaf)(:|$)|^\{millrace\}/.test(key)) continue;
     const type = await client.type(key);
     if (type === 'hash') state.set(key, await client.hgetall(key));
     else if (type === 'set') state.set(key, (await client.smembers(key)).sort());
+    else if (key.includes(':routes:')) state.set(key, await listedTexts(client, key));
     else if (type === 'zset') state.set(key, await client.zrange(key, 0, '-1', 'WITHSCORES'));
     else state.set(key, await client.xlen(key));
   }

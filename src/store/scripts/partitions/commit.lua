@@ -11,8 +11,9 @@
 --         A call of several commits is for one Redis, where their keys may lie in different slots.
 --       3 packed list of runs of claims of all commits, as in `parts/claims.lua`; empty in a cluster, where their keys lie in
 --         other slots
---       then packed lists of writes, each {key, fields and values to set, fields to delete} for a hash, the same with
---       'foreign' behind it for one that may be of another partition, and {key, scores and members to add, members to remove, 'sorted'} for a sorted one
+--       then packed lists of writes, each {key, fields and values to set, fields to delete} for a hash, the same with 'foreign'
+--       behind it for one that may be of another partition, and {key, new texts, texts to keep, 'list', texts to remove} for an
+--       ordered list
 -- Returns  numbers of the commits. Error FENCED when one of the epochs is no longer the owner's, when another commit was
 --          before one of them, or when some of them are done and others not
 local commits, claims = cmsgpack.unpack(ARGV[2]), cmsgpack.unpack(ARGV[3])
@@ -42,8 +43,12 @@ end
 for at = 4, #ARGV do
   for _, write in ipairs(cmsgpack.unpack(ARGV[at])) do
     writes[#writes + 1] = write
-    -- Hashes of other partitions are written on one Redis alone.
-    if write[4] ~= 'foreign' then written[#written + 1] = write[1] end
+    if write[4] == 'list' then
+      for _, key in ipairs(keysOfList(write[1])) do written[#written + 1] = key end
+    elseif write[4] ~= 'foreign' then
+      -- Hashes of other partitions are written on one Redis alone.
+      written[#written + 1] = write[1]
+    end
   end
 end
 -- While a slot moves, some of its keys may be gone, and such a key ends the script: here, before the first write.
@@ -54,11 +59,14 @@ end
 -- announcements of all partitions, whatever partition it has read.
 moveClaims(claims)
 tellServices()
-local commands = { hash = { 'HSET', 'HDEL' }, foreign = { 'HSET', 'HDEL' }, sorted = { 'ZADD', 'ZREM' } }
 for _, write in ipairs(writes) do
-  local command = commands[write[4] or 'hash']
-  callEach(command[1], write[1], write[2])
-  callEach(command[2], write[1], write[3])
+  local key = write[1]
+  if write[4] == 'list' then
+    changeList(key, write[2], write[3], write[5])
+  else
+    callEach('HSET', key, write[2])
+    callEach('HDEL', key, write[3])
+  end
 end
 for index, commit in ipairs(commits) do
   local ownerKey, epoch, after, checkpoint, announcement, pending, downstream, told, clock, changes, sent, stream, items = unpack(commit)

@@ -1,5 +1,6 @@
 -- Moves claims and keeps right what follows from them, for scripts that begin with this: what is served, the list of
--- routes, the counts of clashes and of hidden redirects. Behind `parts/service.lua`, which hears of each change of service.
+-- routes, the counts of clashes and of hidden redirects. Behind `parts/service.lua`, which hears of each change of
+-- service, and `parts/ordered-lists.lua`.
 -- The cost of a claim does not depend on other claims on its field.
 --
 -- Claims come as a list of runs, each done before the next one: {'put' | 'drop' | 'renew', trail (`parts/service.lua`), what
@@ -180,8 +181,9 @@ end
 local function keysOfRun(run)
   local trail = run[2]
   local tag, tenant, environment = trail[1], trail[2], trail[3]
+  local list, lengths, never = unpack(keysOfList(keyOfRun(trail, 'routes') .. run[3]))
   return {
-    keyOfRun(trail, 'claims'), keyOfRun(trail, 'routes') .. run[3], keyOfRun(trail, 'clashes'), keyOfRun(trail, 'ranks'),
+    list, lengths, never, keyOfRun(trail, 'claims'), keyOfRun(trail, 'clashes'), keyOfRun(trail, 'ranks'),
     keyOfRun(trail, 'hidden'), keyOfRun(trail, 'left'), trail[4] .. ':logs',
     keyIn(tag, 'traces', tenant, environment), keyIn(tag, 'log-names', tenant, environment), tag .. ':logs',
   }
@@ -195,7 +197,9 @@ local function changeRun(digests, action, trail, routesEnd, fields, fieldDigests
     local found = redis.call('HMGET', claimsKey, unpack(fields, from, math.min(#fields, from + chunk - 1)))
     for index = 1, #found do stored[fields[from + index - 1]] = found[index] end
   end
-  local puts, drops, clashes, clears, routes, gone = {}, {}, {}, {}, {}, {}
+  local puts, drops, clashes, clears = {}, {}, {}, {}
+  -- URLs that come into the list of routes, that stay there or come, and that go.
+  local new, kept, gone = {}, {}, {}
   -- By field that had claims: its record in the end, and the number of its claims. By URL: whether it is served.
   local changed, counts, served = {}, {}, {}
   local run = { action = action, claimsKey = claimsKey, ranksKey = ranksKey, served = served, trail = trail }
@@ -210,7 +214,7 @@ local function changeRun(digests, action, trail, routesEnd, fields, fieldDigests
       -- The first claim of a field, as nearly all are: there is nothing to compare with.
       stored[field] = packed
       puts[#puts + 1], puts[#puts + 2] = field, packed
-      if isUrl then routes[#routes + 1], routes[#routes + 2] = '0', displays[at] end
+      if isUrl then new[#new + 1] = displays[at] end
       digests[#digests + 1] = digest
       fresh[claimIn(claimsKey, field, packed)] = isTraced[at] == 1 and 2 or 1
       if isTraced[at] == 1 or #serviceList > 0 then noteOnly(run, field, packed, false, packed) end
@@ -276,7 +280,7 @@ local function changeRun(digests, action, trail, routesEnd, fields, fieldDigests
   end
   for url, isServed in pairs(served) do
     if isServed then
-      routes[#routes + 1], routes[#routes + 2] = '0', url
+      kept[#kept + 1] = url
     else
       gone[#gone + 1] = url
     end
@@ -288,9 +292,7 @@ local function changeRun(digests, action, trail, routesEnd, fields, fieldDigests
     callEach('HSET', clashesKey, clashes)
     callEach('HDEL', clashesKey, clears)
   end
-  local routesKey = keyOfRun(trail, 'routes') .. routesEnd
-  callEach('ZADD', routesKey, routes)
-  callEach('ZREM', routesKey, gone)
+  changeList(keyOfRun(trail, 'routes') .. routesEnd, new, kept, gone)
 end
 
 -- Returns the digests of the fields whose service changed. `tellServices` must follow.

@@ -21,6 +21,10 @@ export const luaLibrary: Readonly<Record<string, LuaValue>> = {
     format: (format, number) => [digitsOf(textOf(format), numberOf(number))],
     byte: (text, from = 1, to = from) =>
       [...partOf(textOf(text), numberOf(from), numberOf(to))].map((one) => one.charCodeAt(0)),
+    find: (text, part, from) => {
+      const at = textOf(text).indexOf(textOf(part), numberOf(from) - 1);
+      return [at < 0 ? undefined : at + 1];
+    },
     rep: (text, count) => [textOf(text).repeat(numberOf(count))],
     match: (text, pattern) => [patternOf(textOf(pattern)).exec(textOf(text))?.[1]],
   }),

@@ -78,6 +78,10 @@ const sets: Readonly<Record<string, Command>> = {
     const end = most === undefined ? undefined : Number(skipped) + Number(most);
     return membersBetween(space, key, from, to).slice(Number(skipped), end);
   },
+  ZREVRANGEBYLEX: (space, [key = '', to = '', from = '', , skipped = '0', most]) => {
+    const end = most === undefined ? undefined : Number(skipped) + Number(most);
+    return membersBetween(space, key, from, to).reverse().slice(Number(skipped), end);
+  },
   ZRANGEBYSCORE: (space, [key = '', from = '', to = '', ...options]) => {
     const isWithin = (score: number) =>
       (from === '-inf' || (from.startsWith('(') ? score > Number(from.slice(1)) : score >= Number(from))) &&
@@ -101,7 +105,32 @@ const sets: Readonly<Record<string, Command>> = {
   },
 };
 
-/** Of a sorted set whose scores are equal; limits as `[a` and `(a`. */
+const lists: Readonly<Record<string, Command>> = {
+  RPUSH: (space, [key = '', ...texts]) => {
+    const list = space.list(key);
+    list.push(...texts);
+    space.keep(key, list);
+    return list.length;
+  },
+  LREM: (space, [key = '', most = '', text = '']) => {
+    if (most !== '0') throw new ErrorReply('ERR the simulator removes a text wherever it stands');
+    const list = space.list(key);
+    const left = list.filter((one) => one !== text);
+    space.keep(key, left);
+    return list.length - left.length;
+  },
+  LPOS: (space, [key = '', text = '']) => {
+    const at = space.list(key).indexOf(text);
+    return at < 0 ? null : at;
+  },
+  LLEN: (space, [key = '']) => space.list(key).length,
+  LRANGE: (space, [key = '', from = '', to = '']) => {
+    if (from !== '0' || to !== '-1') throw new ErrorReply('ERR the simulator knows whole ranges alone');
+    return [...space.list(key)];
+  },
+};
+
+/** Of a sorted set whose scores are equal; limits as `[a` and `(a`, and `-` and `+`. */
 function membersBetween(space: Keyspace, key: string, from: string, to: string): string[] {
   const [low, high] = [from.slice(1), to.slice(1)];
   const members = space
@@ -110,8 +139,8 @@ function membersBetween(space: Keyspace, key: string, from: string, to: string):
     .map(([member]) => member);
   return members.filter(
     (member) =>
-      (from.startsWith('[') ? member >= low : member > low) &&
-      (to.startsWith('[') ? member <= high : member < high),
+      (from === '-' || (from.startsWith('[') ? member >= low : member > low)) &&
+      (to === '+' || (to.startsWith('[') ? member <= high : member < high)),
   );
 }
 
@@ -177,7 +206,13 @@ const streams: Readonly<Record<string, Command>> = {
   },
 };
 
-export const commands: Readonly<Record<string, Command>> = { ...hashes, ...sets, ...plain, ...streams };
+export const commands: Readonly<Record<string, Command>> = {
+  ...hashes,
+  ...sets,
+  ...lists,
+  ...plain,
+  ...streams,
+};
 
 export function placeOf(id: string): StreamId {
   const [ms = '', sequence = '0'] = id.split('-');

@@ -40,6 +40,7 @@ export function instantStore(keyspace: Keyspace, partitions: Partitions): Store 
         .sortedSet(key)
         .ordered()
         .map(([member]) => textOf(member)),
+    lrange: async (key: string) => keyspace.list(Buffer.from(key).toString('latin1')).map(textOf),
   };
   return { client, partitions } as unknown as Store;
 }

@@ -14,7 +14,7 @@ export class Stream {
 }
 
 export type StreamId = readonly [ms: number, sequence: number];
-type Value = string | Map<string, string> | SortedSet | Stream;
+type Value = string | Map<string, string> | SortedSet | string[] | Stream;
 
 const wrongType = 'WRONGTYPE Operation against a key holding the wrong kind of value';
 
@@ -61,6 +61,12 @@ export class Keyspace {
     return value;
   }
 
+  list(key: string): string[] {
+    const value = this.#value(key) ?? [];
+    if (!Array.isArray(value)) throw new ErrorReply(wrongType);
+    return value;
+  }
+
   /** Undefined when there is none: a stream may be empty, other keys may not. */
   stream(key: string): Stream | undefined {
     const value = this.#value(key);
@@ -70,7 +76,8 @@ export class Keyspace {
 
   /** Puts a value back that was changed; an empty one is no key. */
   keep(key: string, value: Exclude<Value, string>): void {
-    const isEmpty = !(value instanceof Stream) && value.size === 0;
+    const size = Array.isArray(value) ? value.length : value instanceof Stream ? 1 : value.size;
+    const isEmpty = size === 0;
     if (isEmpty) this.remove(key);
     else this.#values.set(key, value);
     this.written.add(key);

@@ -1,0 +1,63 @@
+/**
+ * Reads ordered lists: texts in code-point order, which for UTF-8 is that of their bytes. What a list is made of is in
+ * `scripts/parts/ordered-lists.lua`; commits and claims write them.
+ */
+import { keys, tagOf } from '../keys.ts';
+import type { Store } from '../store.ts';
+import { answerOf } from './errors.ts';
+import { Script } from './script.ts';
+
+const pageScript = new Script<Buffer[]>('redis/list-page', 2, ['ordered-lists']);
+const hasScript = new Script<(0 | 1)[]>('redis/list-has', 2, ['ordered-lists']);
+
+/** Texts that are read in one call when all of a list are. */
+const textsPerPage = 200;
+
+export interface ListPage {
+  readonly direction: 'ascending' | 'descending';
+  /** Only texts behind this one; it need not be there. */
+  readonly after?: string | undefined;
+  /** Only texts before this one; it need not be there. */
+  readonly before?: string | undefined;
+  /** How many at most: the first ones in the direction. */
+  readonly limit: number;
+}
+
+/** The texts of a page, in its direction. @throws StoreUnavailableError */
+export async function readListPage(store: Store, list: string, page: ListPage): Promise<Buffer[]> {
+  const { direction, after = '', before, limit } = page;
+  const words = [direction, after, before ?? '', limit];
+  const found = await pageScript.run(store.client, keysOf(list), words);
+  const [low, high] = [Buffer.from(after), before === undefined ? null : Buffer.from(before)];
+  const texts = found.filter((text) => text.compare(low) > 0 && (high === null || text.compare(high) < 0));
+  texts.sort(Buffer.compare);
+  if (direction === 'descending') texts.reverse();
+  return texts.slice(0, limit);
+}
+
+/** All texts, a page at a time; a text that stays meanwhile is in one of them. @throws StoreUnavailableError */
+export async function* readList(store: Store, list: string): AsyncGenerator<string[]> {
+  for (let after: string | undefined; ; ) {
+    const page: ListPage = { direction: 'ascending', after, limit: textsPerPage };
+    const texts = (await readListPage(store, list, page)).map(String);
+    if (texts.length > 0) yield texts;
+    if (texts.length < textsPerPage) return;
+    after = texts.at(-1);
+  }
+}
+
+/** Which of the texts a list has, in the order asked. @throws StoreUnavailableError */
+export async function hasListed(store: Store, list: string, texts: readonly string[]): Promise<boolean[]> {
+  if (texts.length === 0) return [];
+  return (await hasScript.run(store.client, keysOf(list), texts)).map((has) => has === 1);
+}
+
+/** How many texts lists of one partition have, in the order asked. @throws StoreUnavailableError */
+export async function listLengths(store: Store, tag: string, lists: readonly string[]): Promise<number[]> {
+  if (lists.length === 0) return [];
+  return (await answerOf(store.client.hmget(keys.lengths(tag), ...lists))).map(Number);
+}
+
+function keysOf(list: string): string[] {
+  return [list, keys.never(tagOf(list))];
+}

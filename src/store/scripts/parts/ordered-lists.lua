@@ -1,0 +1,113 @@
+-- Ordered lists: texts in the order of their bytes, in a fraction of the memory of a sorted set. A text is never empty.
+--
+-- A list is cut into leaves. Its key is the sorted set, all scores 0, of their lower bounds, of which the first is ''. The
+-- leaf of a bound is a list of Redis: the texts from this bound up to the next one, at most `leafMax`, in no order, at least
+-- one. A list without texts has no key. `lengths` has the number of the texts of each list.
+-- Who reads a leaf orders its texts. Lua's `<` cannot, because it goes by the server's locale.
+-- Nearly all time here is that of calls of Redis: a text costs two, and a number in a call costs more than a text.
+
+local leafMax = 128
+-- A leaf that has shrunk to so many texts becomes one with a neighbour that has no more. So of two neighbours one is larger.
+local smallLeaf = 32
+
+-- The keys of a list, as `store/keys.ts` names them. `leaves` is what those of its leaves begin with: the length of the list's
+-- name keeps leaves of two lists apart, whatever their names and texts hold.
+local function orderedList(key)
+  local tagEnd = string.find(key, '}', 1, true)
+  local tag, name = string.sub(key, 1, tagEnd), string.sub(key, tagEnd + 2)
+  local leaves = tag .. ':leaf:' .. #name .. ':' .. name .. ':'
+  return { key = key, leaves = leaves, lengths = tag .. ':lengths', never = tag .. ':never' }
+end
+
+-- The bound of the leaf where a text belongs; nil if the list has no texts.
+local function boundOf(list, text)
+  return redis.call('ZREVRANGEBYLEX', list.key, '[' .. text, '-', 'LIMIT', '0', '1')[1]
+end
+
+local function has(list, text)
+  local bound = boundOf(list, text)
+  return bound and redis.call('LPOS', list.leaves .. bound, text) and true or false
+end
+
+-- The upper half of a leaf's texts moves to a leaf of its own. With STORE, SORT compares bytes; without, it goes by the
+-- locale, too.
+local function split(list, bound)
+  local leaf, half = list.leaves .. bound, leafMax / 2
+  redis.call('SORT', leaf, 'ALPHA', 'STORE', leaf)
+  local upper = redis.call('LINDEX', leaf, half)
+  redis.call('COPY', leaf, list.leaves .. upper)
+  redis.call('LTRIM', leaf, 0, half - 1)
+  redis.call('LTRIM', list.leaves .. upper, half, -1)
+  redis.call('ZADD', list.key, '0', upper)
+end
+
+-- Puts a text into a list that does not have it. To look for it would cost half as much again. If damage has left it there,
+-- it is there twice until it is removed.
+local function put(list, text)
+  local bound = boundOf(list, text)
+  if not bound then
+    bound = ''
+    redis.call('ZADD', list.key, '0', bound)
+  end
+  if redis.call('RPUSH', list.leaves .. bound, text) > leafMax then split(list, bound) end
+end
+
+-- Two neighbours become one leaf.
+local function join(list, lower, upper)
+  local texts = redis.call('LRANGE', list.leaves .. upper, 0, -1)
+  if #texts > 0 then redis.call('RPUSH', list.leaves .. lower, unpack(texts)) end
+  redis.call('DEL', list.leaves .. upper)
+  redis.call('ZREM', list.key, upper)
+end
+
+-- A leaf has become small, or empty: then it goes, whatever stands beside it.
+local function shrink(list, bound, size)
+  local lower = redis.call('ZREVRANGEBYLEX', list.key, '(' .. bound, '-', 'LIMIT', '0', '1')[1]
+  local upper = redis.call('ZRANGEBYLEX', list.key, '(' .. bound, '+', 'LIMIT', '0', '1')[1]
+  local function takes(neighbour)
+    return neighbour and (size == 0 or redis.call('LLEN', list.leaves .. neighbour) <= smallLeaf)
+  end
+  if takes(lower) then
+    join(list, lower, bound)
+  elseif takes(upper) then
+    join(list, bound, upper)
+  elseif size == 0 then
+    redis.call('ZREM', list.key, bound)
+  end
+end
+
+-- Returns how often the text was there, which is once.
+local function remove(list, text)
+  local bound = boundOf(list, text)
+  if not bound then return 0 end
+  local leaf = list.leaves .. bound
+  local gone = redis.call('LREM', leaf, 0, text)
+  if gone == 0 then return 0 end
+  local size = redis.call('LLEN', leaf)
+  if size == 0 or size == smallLeaf then shrink(list, bound, size) end
+  return gone
+end
+
+-- Puts texts into a list that surely has none of them, and others that it may have, then takes texts out.
+local function changeList(key, new, kept, removed)
+  if #new + #kept + #removed == 0 then return end
+  local list, change = orderedList(key), #new
+  for _, text in ipairs(new) do put(list, text) end
+  for _, text in ipairs(kept) do
+    if not has(list, text) then
+      put(list, text)
+      change = change + 1
+    end
+  end
+  for _, text in ipairs(removed) do change = change - remove(list, text) end
+  if change ~= 0 and redis.call('HINCRBY', list.lengths, key, change) == 0 then
+    redis.call('HDEL', list.lengths, key)
+  end
+end
+
+-- Keys to look at before the first write. While a slot moves, a key that is not there ends the script. `never` is never there,
+-- so it ends every script that would change a list of the slot: nobody can say which of its leaves are gone.
+local function keysOfList(key)
+  local list = orderedList(key)
+  return { list.key, list.lengths, list.never }
+end

@@ -1,0 +1,200 @@
+/** Ordered lists against a naive set of texts, on a real Redis. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { urlCodePointsMax } from '../../../src/contract/limits.ts';
+import { keys } from '../../../src/store/keys.ts';
+import { commit, HashWrites, type ListChange } from '../../../src/store/partitions/commit.ts';
+import { type TakenLease, takeLease } from '../../../src/store/partitions/lease.ts';
+import {
+  hasListed,
+  type ListPage,
+  listLengths,
+  readList,
+  readListPage,
+} from '../../../src/store/redis/ordered-lists.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { inOrder, leavesOf } from '../../support/ordered-lists.ts';
+import { TestRedis } from '../../support/redis.ts';
+import { runs } from '../../support/runs.ts';
+
+const redis = await TestRedis.start();
+const announcement = { checkpoint: 0, pendingRebuilds: new Map(), downstream: [], digests: Buffer.alloc(0) };
+/** As `scripts/parts/ordered-lists.lua` has them. */
+const leafMax = 128;
+const smallLeaf = 32;
+
+interface Owned {
+  readonly store: Store;
+  readonly lease: TakenLease;
+}
+
+async function owned(): Promise<Owned> {
+  const store = await redis.openEmptyStore(1);
+  const lease = await takeLease(store, 0, 'worker', 60_000);
+  assert.ok(lease !== null);
+  return { store, lease };
+}
+
+interface Step {
+  readonly change: ListChange;
+  readonly texts: readonly string[];
+}
+
+async function write({ store, lease }: Owned, list: string, { change, texts }: Step): Promise<void> {
+  const writes = new HashWrites();
+  for (const text of texts) writes.list(list, text, change);
+  await commit(store, lease, writes, announcement);
+}
+
+/** Texts that begin with each other, numbers, letters of all lengths in UTF-8, bytes that come last, and very long ones. */
+const kindsOfTexts: readonly ((number: number) => string)[] = [
+  (number) => `/p/${number}`,
+  (number) => `/p/${'a'.repeat(number % 97)}${number % 3}`,
+  (number) => String(number),
+  (number) => `0${number}`,
+  (number) => `é${number}`,
+  (number) => `${number}\u{1F600}`,
+  (number) => `\u{1F600}${number}`,
+  (number) => `\uFFFD${number}`,
+  (number) => `\0${number}`,
+  (number) => `[${number}`,
+  (number) => `/${'\u{10FFFF}'.repeat(urlCodePointsMax - 5)}${number}`,
+];
+
+function textOf(number: number): string {
+  return kindsOfTexts[number % kindsOfTexts.length]?.(number) ?? '';
+}
+
+const textsMax = 1200;
+const someText = fc.nat(textsMax).map(textOf);
+
+/** Many texts, all over the list or side by side in it. */
+const step: fc.Arbitrary<Step> = fc.record({
+  change: fc.constantFrom('new', 'kept', 'removed'),
+  texts: fc
+    .record({
+      from: fc.nat(textsMax),
+      count: fc.oneof(fc.nat(3), fc.nat(400)),
+      by: fc.constantFrom(1, 7, kindsOfTexts.length),
+    })
+    .map(({ from, count, by }) =>
+      Array.from({ length: count }, (_, at) => textOf((from + at * by) % textsMax)),
+    ),
+});
+
+const page: fc.Arbitrary<ListPage> = fc.record({
+  direction: fc.constantFrom('ascending', 'descending'),
+  after: fc.option(someText, { nil: undefined }),
+  before: fc.option(someText, { nil: undefined }),
+  limit: fc.oneof(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: textsMax })),
+});
+
+function naivePage(ordered: readonly string[], { direction, after, before, limit }: ListPage): string[] {
+  const isBefore = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b)) < 0;
+  const found = ordered.filter(
+    (text) =>
+      (after === undefined || isBefore(after, text)) && (before === undefined || isBefore(text, before)),
+  );
+  return (direction === 'ascending' ? found : found.reverse()).slice(0, limit);
+}
+
+/** What `scripts/parts/ordered-lists.lua` says of leaves. */
+async function checkLeaves({ store }: Owned, list: string, ordered: readonly string[]): Promise<void> {
+  const leaves = await leavesOf(store.client, list);
+  const sizes = [...leaves.values()].map(({ length }) => length);
+  assert.deepEqual([...leaves.values()].flatMap(inOrder), ordered, 'each text is in the leaf of its bound');
+  assert.ok(Math.max(0, ...sizes) <= leafMax && !sizes.includes(0), `sizes of leaves: ${sizes}`);
+  const small = sizes.filter((size, at) => size <= smallLeaf && (sizes[at + 1] ?? leafMax) <= smallLeaf);
+  assert.deepEqual(small, [], `no two small leaves are neighbours: ${sizes}`);
+  assert.equal((await store.client.keys('*:leaf:*')).length, leaves.size, 'no leaf is forgotten');
+}
+
+async function readAll(store: Store, list: string): Promise<string[]> {
+  const texts: string[] = [];
+  for await (const portion of readList(store, list)) texts.push(...portion);
+  return texts;
+}
+
+test('a list has what a naive set has, in the same order, and its length', async (context) => {
+  const all = await owned();
+  const { store, lease } = all;
+  const list = keys.directory(lease.tag, 'acme', 'src', 'page');
+  let leavesMax = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(step, { minLength: 1, maxLength: 12 }),
+      fc.array(page),
+      async (steps, pages) => {
+        const naive = new Set<string>();
+        for (const { change, texts } of steps) {
+          const asked = change === 'new' ? new Set(texts.filter((text) => !naive.has(text))) : texts;
+          await write(all, list, { change, texts: [...asked] });
+          for (const text of asked) change === 'removed' ? naive.delete(text) : naive.add(text);
+          const ordered = inOrder([...naive]);
+          await checkLeaves(all, list, ordered);
+          assert.deepEqual(await listLengths(store, lease.tag, [list]), [naive.size]);
+          leavesMax = Math.max(leavesMax, await store.client.zcard(list));
+        }
+        const ordered = inOrder([...naive]);
+        for (const asked of pages) {
+          const found = await readListPage(store, list, asked);
+          assert.deepEqual(found.map(String), naivePage(ordered, asked), JSON.stringify(asked).slice(0, 200));
+        }
+        assert.deepEqual(await readAll(store, list), ordered);
+        const asked = Array.from({ length: 40 }, (_, at) => textOf(at * 29));
+        assert.deepEqual(
+          await hasListed(store, list, asked),
+          asked.map((text) => naive.has(text)),
+        );
+        await write(all, list, { change: 'removed', texts: ordered });
+        assert.deepEqual(await store.client.keys('*:acme:*'), [], 'nothing is left of an empty list');
+        assert.equal(await store.client.exists(keys.lengths(lease.tag)), 0);
+      },
+    ),
+    { numRuns: runs(60) },
+  );
+  context.diagnostic(`up to ${leavesMax} leaves`);
+  assert.ok(leavesMax > 5, 'lists were long enough to be cut');
+});
+
+test('a list that shrinks text by text keeps no row of nearly empty leaves', async () => {
+  const all = await owned();
+  const list = keys.directory(all.lease.tag, 'acme', 'src', 'page');
+  const texts = Array.from({ length: 1000 }, (_, number) => `/p/${(number * 7919) % 1000}`);
+  await write(all, list, { change: 'new', texts });
+  for (let left = texts; left.length > 0; left = left.slice(10)) {
+    await checkLeaves(all, list, inOrder(left));
+    await write(all, list, { change: 'removed', texts: left.slice(0, 10) });
+  }
+});
+
+test('lists whose names begin alike, and whose texts go on with a name, share no leaf', async () => {
+  const all = await owned();
+  const whole = 'a:b:c';
+  const lists = ['a', 'a:b', 'a:b:c'].map((type) => ({
+    list: keys.directory(all.lease.tag, 'acme', 'src', type),
+    // Behind the name of its list, a text of each list is the same.
+    texts: Array.from({ length: 300 }, (_, number) => `${whole.slice(type.length)}:${number}`),
+  }));
+  for (const { list, texts } of lists) await write(all, list, { change: 'new', texts });
+  for (const { list, texts } of lists) assert.deepEqual(await readAll(all.store, list), inOrder(texts));
+});
+
+test('a page reads no more than its texts and two leaves', async () => {
+  const { store, lease } = await owned();
+  const list = keys.directory(lease.tag, 'acme', 'src', 'page');
+  const texts = Array.from({ length: 3000 }, (_, number) => String(number));
+  await write({ store, lease }, list, { change: 'new', texts });
+  const before = await bytesSent(store);
+  for (let at = 0; at < 20; at += 1) {
+    await readListPage(store, list, { direction: 'descending', before: String(at * 100), limit: 10 });
+  }
+  const bytesOfText = '$4\r\n1234\r\n'.length;
+  const bytes = (await bytesSent(store)) - before;
+  assert.ok(bytes < 20 * (10 + 2 * leafMax) * bytesOfText + 20_000, `${bytes} bytes`);
+});
+
+async function bytesSent({ client }: Store): Promise<number> {
+  return Number(/total_net_output_bytes:(\d+)/.exec(await client.info('stats'))?.[1]);
+}
