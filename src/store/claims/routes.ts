@@ -6,7 +6,7 @@ import { readProcessedStamps } from '../derived/processed.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { claimField, keys } from '../keys.ts';
 import { answerOf } from '../redis/errors.ts';
-import { listLengths, readListPage } from '../redis/ordered-lists.ts';
+import { type ListPage, listLengths, readListPage } from '../redis/ordered-lists.ts';
 import type { Store } from '../store.ts';
 import type { Claim } from './claim-records.ts';
 import { readFirstOfHosts } from './competing-claims.ts';
@@ -75,19 +75,38 @@ async function visiblePage(
 async function listedUrls(store: Store, scope: RouteScope, request: RoutePageRequest): Promise<string[]> {
   const found: Buffer[] = [];
   for (const form of scope.urlForms) {
-    const page = { ...request, limit: request.limit + 1 };
-    const ofForm = await Promise.all(
-      store.partitions.tags.map((tag) =>
-        readListPage(store, keys.routes(tag, scope.tenant, scope.environmentId, form), page),
-      ),
+    const lists = store.partitions.tags.map((tag) =>
+      keys.routes(tag, scope.tenant, scope.environmentId, form),
     );
-    found.push(...ofForm.flat());
+    found.push(...(await pageOfAll(store, lists, { ...request, limit: request.limit + 1 })));
   }
-  const urls = found.sort((a, b) => Buffer.compare(a, b));
-  if (request.direction === 'descending') urls.reverse();
-  const texts = urls.map((url) => url.toString());
+  const texts = found.sort(comparing(request)).map(String);
   // A URL may stand in the lists of two forms, while its claims move.
   return [...new Set(texts)].slice(0, request.limit + 1);
+}
+
+/**
+ * A page of all lists together. They have about as many of its texts each, so each is first asked for little more than its
+ * share, and for the whole page only if that was not enough.
+ */
+async function pageOfAll(store: Store, lists: readonly string[], page: ListPage): Promise<Buffer[]> {
+  const compare = comparing(page);
+  const share = Math.ceil((1.5 * page.limit) / lists.length) + 8;
+  for (let limit = Math.min(share, page.limit); ; limit = page.limit) {
+    const found = await Promise.all(lists.map((list) => readListPage(store, list, { ...page, limit })));
+    const texts = found.flat().sort(compare).slice(0, page.limit);
+    const last = texts[page.limit - 1];
+    // A list that was cut may have texts behind its last one that belong before the page's last one.
+    const isCutShort = (of: readonly Buffer[]) => {
+      const end = of[limit - 1];
+      return end !== undefined && (last === undefined || compare(end, last) < 0);
+    };
+    if (limit === page.limit || !found.some(isCutShort)) return texts;
+  }
+}
+
+function comparing({ direction }: Pick<ListPage, 'direction'>): (a: Buffer, b: Buffer) => number {
+  return direction === 'ascending' ? (a, b) => a.compare(b) : (a, b) => b.compare(a);
 }
 
 /** Routes that are served. While claims move from one form to another, a URL in the lists of both counts twice. */
