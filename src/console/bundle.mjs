@@ -2,12 +2,13 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build, stop } from 'esbuild';
 
 const pathOf = (name) => fileURLToPath(new URL(name, import.meta.url));
 
 /** @returns {Promise<[name: string, content: Buffer][]>} */
 export async function bundle() {
+  // A front that has the files already does not load it.
+  const { build, stop } = await import('esbuild');
   const { outputFiles } = await build({
     entryPoints: { console: pathOf('main.tsx') },
     outdir: pathOf('./'),

@@ -5,8 +5,12 @@
  */
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { packageModule } from './package-module.mjs';
+
+const require = createRequire(import.meta.url);
 
 const options = {
   format: 'esm',
@@ -51,7 +55,7 @@ export class Compiler {
 
   /** Compiles one file. @param file path @returns {Promise<Compiled>} @throws Error that names the place of a mistake */
   async compile(file) {
-    const { transform } = await this.#library();
+    const { transform } = this.#library();
     const { code } = await transform(await readFile(file, 'utf8'), {
       ...options,
       loader: 'ts',
@@ -66,7 +70,7 @@ export class Compiler {
    * @param file path @returns {Promise<Compiled>} @throws Error that names the place of a mistake
    */
   async bundle(file) {
-    const { build } = await this.#library();
+    const { build } = this.#library();
     const folder = path.dirname(file);
     const { outputFiles, metafile } = await build({
       ...bundleOptions,
@@ -80,8 +84,13 @@ export class Compiler {
     return { code: outputFiles[0].text, madeOf };
   }
 
+  /** The module of a file in CommonJS. @param file path @returns {Promise<Compiled>} @throws Error when it is none */
+  async wrap(file) {
+    return packageModule(file);
+  }
+
   #library() {
-    this.#esbuild ??= import('esbuild');
+    this.#esbuild ??= require('esbuild');
     return this.#esbuild;
   }
 }

@@ -20,8 +20,9 @@ export class CompiledFiles {
   }
 
   /**
-   * The JavaScript of a TypeScript file, as it was kept or is compiled now.
-   * @param {'compile' | 'bundle'} how alone, or with all that it imports @param file path @returns text or bytes
+   * The JavaScript of a file, as it was kept or is made now.
+   * @param {'compile' | 'bundle' | 'wrap'} how TypeScript alone, or with all that it imports; or a file in CommonJS
+   * @param file path @returns text or bytes
    */
   async read(how, file) {
     const keptFile = path.join(this.#folder, `${digestOf([how, file])}.js`);

@@ -30,6 +30,7 @@ export async function resolve(specifier, context, nextResolve) {
 }
 
 export async function load(url, context, nextLoad) {
+  if (mayBeCommonJs(url, context.format)) return (await wrapped(url)) ?? (await nextLoad(url, context));
   if (!isOwnTypeScript(url)) return nextLoad(url, context);
   const source = await files.read(entries.has(url) ? 'bundle' : 'compile', fileURLToPath(url));
   return { format: 'module', source, shortCircuit: true };
@@ -58,6 +59,21 @@ function isEntry(url, parentUrl) {
 
 function isOwnTypeScript(url) {
   return url.startsWith('file:') && url.endsWith('.ts') && !isInPackage(url);
+}
+
+/** Node does not know yet what a file is whose package does not say it. */
+function mayBeCommonJs(url, format) {
+  return (format ?? 'commonjs') === 'commonjs' && isInPackage(url) && /\.c?js$/.test(url);
+}
+
+/** @returns null for what Node is to load itself, and tell what is wrong with it */
+async function wrapped(url) {
+  try {
+    const source = await files.read('wrap', fileURLToPath(url));
+    return { format: 'module', source, shortCircuit: true };
+  } catch {
+    return null;
+  }
 }
 
 /** Millrace may be a package itself, and lie in somebody's `node_modules`. */

@@ -19,7 +19,7 @@ async function folder(context: TestContext): Promise<string> {
 function processOf(cacheDir: string, esbuildPackageFile: string) {
   const compiler = new Compiler(tsconfigFile, esbuildPackageFile);
   let compiled = 0;
-  const counted = (how: 'compile' | 'bundle') => (file: string) => {
+  const counted = (how: 'compile' | 'bundle' | 'wrap') => (file: string) => {
     compiled += 1;
     return compiler[how](file);
   };
@@ -27,10 +27,12 @@ function processOf(cacheDir: string, esbuildPackageFile: string) {
     madeBy: compiler.madeBy,
     compile: counted('compile'),
     bundle: counted('bundle'),
+    wrap: counted('wrap'),
   });
   return {
     read: async (file: string) => Buffer.from(await files.read('compile', file)).toString(),
     bundle: async (file: string) => Buffer.from(await files.read('bundle', file)).toString(),
+    wrap: async (file: string) => Buffer.from(await files.read('wrap', file)).toString(),
     compiled: () => compiled,
   };
 }
@@ -108,4 +110,30 @@ test('where nothing can be kept everything runs as well', async (context) => {
   await files.read(file);
   await files.read(file);
   assert.equal(files.compiled(), 2);
+});
+
+test('a package in CommonJS is looked at once, and again in another version', async (context) => {
+  const dir = await folder(context);
+  await writeFile(path.join(dir, 'package.json'), '{"version":"1"}');
+  const [cacheDir, packageFile] = [path.join(dir, 'cache'), path.join(dir, 'package.json')];
+  const installed = path.join(dir, 'node_modules', '@old', 'one');
+  const file = path.join(installed, 'lib', 'main.js');
+  await mkdir(path.dirname(file), { recursive: true });
+  await writeFile(path.join(installed, 'package.json'), '{"version":"1"}');
+  await writeFile(path.join(installed, 'lib', 'part.js'), 'exports.part = 1;');
+  await writeFile(file, "Object.assign(exports, require('./part.js'), { default: 2, 'two words': 3 });");
+  const first = processOf(cacheDir, packageFile);
+  const source = await first.wrap(file);
+  const module = await import(`data:text/javascript,${encodeURIComponent(source)}`);
+  assert.deepEqual(
+    { ...module },
+    { default: { part: 1, default: 2, 'two words': 3 }, part: 1, 'two words': 3 },
+  );
+
+  const second = processOf(cacheDir, packageFile);
+  assert.equal(await second.wrap(file), source);
+  assert.equal(second.compiled(), 0);
+  await writeFile(path.join(installed, 'package.json'), '{"version":"2"}');
+  await second.wrap(file);
+  assert.equal(second.compiled(), 1);
 });

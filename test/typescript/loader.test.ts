@@ -91,3 +91,36 @@ test('an entry in src is one module with all that it imports, and traces name th
   assert.match(String(await start('beside.ts')), trace);
   assert.equal((await readdir(cacheDir)).length, 4, 'what TypeScript imports is a module of its own');
 });
+
+test('packages are imported as Node imports them, whether they say in which form they are or not', async (context) => {
+  const dir = await folder(context);
+  const packages = {
+    plain: { 'package.json': '{"main":"index.js"}', 'index.js': "exports.form = 'CommonJS';" },
+    told: {
+      'package.json': '{"type":"module","main":"index.js"}',
+      'index.js': "export const form = 'a module';",
+    },
+    untold: {
+      'package.json': '{"main":"index.mjs"}',
+      'index.mjs': "export const form = 'a module by name';",
+    },
+    broken: { 'package.json': '{"main":"index.js"}', 'index.js': "throw new Error('it does not run');" },
+  };
+  for (const [name, files] of Object.entries(packages)) {
+    const place = path.join(dir, 'node_modules', name);
+    await mkdir(place, { recursive: true });
+    for (const [file, text] of Object.entries(files)) await writeFile(path.join(place, file), text);
+  }
+  const user = path.join(dir, 'user.ts');
+  await writeFile(
+    user,
+    `import plain, { form } from 'plain';
+    import { form as told } from 'told';
+    import { form as untold } from 'untold';
+    console.log([plain.form === form, form, told, untold].join());`,
+  );
+  assert.equal(await run(user), 'true,CommonJS,a module,a module by name\n');
+  const failing = path.join(dir, 'failing.ts');
+  await writeFile(failing, "import 'broken';");
+  assert.match(await run(failing), /Error: it does not run\n\s+at .*broken\/index\.js:1:/);
+});
