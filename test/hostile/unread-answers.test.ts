@@ -117,10 +117,10 @@ describe('clients that do not read', { concurrency: false }, () => {
     ['mistakes', get('/v2', `X-Api-Key: ${apiKeys.client}\r\n`)],
     ['wrong methods', get('/v2').replace('GET', 'OPTIONS')],
   ] as const) {
-    test(`1 MB of requests for ${name} on each of ten connections does not keep the others waiting`, async () => {
+    test(`1 MB of requests for ${name} on each of ten connections does not keep the others waiting`, async (context) => {
       await exchange(front.port, [getPage('small')]);
       const burst = request.repeat(Math.ceil(mebibyte / request.length));
-      const turns = new LongestTurn();
+      const turns = new LongestTurn(context);
       const sockets = Array.from({ length: 10 }, () => mute(burst));
       const statuses = new Set<number>();
       for (let asked = 0; asked < 20; asked += 1)

@@ -1,6 +1,7 @@
 /** How long this process' event loop was kept by one thing. */
 import { existsSync, readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
+import type { TestContext } from 'node:test';
 
 /** Of Linux: the processor time of a process' first thread, which runs the event loop, in ns; then its waits. */
 const mainThreadFile = '/proc/self/schedstat';
@@ -26,7 +27,11 @@ export class LongestTurn {
   #spentMs = spentMs();
   #atMs = performance.now();
 
-  constructor() {
+  /** @param context of the test, at whose end the watch ends too: it would keep the process of a test that failed */
+  constructor(context: TestContext) {
+    context.after(() => {
+      this.#stopped = true;
+    });
     this.#look();
   }
 

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import type { SourceEntity } from '../../src/contract/entity.ts';
 import { keys } from '../../src/store/keys.ts';
 import { waitUntilSettled } from '../../src/store/partitions/settled.ts';
+import { until } from '../support/until.ts';
 import type { Client } from './support/client.ts';
 import { entityOf } from './support/data/entities.ts';
 import { SystemProcess } from './support/processes/process.ts';
@@ -23,11 +24,11 @@ const importRequests = 64;
  */
 const unprocessedMax = 1_000;
 /**
- * docs/promises.md has 50 and 200 in the median on a machine that has time; here tests run beside each other, on how many
- * cores is not known. Without a bound on how far the import runs ahead it would be the time that all of it takes.
+ * Of the time that the import takes from its first entity on, in the median. docs/promises.md has milliseconds, for a machine that
+ * has time; here tests run beside each other, on how many cores is not known. Without a bound on how far the import runs ahead
+ * a save would be seen when all of the import is.
  */
-const savedMsMax = 500;
-const seenMsMax = 1_500;
+const [savedShareMax, seenShareMax] = [0.1, 0.2];
 /** More than the requests of the import, fewer than those of the flood. */
 const backlogMax = 100;
 const floodConnections = 200;
@@ -137,6 +138,8 @@ test('an import stays near its workers, and single saves of others and its own a
   void ended.then(() => {
     isOver = true;
   });
+  await until('the import is under way', async () => isOver || (await unprocessed()) > 0);
+  const startMs = performance.now();
   const [saved, seen]: [number[], number[]] = [[], []];
   let most = 0;
   const watch = async () => {
@@ -153,13 +156,15 @@ test('an import stays near its workers, and single saves of others and its own a
     }
   };
   await Promise.all([watch(), save(quiet, 1), save(rude, pages + 1)]);
+  const importMs = performance.now() - startMs;
   assert.equal((await ended).code, 0, command.output);
   await waitUntilSettled(await system.store());
-  const figures = `at most ${most} entities unprocessed; saved ${median(saved)} ms, seen ${median(seen)} ms`;
-  context.diagnostic(`${figures}, of ${seen.length}`);
+  const [savedMs, seenMs] = [median(saved), median(seen)];
+  const figures = `at most ${most} entities unprocessed; saved ${savedMs} ms, seen ${seenMs} ms of ${importMs}`;
+  context.diagnostic(`${figures}, ${seen.length} times`);
   assert.ok(seen.length > 10, 'there was time for single saves');
   assert.ok(most <= unprocessedMax, figures);
-  assert.ok(median(saved) <= savedMsMax && median(seen) <= seenMsMax, figures);
+  assert.ok(savedMs <= savedShareMax * importMs && seenMs <= seenShareMax * importMs, figures);
 });
 
 test('a tenant that floods is refused, and nobody else', async () => {

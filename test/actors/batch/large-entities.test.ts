@@ -176,7 +176,7 @@ test('what is made of an entity of megabytes is made in steps, byte for byte as 
   const round = async (entity: SourceEntity): Promise<number> => {
     const encoded = encodeEntity(entity);
     encoded.encode();
-    const longest = new LongestTurn();
+    const longest = new LongestTurn(context);
     const { version } = await acceptEntities(store, {
       tenant: tenant.alias,
       sourceId: entity.type === wide ? autoSourceId : sourceId,

@@ -72,7 +72,12 @@ test('a costly multi-query is refused with what was costly, and other tenants ar
   await cluster.write(index, new Map([['polite', { f: 'mine', n: 1 }]]), 1000, polite);
   await cluster.runOf(polite, target, {});
 
-  const turns = new LongestTurn();
+  const beforeOne = spentMs();
+  const [one] = await cluster.run(target, patterns(100));
+  const oneMs = spentMs() - beforeOne;
+  assert.match(refusalOf(one), /^filters: the query was stopped after 1000 ms of processor time/);
+
+  const turns = new LongestTurn(context);
   const before = spentMs();
   let isDone = false;
   const costly = cluster.run(target, ...Array.from({ length: 5 }, () => patterns(100))).finally(() => {
@@ -91,6 +96,7 @@ test('a costly multi-query is refused with what was costly, and other tenants ar
   }
   const outcomes = await costly;
   const longestMs = turns.stop();
+  const fiveMs = spentMs() - before;
 
   const [first] = outcomes;
   assert.match(refusalOf(first), /^filters: the query was stopped after 1000 ms of processor time/);
@@ -98,8 +104,10 @@ test('a costly multi-query is refused with what was costly, and other tenants ar
   assert.match(refusalOf(first), /fewer conditions/);
   // All of them together had twice that.
   for (const outcome of outcomes.slice(1)) assert.match(refusalOf(outcome), /send them in several requests/);
-  // 2 s, and what serves the other tenant meanwhile.
-  assert.ok(spentMs() - before < 6_000, `${Math.round(spentMs() - before)} ms of processor time`);
+  // They have twice the budget of one, which also did what is done once for all: 1.4 times its processor time. With a budget for
+  // each of the five it would be 3.2 times. A busy machine takes longer for either.
+  const times = fiveMs / oneMs;
+  assert.ok(times < 2.5, `${Math.round(fiveMs)} ms of processor time, ${times.toFixed(1)} times that of one`);
   assert.ok(longestMs < turnMsMax, `the event loop was kept for ${Math.round(longestMs)} ms`);
   assert.ok(waits.length > 5, `${waits.length} reads of another tenant`);
   const inOrder = waits.sort((a, b) => a - b);

@@ -532,11 +532,11 @@ test('scripts go on working after Redis has forgotten them', async () => {
   );
 });
 
-test('an entity of millions of values is read in parts, and others have their turns', async () => {
+test('an entity of millions of values is read in parts, and others have their turns', async (context) => {
   const store = await redis.openEmptyStore(1);
   const sent = entity('large', { list: Array.from({ length: 1_200_000 }, () => [1]) });
   await accept(store, [sent]);
-  const turns = new LongestTurn();
+  const turns = new LongestTurn(context);
   const stored = await read(store, 'large');
   const longestMs = turns.stop();
   assert.deepEqual(stored?.properties, sent.properties);
