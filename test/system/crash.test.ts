@@ -110,7 +110,7 @@ class Ingest {
             client,
             numbers.slice(0, 4).map((number) => `e${number}`),
           );
-      if (!isAccepted) await sleep(50);
+      await sleep(isAccepted ? 20 : 50);
     }
   }
 

@@ -6,12 +6,15 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Nginx } from '../support/nginx.ts';
 import { until } from '../support/until.ts';
 import { System } from './support/processes/system.ts';
 import { clientKey, siteFiles, sourceKey } from './support/site.ts';
 
 const lanes = 24;
+/** Of a lane, between an answer and its next query: processes that start need the processors too. */
+const pauseMs = 40;
 const rounds = Number(process.env.MILLRACE_ROUNDS ?? 3);
 
 const files = siteFiles({
@@ -93,12 +96,15 @@ async function restart(name: string): Promise<void> {
   });
 }
 
-/** @param act what happens while queries come as fast as they are answered */
+/** @param act what happens while queries come from all lanes */
 async function underLoad(context: TestContext, act: (load: Load) => Promise<void>): Promise<void> {
   const load = new Load();
   let isOver = false;
   const lane = async () => {
-    while (!isOver) await load.ask();
+    while (!isOver) {
+      await load.ask();
+      await sleep(pauseMs);
+    }
   };
   const lanesEnd = Promise.all(Array.from({ length: lanes }, lane));
   await until('queries are under way', () => load.answered > 500);

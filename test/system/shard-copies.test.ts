@@ -19,6 +19,8 @@ import { clientKey, siteFiles, sourceId, sourceKey } from './support/site.ts';
 const partitions = 8;
 const [itemCount, ranks] = [1_000, 50];
 const connections = 12;
+/** Of a reader, between an answer and its next query: processes that start need the processors too. */
+const restMs = 20;
 /** Longer than a lease, and longer than a heartbeat is waited for. */
 const pauseMs = 5_000;
 
@@ -127,6 +129,7 @@ class Load {
     const wanted = Array.from({ length: itemCount / ranks }, (_, at) => `t${at * ranks + rank}`).sort();
     if (status !== 200 || json.totalResults !== wanted.length || ids.join() !== wanted.join())
       this.failures.push(`${status} ${text.slice(0, 200)}`);
+    await sleep(restMs);
   }
 
   /** What a front has shown it does not take back. */
@@ -137,6 +140,7 @@ class Load {
     if (status !== 200 || value < before)
       this.failures.push(`${before} was seen: ${status} ${text.slice(0, 200)}`);
     this.#lastSeen[front] = value;
+    await sleep(restMs);
   }
 
   async #write(): Promise<void> {

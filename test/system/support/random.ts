@@ -58,6 +58,21 @@ export class Random {
   }
 }
 
+/**
+ * How much a random test does: so many turns, or as many as there is time for in MILLRACE_SECONDS. Were seconds the usual measure,
+ * an idle machine would do nothing else in them, and a busy one little.
+ * @returns tells whether there is another turn, and counts it
+ */
+export function testTurns(usual: number): () => boolean {
+  const seconds = process.env.MILLRACE_SECONDS;
+  const endMs = performance.now() + Number(seconds) * 1_000;
+  let turns = 0;
+  return () => {
+    turns += 1;
+    return seconds === undefined ? turns <= usual : performance.now() < endMs;
+  };
+}
+
 /** How long a test goes on: seconds of MILLRACE_SECONDS, else those given. */
 export function testSeconds(usual: number): number {
   return Number(process.env.MILLRACE_SECONDS ?? usual);
