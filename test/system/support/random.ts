@@ -1,3 +1,5 @@
+import { runs } from '../../support/runs.ts';
+
 /** Random choices that a seed repeats. */
 export class Random {
   #state: number;
@@ -59,8 +61,8 @@ export class Random {
 }
 
 /**
- * How much a random test does: so many turns, or as many as there is time for in MILLRACE_SECONDS. Were seconds the usual measure,
- * an idle machine would do nothing else in them, and a busy one little.
+ * How much a random test does: so many turns, multiplied by MILLRACE_RUNS, or as many as there is time for in MILLRACE_SECONDS.
+ * Were seconds the usual measure, an idle machine would do nothing else in them, and a busy one little.
  * @returns tells whether there is another turn, and counts it
  */
 export function testTurns(usual: number): () => boolean {
@@ -69,7 +71,7 @@ export function testTurns(usual: number): () => boolean {
   let turns = 0;
   return () => {
     turns += 1;
-    return seconds === undefined ? turns <= usual : performance.now() < endMs;
+    return seconds === undefined ? turns <= runs(usual) : performance.now() < endMs;
   };
 }
 
