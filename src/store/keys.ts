@@ -81,7 +81,7 @@ export const keys = {
 
   /** Hash: originId -> entity record (`scripts/parts/entity-heads.lua`). */
   entities: (tag: string, tenant: string, sourceId: string) => `${tag}:entities:${tenant}:${sourceId}`,
-  /** Hash: digest -> names that entity records, processed records and index items leave out, in JSON (`entities/name-lists.ts`). */
+  /** Hash: digest -> names that records of entities, views, index items and processed records leave out, in JSON (`entities/name-lists.ts`). */
   names: (tag: string, tenant: string, sourceId: string) => `${tag}:names:${tenant}:${sourceId}`,
   /** Hash: originId -> processed record. */
   processed: (tag: string, tenant: string, sourceId: string) => `${tag}:processed:${tenant}:${sourceId}`,

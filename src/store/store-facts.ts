@@ -18,7 +18,7 @@ export class StoreFormatError extends Error {
 }
 
 /** Raised by one whenever what an older version wrote would be misread, or lacks what this one relies on. */
-const storeFormat = 9;
+const storeFormat = 10;
 
 /**
  * Whether a Redis keeps everything that it has answered: all of it is on its disk, and no replica takes its place, which

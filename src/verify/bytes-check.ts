@@ -20,7 +20,7 @@ export function checkBytes(state: TurnState, output: Output, autoTypes: AutoType
   const { kind, schemaDigest } = output.builder;
   const fields = kind === 'view' ? storedFields(field, expected) : [[field, expected] as const];
   for (const [name, bytes] of fields) {
-    const stored = state.read({ key, field: name });
+    const stored = name === field ? state.readOutput(output.builder) : state.read({ key, field: name });
     if (stored === null) return [finding(subject, 'is missing', null, bytes)];
     if (!stored.equals(bytes)) {
       return [finding(subject, `differs: ${whereTheyDiffer(stored, bytes)}`, stored, bytes)];

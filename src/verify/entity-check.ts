@@ -76,6 +76,7 @@ export async function checkEntities(
     return new EntityCheck(new TurnState(store, stored, turn), autoTypes, ofTurn, target.suspects);
   });
   await stored.load();
+  await Promise.all(checks.map((check) => check.loadBodies()));
   const views = checks.flatMap((check) => check.askedViews);
   const tag = store.partitions.tag(partition);
   const listed = await ListedViews.read(store, tag, views);
@@ -140,6 +141,12 @@ class EntityCheck {
 
   get askedViews() {
     return askedViews(this.state, this.outputs, this.suspects);
+  }
+
+  /** @throws StoreUnavailableError */
+  async loadBodies(): Promise<void> {
+    const views = this.outputs.filter(({ builder }) => builder.kind === 'view');
+    await Promise.all(views.map(({ builder }) => this.state.loadBody(builder)));
   }
 
   findings(counts: CheckCounts, listed: ListedViews): Finding[] {

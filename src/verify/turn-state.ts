@@ -8,7 +8,7 @@ import { competingClaimField, type RankedClaim, rankMember } from '../store/clai
 import { claimTag } from '../store/claims/read-claims.ts';
 import type { ProcessedClaim, ProcessedOutput } from '../store/derived/processed-record.ts';
 import type { StoredState } from '../store/derived/stored-state.ts';
-import { placeApart } from '../store/derived/views.ts';
+import { bodyIn, placeApart } from '../store/derived/views.ts';
 import { keys } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
 
@@ -23,6 +23,8 @@ type ClaimOfView = Pick<ProcessedClaim, 'field' | 'kind' | 'host' | 'sinceStamp'
 export class TurnState {
   /** The outputs of the processed record, by `outputKey`. */
   readonly former: ReadonlyMap<string, ProcessedOutput>;
+  /** By `outputKey`: what stands in the fields of views, with the names that it leaves out. */
+  readonly #bodies = new Map<string, Buffer | null>();
 
   constructor(
     readonly store: Store,
@@ -52,6 +54,21 @@ export class TurnState {
 
   read({ key, field }: Place): Buffer | null {
     return this.stored.field(key, field);
+  }
+
+  /** Makes ready what `readOutput` reads of a view; to be called when all is loaded. @throws StoreUnavailableError */
+  async loadBody(view: OutputName): Promise<void> {
+    const { tenantAlias: tenant } = this.turn;
+    const scope = { tenant, environmentId: view.environmentId };
+    const body = await bodyIn(this.store, scope, this.turn, this.read(this.placeOf(view)));
+    this.#bodies.set(outputKey(view), body);
+  }
+
+  /** What stands in the field of a view or an item, as it was built. */
+  readOutput(output: OutputName): Buffer | null {
+    return output.kind === 'view'
+      ? (this.#bodies.get(outputKey(output)) ?? null)
+      : this.read(this.placeOf(output));
   }
 
   /** What `listedClaim` and `isListed` read. */

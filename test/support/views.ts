@@ -1,6 +1,6 @@
 import type { EntityRef } from '../../src/contract/ids.ts';
 import { bytesApart, decodeBody, type StoredBody } from '../../src/store/derived/stored-body.ts';
-import { placeApart, placeOfView } from '../../src/store/derived/views.ts';
+import { bodyIn, placeApart, placeOfView } from '../../src/store/derived/views.ts';
 import type { EnvironmentScope } from '../../src/store/environment-scope.ts';
 import type { Store } from '../../src/store/store.ts';
 
@@ -16,8 +16,10 @@ export async function readViews(
   const stored = inline.map((bytes, at) =>
     bytes !== null && bytesApart(bytes) !== null ? bodies[at] : bytes,
   );
-  return refs.map(({ sourceId }, at) => {
-    const bytes = stored[at];
-    return bytes ? decodeBody(bytes, sourceId) : null;
-  });
+  return await Promise.all(
+    refs.map(async (ref, at) => {
+      const body = await bodyIn(store, scope, ref, stored[at] ?? null);
+      return body && decodeBody(body, ref.sourceId);
+    }),
+  );
 }

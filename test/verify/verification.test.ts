@@ -4,7 +4,9 @@ import { loadConfiguration } from '../../src/config/documents/load.ts';
 import { competingClaimField, rankMember } from '../../src/store/claims/competing-claims.ts';
 import { pack, unpack } from '../../src/store/codec/pack.ts';
 import { readPublished } from '../../src/store/configuration/published-configuration.ts';
-import { claimField, indexName, keys, largeBodyField, viewField } from '../../src/store/keys.ts';
+import { namesDigestOfBody } from '../../src/store/derived/nameless-body.ts';
+import { placeOfView } from '../../src/store/derived/views.ts';
+import { claimField, indexName, keys, largeBodyField, tagOf, viewField } from '../../src/store/keys.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Finding } from '../../src/verify/finding.ts';
 import { type VerifyResult, verify } from '../../src/verify/verification.ts';
@@ -87,6 +89,33 @@ test('a large view lies apart, is compared and repaired like any other, and leav
   await platform.remove(['p3']);
   await nothingFound('gone');
   assert.deepEqual(await lengths(), [0, 0]);
+});
+
+test('views whose list of names was lost are missing, and a repair brings both back', async (context) => {
+  const platform = await sound(context);
+  const { store } = platform;
+  const many = Array.from({ length: 100 }, (_, at) => pageEntity(100 + at));
+  await platform.ingest(many);
+  await platform.settle();
+  const refs = many.map(({ originId }) => ({ sourceId: 'src-1', originId, alias: 'page' }));
+  const digests = new Map<string, Buffer>();
+  for (const ref of refs) {
+    const { key, field } = placeOfView(store, scope, ref);
+    const stored = await store.client.hgetBuffer(key, field);
+    const digest = stored && namesDigestOfBody(stored);
+    if (digest) digests.set(keys.names(tagOf(key), tenant, 'src-1'), digest);
+  }
+  assert.ok(digests.size > 0, 'so many views with equal names leave them out');
+  for (const [key, digest] of digests) assert.equal(await store.client.hdel(key, digest), 1);
+  const before = await verified(store);
+  assert.ok(before.differences > 0);
+  for (const { message } of before.findings) assert.equal(message, 'is missing');
+  const repair = await verified(store, true);
+  assert.equal(repair.repaired, before.differences);
+  await platform.settle();
+  assert.deepEqual((await verified(store)).findings, []);
+  const found = await readViews(store, scope, refs);
+  assert.ok(found.every((body) => body !== null));
 });
 
 test('changes under way are no differences', async (context) => {

@@ -7,6 +7,7 @@ import type { StoredItem } from '../../store/derived/item-record.ts';
 import type { ItemChange } from '../../store/derived/item-sink.ts';
 import { itemIndexField } from '../../store/derived/items.ts';
 import type { Registration } from '../../store/derived/lookups.ts';
+import { withoutNames } from '../../store/derived/nameless-body.ts';
 import { sourceField } from '../../store/derived/processed.ts';
 import {
   encodeProcessed,
@@ -75,8 +76,18 @@ export class BatchChanges {
       return;
     }
     if (wasThere) writes.delete(largeBodyField(field));
-    for (const [name, part] of storedFields(field, bytes)) writes.set(name, part);
+    this.#putBody(turn, writes, field, bytes);
     this.#tellView(turn, builder);
+  }
+
+  #putBody({ tenantAlias: tenant, sourceId }: Turn, writes: FieldWrites, field: string, body: Buffer): void {
+    const nameless = withoutNames(body);
+    if (nameless === null) {
+      for (const [name, part] of storedFields(field, body)) writes.set(name, part);
+      return;
+    }
+    writes.set(field, nameless.stored);
+    this.#putNames(tenant, sourceId, nameless.list);
   }
 
   removeOutput(turn: Turn, name: OutputName): void {

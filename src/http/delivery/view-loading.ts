@@ -12,7 +12,7 @@ import {
 import type { EndOfTurn } from '../../lib/turns.ts';
 import type { StoredBody, ViewTarget } from '../../store/derived/stored-body.ts';
 import { bytesApart, decodeBody } from '../../store/derived/stored-body.ts';
-import { placeApart, placeOfView } from '../../store/derived/views.ts';
+import { bodyIn, placeApart, placeOfView } from '../../store/derived/views.ts';
 import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import type { HashField } from '../../store/redis/field-reader.ts';
 import type { Store } from '../../store/store.ts';
@@ -91,7 +91,10 @@ export class LoadedViews {
       from += batch.length;
       await this.#readInline(store, scope, batch);
       await this.#readApart(store, scope, batch);
-      for (const view of batch) this.#take(view, waiting);
+      for (const view of batch) {
+        const body = bodyIn(store, scope, view.target, view.stored);
+        this.#take(view, body instanceof Promise ? await body : body, waiting);
+      }
     }
   }
 
@@ -136,9 +139,9 @@ export class LoadedViews {
    * Makes a view that was read part of the answer. The targets of its references wait to be read, unless they were met
    * before.
    */
-  #take(view: MetView, waiting: MetView[]): void {
-    const { stored, target } = view;
-    if (!stored) return;
+  #take(view: MetView, stored: Buffer | null, waiting: MetView[]): void {
+    if (stored === null) return;
+    const { target } = view;
     const body = decodeBody(stored, target.sourceId);
     view.loaded = { key: target.identity, body };
     this.#count(body);

@@ -2,6 +2,7 @@
 import type { EntityRef } from '../../contract/ids.ts';
 import { type Json, type JsonObject, setOwn } from '../../contract/json.ts';
 import { parseInParts } from '../../contract/large-json/parse-in-parts.ts';
+import { closeBrace, closeBracket, comma, endOfValue, keysOf, openBrace } from '../codec/json-values.ts';
 import { digestBytes, type NameList } from '../entities/name-lists.ts';
 
 /** An index item as stored, under its index name (`indexName` in `keys.ts`). */
@@ -103,17 +104,10 @@ export function* decodeInParts(ref: EntityRef, stored: Buffer): Generator<undefi
   return itemOf(ref, (yield* parseInParts(stored.toString())) as [number, JsonObject]);
 }
 
-const quote = 0x22;
-const comma = 0x2c;
 const zero = 0x30;
 const nine = 0x39;
-const openBracket = 0x5b;
-const backslash = 0x5c;
-const closeBracket = 0x5d;
 const nullStart = 0x6e;
 const nullLength = 4;
-const openBrace = 0x7b;
-const closeBrace = 0x7d;
 
 /**
  * The time of change of an item whose fields have just this JSON text. It compares bytes and parses nothing, so it knows only
@@ -168,41 +162,9 @@ function areFields(stored: Buffer, names: readonly string[], text: Buffer): bool
   return isAtEnds && stored[at] === closeBracket && text[0] === openBrace && text[to] === closeBrace;
 }
 
-const keysOfLists = new WeakMap<readonly string[], readonly Buffer[]>();
-
-/** The names as they stand in front of their values. */
-function keysOf(names: readonly string[]): readonly Buffer[] {
-  const known = keysOfLists.get(names);
-  if (known !== undefined) return known;
-  const keys = names.map((name) => Buffer.from(`${JSON.stringify(name)}:`));
-  keysOfLists.set(names, keys);
-  return keys;
-}
-
 /** True when a text has some bytes of another one at a place. They are few: a loop takes less than a call of `compare`. */
 function isAt(text: Buffer, place: number, other: Buffer, from: number, end: number): boolean {
   const shift = place - from;
   for (let at = from; at < end; at += 1) if (text[at + shift] !== other[at]) return false;
   return true;
-}
-
-/** Where the JSON value ends that begins at a place: at the comma or the bracket behind it. */
-function endOfValue(bytes: Buffer, from: number): number {
-  let depth = 0;
-  let at = from;
-  for (; at < bytes.length; at += 1) {
-    const byte = bytes[at];
-    if (byte === quote) at = endOfText(bytes, at);
-    else if (depth === 0 && (byte === comma || byte === closeBracket)) break;
-    else if (byte === openBracket || byte === openBrace) depth += 1;
-    else if (byte === closeBracket || byte === closeBrace) depth -= 1;
-  }
-  return at;
-}
-
-/** Where the quote stands that ends the text of the quote at a place. */
-function endOfText(bytes: Buffer, from: number): number {
-  let at = from + 1;
-  for (; at < bytes.length && bytes[at] !== quote; at += 1) if (bytes[at] === backslash) at += 1;
-  return at;
 }

@@ -179,6 +179,10 @@ class Numbers {
       if (byte <= 0x7f) return number;
     }
   }
+
+  skip(count: number): void {
+    for (let index = 0; index < count; index += 1) this.next();
+  }
 }
 
 /** What is stored of a view: fields with their bytes. @param body from `encodeBody` */
@@ -186,7 +190,7 @@ export function storedFields(field: string, body: Buffer): (readonly [field: str
   if (body.length <= inlineViewBytesMax) return [[field, body]];
   const note = Buffer.alloc(1 + apartBytes);
   note[0] = apart;
-  note.writeUInt32LE(body.length - (body[0] === plainText ? 1 : decodeHead(body).textsAt), 1);
+  note.writeUInt32LE(body.length - textsPlace(body), 1);
   return [
     [field, note],
     [largeBodyField(field), body],
@@ -209,6 +213,20 @@ export function decodeBody(stored: Buffer, sourceId: string): StoredBody {
     at += bytes;
   }
   return { texts, references: referencesIn(lengths, names, sourceId) };
+}
+
+/** Where the texts of a body begin, counted from its begin. @param stored has a body from `encodeBody` at a place */
+export function textsPlace(stored: Buffer, begin = 0): number {
+  if (stored[begin] === plainText) return 1;
+  const numbers = new Numbers(stored, begin + 1);
+  const count = numbers.next();
+  for (let index = 0; index < count; index += 1) {
+    const lengths = numbers.next() === noTarget ? 2 : 3;
+    numbers.skip(lengths);
+  }
+  numbers.skip(count + 1);
+  const namesBytes = numbers.next();
+  return numbers.at + namesBytes - begin;
 }
 
 interface Head {

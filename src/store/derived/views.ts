@@ -1,10 +1,12 @@
 /** Views as they will be sent: JSON text cut at its references. Delivery concatenates bytes and parses nothing. */
 import type { EntityRef } from '../../contract/ids.ts';
+import { findNames, knownNames } from '../entities/name-lists.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys, largeBodyField, viewField, viewIdentity } from '../keys.ts';
 import { answerOf } from '../redis/errors.ts';
 import type { HashField } from '../redis/field-reader.ts';
 import type { Store } from '../store.ts';
+import { namesDigestOfBody, withNames } from './nameless-body.ts';
 import { bytesApart, decodeBody, type StoredBody, type ViewTarget } from './stored-body.ts';
 
 /** A view with its identity, as references and reads name it. */
@@ -47,15 +49,47 @@ export function placeApart({ key, field }: HashField): HashField {
   return { key, field: largeBodyField(field) };
 }
 
+/**
+ * The body of a view as `encodeBody` gave it, of what stands in its field; null when there is no view. At once when the list of
+ * the names that it leaves out has been read before.
+ * @throws StoreUnavailableError
+ */
+export function bodyIn(
+  store: Store,
+  scope: EnvironmentScope,
+  ref: EntityRef,
+  stored: Buffer | null,
+): Buffer | null | Promise<Buffer | null> {
+  const digest = stored && namesDigestOfBody(stored);
+  if (stored === null || digest === null) return stored;
+  const names = knownNames(digest);
+  if (names !== undefined) return withNames(stored, names);
+  return readBodyIn(store, scope, ref, stored, digest);
+}
+
+/** Lists go with the last entity of a source: a view whose list is gone is gone as well. */
+async function readBodyIn(
+  store: Store,
+  { tenant }: EnvironmentScope,
+  { sourceId, originId }: EntityRef,
+  stored: Buffer,
+  digest: Buffer,
+): Promise<Buffer | null> {
+  const tag = store.partitions.tag(store.partitions.ofEntity(sourceId, originId));
+  const [names] = await findNames(store, { tag, tenant, sourceId }, [digest]);
+  return names ? withNames(stored, names) : null;
+}
+
 /** A view as it is stored; null where there is none. @throws StoreUnavailableError */
 export async function readView(
   store: Store,
   scope: EnvironmentScope,
   ref: EntityRef & { readonly alias: string },
 ): Promise<StoredBody | null> {
-  const { key, field } = placeOfView(store, scope, ref);
-  const stored = await answerOf(store.client.hgetBuffer(key, field));
-  if (stored === null || bytesApart(stored) === null) return stored && decodeBody(stored, ref.sourceId);
-  const apart = await answerOf(store.client.hgetBuffer(key, largeBodyField(field)));
-  return apart && decodeBody(apart, ref.sourceId);
+  const place = placeOfView(store, scope, ref);
+  const [stored = null] = await store.fields.read([place]);
+  const isApart = stored !== null && bytesApart(stored) !== null;
+  const [apart = null] = isApart ? await store.large.read([placeApart(place)]) : [];
+  const body = isApart ? apart : await bodyIn(store, scope, ref, stored);
+  return body && decodeBody(body, ref.sourceId);
 }

@@ -1,8 +1,8 @@
 /**
- * Most entities of a type have properties of the same names, and so have the items of an index; what is made of entities of
- * one type mostly has the same names, too. Their records leave the names out, and say under which digest their list stands in
- * `keys.names`, in the same partition. The call that stores a record stores its list with it (`scripts/entities/accept.lua`,
- * commits), so no record is ever without it. A list never changes: whoever has read it may keep it.
+ * Most entities of a type have properties of the same names, and so have the items of an index and the views of a schema; what
+ * is made of entities of one type mostly has the same names, too. Their records leave the names out, and say under which digest
+ * their list stands in `keys.names`, in the same partition. The call that stores a record stores its list with it
+ * (`scripts/entities/accept.lua`, commits), so no record is ever without it. A list never changes: whoever has read it may keep it.
  */
 import { hash } from 'node:crypto';
 import type { JsonObject } from '../../contract/json.ts';
@@ -30,6 +30,8 @@ interface MetList {
   records: number;
 }
 
+type MetText = Omit<MetList, 'names'>;
+
 /** Each partition keeps the list, so it pays only when many records share it. */
 const recordsMin = 64;
 /** Of a list. A longer one stays in its records. */
@@ -40,6 +42,8 @@ const listsRead = 2_000;
 export const digestBytes = 8;
 
 const met = new BoundedCache<string, MetList>({ entriesMax: listsMet });
+/** By the JSON text of the names. */
+const metTexts = new BoundedCache<string, MetText>({ entriesMax: listsMet });
 const read = new BoundedCache<string, readonly string[]>({ entriesMax: listsRead });
 
 /** The list of an entity's names, if its record should leave them out. Counts the entity. */
@@ -54,9 +58,20 @@ export function sharedListOf(names: readonly string[]): NameList | null {
   if (names.length === 0 || joined.length > charactersMax) return null;
   const known = met.getOrMake(joined, () => ({ names, list: null, records: 0 }));
   if (!areEqual(known.names, names)) return null;
+  return countedList(known, () => listOf(names));
+}
+
+/** As `sharedListOf`. @param text of the names in JSON, as `JSON.stringify` writes it */
+export function sharedListOfText(text: string): NameList | null {
+  if (text.length > charactersMax) return null;
+  const known = metTexts.getOrMake(text, () => ({ list: null, records: 0 }));
+  return countedList(known, () => listOf(JSON.parse(text) as string[]));
+}
+
+function countedList(known: MetText, list: () => NameList): NameList | null {
   known.records += 1;
   if (known.records < recordsMin) return null;
-  known.list ??= listOf(names);
+  known.list ??= list();
   return known.list;
 }
 
@@ -99,6 +114,11 @@ export async function readNames(
     assert(list !== undefined, 'the names of a record are stored with it');
     return list;
   });
+}
+
+/** A list that this process has read; undefined: it has to be read (`findNames`). */
+export function knownNames(digest: Uint8Array): readonly string[] | undefined {
+  return read.get(textOf(digest));
 }
 
 /** As `readNames`; undefined where damage has left a record without its list. @throws StoreUnavailableError */

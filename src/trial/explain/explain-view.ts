@@ -13,8 +13,8 @@ import { readLogNames } from '../../store/change-log/names.ts';
 import { logMember, logName } from '../../store/change-log/views.ts';
 import { type LayoutStates, readLayouts } from '../../store/configuration/layouts.ts';
 import type { ProcessedOutput, ProcessedRecord } from '../../store/derived/processed-record.ts';
-import { bytesApart, decodeBody, type StoredBody } from '../../store/derived/stored-body.ts';
-import { placeApart, placeOfView, viewsAreThere } from '../../store/derived/views.ts';
+import type { StoredBody } from '../../store/derived/stored-body.ts';
+import { readView, viewsAreThere } from '../../store/derived/views.ts';
 import { indexLabel, keys } from '../../store/keys.ts';
 import { wholeTurn } from '../../store/partitions/intake.ts';
 import { answerOf } from '../../store/redis/errors.ts';
@@ -58,7 +58,8 @@ export async function explainView(store: Store, request: ExplainRequest): Promis
   const output = record?.outputs.find(
     ({ kind, name, environmentId }) => kind === 'view' && name === alias && environmentId === environment.id,
   );
-  const body = output === undefined ? null : await readBody(store, tenant.alias, view);
+  const scope = { tenant: tenant.alias, environmentId: environment.id };
+  const body = output === undefined ? null : await readView(store, scope, view);
   if (record === null || output === undefined || body === null) {
     const { type } = entity;
     return tenant.schemasFor(source.sourceGroup, type).some((one) => one.alias === alias)
@@ -108,15 +109,6 @@ export async function explainView(store: Store, request: ExplainRequest): Promis
   } finally {
     sandbox.close();
   }
-}
-
-async function readBody(store: Store, tenant: string, view: ViewRef): Promise<StoredBody | null> {
-  const place = placeOfView(store, { tenant, environmentId: view.environmentId }, view);
-  const [stored = null] = await store.fields.read([place]);
-  if (stored === null) return null;
-  if (bytesApart(stored) === null) return decodeBody(stored, view.sourceId);
-  const [apart = null] = await store.large.read([placeApart(place)]);
-  return apart === null ? null : decodeBody(apart, view.sourceId);
 }
 
 interface Shown {

@@ -1,5 +1,6 @@
 /** The whole store as a test sees it, read key by key, and what must hold of it when nothing is left to do. */
 
+import assert from 'node:assert/strict';
 import type { Tenant } from '../../../src/config/configuration.ts';
 import { loadConfiguration } from '../../../src/config/documents/load.ts';
 import { formatViewId } from '../../../src/contract/ids.ts';
@@ -8,10 +9,11 @@ import { entriesOf, project } from '../../../src/schemas/lookup/layout.ts';
 import type { Claim } from '../../../src/store/claims/claim-records.ts';
 import { type ServedClaims, unpackClaim, unpackServed } from '../../../src/store/claims/claim-records.ts';
 import { fieldOfCompetingClaim } from '../../../src/store/claims/competing-claims.ts';
+import { namesDigestOfBody, withNames } from '../../../src/store/derived/nameless-body.ts';
 import type { StoredReference } from '../../../src/store/derived/stored-body.ts';
 import { decodeBody } from '../../../src/store/derived/stored-body.ts';
 import { readEntities } from '../../../src/store/entities/entities.ts';
-import { keys } from '../../../src/store/keys.ts';
+import { keys, tagOf } from '../../../src/store/keys.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { listedTexts } from '../../support/ordered-lists.ts';
 
@@ -59,15 +61,20 @@ export async function storedViews(
   for (const key of await store.client.keys(`*:views:${tenant}:${environmentId}:*`)) {
     const sourceId = key.split(':').at(-1) ?? '';
     for (const [field, stored] of Object.entries(await store.client.hgetallBuffer(key))) {
-      views.set(`${sourceId}:${field}`, viewOf(environmentId, sourceId, stored));
+      const digest = namesDigestOfBody(stored);
+      const list = digest && (await store.client.hget(keys.names(tagOf(key), tenant, sourceId), digest));
+      views.set(`${sourceId}:${field}`, viewOf(environmentId, sourceId, stored, list));
     }
   }
   return views;
 }
 
-/** A stored view; a reference is written `→<view id>`. */
-export function viewOf(environmentId: string, sourceId: string, stored: Buffer): Json {
-  const { texts, references } = decodeBody(stored, sourceId);
+/** A stored view; a reference is written `→<view id>`. @param list of the names that it leaves out, in JSON */
+export function viewOf(environmentId: string, sourceId: string, stored: Buffer, list: string | null): Json {
+  const isNameless = namesDigestOfBody(stored) !== null;
+  assert.equal(list !== null, isNameless, 'the names of a view are stored with it');
+  const body = list === null ? stored : withNames(stored, JSON.parse(list) as string[]);
+  const { texts, references } = decodeBody(body, sourceId);
   const text = texts.map((piece, index) => {
     const reference = references[index];
     return (

@@ -6,6 +6,7 @@ import type { EntityRef } from '../../../../src/contract/ids.ts';
 import type { Json } from '../../../../src/contract/json.ts';
 import type { Claim } from '../../../../src/store/claims/claim-records.ts';
 import { decodeItem, namesDigestOf } from '../../../../src/store/derived/item-record.ts';
+import { namesDigestOfBody } from '../../../../src/store/derived/nameless-body.ts';
 import { readEntities } from '../../../../src/store/entities/entities.ts';
 import { keys, type Partitions } from '../../../../src/store/keys.ts';
 import type { Store } from '../../../../src/store/store.ts';
@@ -130,7 +131,11 @@ class Decoded<T> {
 }
 
 const decodedMax = 5_000;
-const decodedViews = new Decoded((stored, { sourceId }) => viewOf(environmentId, sourceId, stored));
+const decodedViews = new Decoded((stored, { sourceId }, names) => {
+  const digest = namesDigestOfBody(stored);
+  const list = digest && (names.get(digest.toString('latin1')) ?? null);
+  return viewOf(environmentId, sourceId, stored, list);
+});
 const decodedItems = new Decoded((bytes, ref, names) => {
   const digest = namesDigestOf(bytes);
   const list = digest === null ? 'null' : names.get(digest.toString('latin1'));
@@ -143,8 +148,9 @@ function storedViews(keyspace: Keyspace, tags: readonly string[], tenant: string
   const views = new Map<string, Json>();
   for (const tag of tags) {
     for (const sourceId of sourceIds) {
+      const names = keyspace.hash(keys.names(tag, tenant, sourceId));
       for (const [field, stored] of keyspace.hash(keys.views(tag, tenant, environmentId, sourceId))) {
-        views.set(`${sourceId}:${field}`, decodedViews.of({ sourceId, originId: field }, stored));
+        views.set(`${sourceId}:${field}`, decodedViews.of({ sourceId, originId: field }, stored, names));
       }
     }
   }

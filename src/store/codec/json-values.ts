@@ -1,0 +1,44 @@
+/** Walks bytes of JSON text that `JSON.stringify` has written, in UTF-8: it parses nothing, and finds no mistakes. */
+
+export const quote = 0x22;
+export const comma = 0x2c;
+export const colon = 0x3a;
+export const openBracket = 0x5b;
+export const closeBracket = 0x5d;
+export const openBrace = 0x7b;
+export const closeBrace = 0x7d;
+const backslash = 0x5c;
+
+/** Where the value ends that begins at a place: at the comma or the bracket behind it. */
+export function endOfValue(bytes: Buffer, from: number): number {
+  let depth = 0;
+  let at = from;
+  for (; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === quote) at = endOfText(bytes, at);
+    else if (byte === openBracket || byte === openBrace) depth += 1;
+    else if (byte === closeBracket || byte === closeBrace) {
+      if (depth === 0) break;
+      depth -= 1;
+    } else if (byte === comma && depth === 0) break;
+  }
+  return at;
+}
+
+/** Where the quote stands that ends the text of the quote at a place. */
+export function endOfText(bytes: Buffer, from: number): number {
+  let at = from + 1;
+  for (; at < bytes.length && bytes[at] !== quote; at += 1) if (bytes[at] === backslash) at += 1;
+  return at;
+}
+
+const keysOfLists = new WeakMap<readonly string[], readonly Buffer[]>();
+
+/** Names as they stand in front of their values, with the colon. @param names a list that does not change */
+export function keysOf(names: readonly string[]): readonly Buffer[] {
+  const known = keysOfLists.get(names);
+  if (known !== undefined) return known;
+  const keys = names.map((name) => Buffer.from(`${JSON.stringify(name)}:`));
+  keysOfLists.set(names, keys);
+  return keys;
+}

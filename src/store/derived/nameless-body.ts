@@ -1,0 +1,110 @@
+/**
+ * The stored form of a view's body without the names of its members, for views whose names many others have
+ * (`entities/name-lists.ts`). Whoever reads one puts the names back first: what that gives is just what `encodeBody` gave.
+ */
+import {
+  closeBrace,
+  closeBracket,
+  colon,
+  comma,
+  endOfText,
+  endOfValue,
+  keysOf,
+  openBrace,
+  openBracket,
+  quote,
+} from '../codec/json-values.ts';
+import { digestBytes, type NameList, sharedListOfText } from '../entities/name-lists.ts';
+import { textsPlace } from './stored-body.ts';
+
+/**
+ * First byte, where other bodies have another one (`stored-body.ts`). The digest of the list of names follows, then the body, in
+ * which the values stand as a list: `["Rome",2800000]` for `{"name":"Rome","population":2800000}`. Its head still has the
+ * lengths of the texts with their names.
+ */
+const nameless = 3;
+const bodyAt = 1 + digestBytes;
+
+/** Of a body; in a longer one, names are little of it. */
+const bodyBytesMax = 4_096;
+
+/** A body without names. */
+export interface NamelessBody {
+  readonly stored: Buffer;
+  /** Must be stored with it. */
+  readonly list: NameList;
+}
+
+/** Null for a body that keeps its names. Counts the view. @param body from `encodeBody` */
+export function withoutNames(body: Buffer): NamelessBody | null {
+  const cut = cutNames(body);
+  const list = cut && sharedListOfText(cut.namesText);
+  return list && { stored: Buffer.concat([Buffer.of(nameless), list.digest, cut.body]), list };
+}
+
+/** Digest of the list of names that a stored body leaves out; null: none. */
+export function namesDigestOfBody(stored: Buffer): Buffer | null {
+  return stored[0] === nameless ? stored.subarray(1, bodyAt) : null;
+}
+
+/** @returns the body as `encodeBody` gave it. @param names that it leaves out */
+export function withNames(stored: Buffer, names: readonly string[]): Buffer {
+  const keys = keysOf(names);
+  let length = stored.length - bodyAt;
+  for (const key of keys) length += key.length;
+  const body = Buffer.allocUnsafe(length);
+  let at = bodyAt + textsPlace(stored, bodyAt);
+  let to = copied(stored, bodyAt, at, body, 0);
+  for (const key of keys) {
+    // The bracket before the first value, the comma before each other one.
+    body[to] = stored[at] === comma ? comma : openBrace;
+    to = copied(key, 0, key.length, body, to + 1);
+    const end = endOfValue(stored, at + 1);
+    to = copied(stored, at + 1, end, body, to);
+    at = end;
+  }
+  body[to] = closeBrace;
+  return body;
+}
+
+/** The names of a body are gathered here, then written as one text. */
+const namesBytes = Buffer.allocUnsafeSlow(bodyBytesMax);
+
+interface CutBody {
+  /** JSON text of the names. */
+  readonly namesText: string;
+  /** What is left. */
+  readonly body: Buffer;
+}
+
+/** Null where the body is no object, has no members, or is large. */
+function cutNames(body: Buffer): CutBody | null {
+  if (body.length > bodyBytesMax) return null;
+  let at = textsPlace(body);
+  if (body[at] !== openBrace || body[at + 1] !== quote) return null;
+  const cut = Buffer.allocUnsafe(body.length);
+  let to = body.copy(cut, 0, 0, at);
+  let namesEnd = 0;
+  while (body[at] !== closeBrace) {
+    const separator = body[at] === comma ? comma : openBracket;
+    const nameEnd = endOfText(body, at + 1);
+    if (body[nameEnd + 1] !== colon) return null;
+    namesBytes[namesEnd] = separator;
+    namesEnd = copied(body, at + 1, nameEnd + 1, namesBytes, namesEnd + 1);
+    const end = endOfValue(body, nameEnd + 2);
+    cut[to] = separator;
+    to = copied(body, nameEnd + 2, end, cut, to + 1);
+    at = end;
+  }
+  if (at !== body.length - 1) return null;
+  namesBytes[namesEnd] = closeBracket;
+  cut[to] = closeBracket;
+  return { namesText: namesBytes.toString('utf8', 0, namesEnd + 1), body: cut.subarray(0, to + 1) };
+}
+
+/** Copies bytes, of which there are few: a loop takes less than a call of `copy`. @returns the place behind them */
+function copied(from: Buffer, start: number, end: number, into: Buffer, at: number): number {
+  const shift = at - start;
+  for (let byte = start; byte < end; byte += 1) into[byte + shift] = from[byte] ?? 0;
+  return end + shift;
+}
