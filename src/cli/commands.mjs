@@ -185,7 +185,7 @@ console. Neither needs to be stored, and nothing is.`,
       tenant,
       json: { type: 'boolean', meaning: 'as POST /management/v1/preview answers it' },
     },
-    example: 'npm run preview -- country country-fr',
+    example: 'npm run preview -- country country-FR',
     ends: '0: it is shown, whatever the diagnostics; 1: there is no such schema or entity, or the schema has mistakes.',
   },
   types: {

@@ -270,7 +270,7 @@ export const waitSecondsMax = 3_600;
 export const queryCpuMsMin = 10;
 /** Largest QUERY_CPU_MS. */
 export const queryCpuMsMax = 600_000;
-/** Smallest LEASE_SECONDS: leases are renewed every half a second, and Redis may be slow. */
+/** Smallest LEASE_SECONDS: leases are renewed at 0.4 of their time, and Redis may be slow. */
 export const leaseSecondsMin = 2;
 /** Largest CONFIRM_REPLICAS. */
 export const confirmReplicasMax = 16;

@@ -1,6 +1,7 @@
 /**
  * `nextPageToken`: the place of the last row of a page, signed. The next page goes on behind that row, whatever came
- * and went in between. A token holds for one query only: same tenant, environment, index, filters, search and sort.
+ * and went in between. A token holds for one query only: same tenant, environment, index, filters, search,
+ * sort and `distinct`.
  */
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';

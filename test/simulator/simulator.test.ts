@@ -3,8 +3,8 @@
  * about once in months.
  *
  * What is real: everything in `src/actors` and `src/store`, the jobs that follow a change of the configuration, the client
- * library but for its wire protocol (`support/client-library.ts`), its reconnecting and sending again, and the Lua scripts,
- * which run as they lie in `src/store/scripts`. What is simulated: time, the network and Redis itself (`support/redis.ts`,
+ * library but for its wire protocol (`support/redis/client-library.ts`), its reconnecting and sending again, and the Lua scripts,
+ * which run as they lie in `src/store/scripts`. What is simulated: time, the network and Redis itself (`support/redis/`,
  * which `redis.test.ts` holds against a real one). So a schedule decides when each message arrives, which connection breaks
  * with what under way, when a worker or a jobs process crashes, is paused beyond its lease or loses it, when a read of the
  * stream comes twice, from further back or in another order, and when schemas, indexes and lookups come and go. Two tenants
