@@ -45,8 +45,11 @@ export async function dump(store: Store, parts: readonly string[] = madeParts): 
       continue;
     }
     const hash = await store.client.hgetallBuffer(key);
-    const lines = Object.entries(hash).map(([field, value]) => `${field} ${value.toString('base64')}`);
-    found.set(key, lines.sort().join('\n'));
+    const lines = Object.entries(hash).map(async ([field, value]) => {
+      const bytes = part === 'views' ? await wholeBody(store, key, value) : value;
+      return `${field} ${bytes.toString('base64')}`;
+    });
+    found.set(key, (await Promise.all(lines)).sort().join('\n'));
   }
   return new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
@@ -61,12 +64,21 @@ export async function storedViews(
   for (const key of await store.client.keys(`*:views:${tenant}:${environmentId}:*`)) {
     const sourceId = key.split(':').at(-1) ?? '';
     for (const [field, stored] of Object.entries(await store.client.hgetallBuffer(key))) {
-      const digest = namesDigestOfBody(stored);
-      const list = digest && (await store.client.hget(keys.names(tagOf(key), tenant, sourceId), digest));
-      views.set(`${sourceId}:${field}`, viewOf(environmentId, sourceId, stored, list));
+      const body = await wholeBody(store, key, stored);
+      views.set(`${sourceId}:${field}`, viewOf(environmentId, sourceId, body, null));
     }
   }
   return views;
+}
+
+/** A view's body with the names that it leaves out: how many views had them before depends on what ran before. */
+async function wholeBody(store: Store, viewsKey: string, stored: Buffer): Promise<Buffer> {
+  const digest = namesDigestOfBody(stored);
+  if (digest === null) return stored;
+  const [, , tenant = '', , sourceId = ''] = viewsKey.split(':');
+  const list = await store.client.hget(keys.names(tagOf(viewsKey), tenant, sourceId), digest);
+  assert.ok(list !== null, 'the names of a view are stored with it');
+  return withNames(stored, JSON.parse(list) as string[]);
 }
 
 /** A stored view; a reference is written `→<view id>`. @param list of the names that it leaves out, in JSON */
