@@ -65,7 +65,7 @@ export async function storedViews(
     const sourceId = key.split(':').at(-1) ?? '';
     for (const [field, stored] of Object.entries(await store.client.hgetallBuffer(key))) {
       const body = await wholeBody(store, key, stored);
-      views.set(`${sourceId}:${field}`, viewOf(environmentId, sourceId, body, null));
+      views.set(`${sourceId}:${field}`, viewOf(environmentId, sourceId, body));
     }
   }
   return views;
@@ -74,18 +74,20 @@ export async function storedViews(
 /** A view's body with the names that it leaves out: how many views had them before depends on what ran before. */
 async function wholeBody(store: Store, viewsKey: string, stored: Buffer): Promise<Buffer> {
   const digest = namesDigestOfBody(stored);
-  if (digest === null) return stored;
   const [, , tenant = '', , sourceId = ''] = viewsKey.split(':');
-  const list = await store.client.hget(keys.names(tagOf(viewsKey), tenant, sourceId), digest);
+  const list = digest && (await store.client.hget(keys.names(tagOf(viewsKey), tenant, sourceId), digest));
+  return bodyWith(stored, list);
+}
+
+/** @param list of the names that a view's body leaves out, in JSON; null where there is none */
+export function bodyWith(stored: Buffer, list: string | null): Buffer {
+  if (namesDigestOfBody(stored) === null) return stored;
   assert.ok(list !== null, 'the names of a view are stored with it');
   return withNames(stored, JSON.parse(list) as string[]);
 }
 
-/** A stored view; a reference is written `→<view id>`. @param list of the names that it leaves out, in JSON */
-export function viewOf(environmentId: string, sourceId: string, stored: Buffer, list: string | null): Json {
-  const isNameless = namesDigestOfBody(stored) !== null;
-  assert.equal(list !== null, isNameless, 'the names of a view are stored with it');
-  const body = list === null ? stored : withNames(stored, JSON.parse(list) as string[]);
+/** A view; a reference is written `→<view id>`. @param body with its names */
+export function viewOf(environmentId: string, sourceId: string, body: Buffer): Json {
   const { texts, references } = decodeBody(body, sourceId);
   const text = texts.map((piece, index) => {
     const reference = references[index];

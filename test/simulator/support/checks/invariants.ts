@@ -12,6 +12,7 @@ import { keys, type Partitions } from '../../../../src/store/keys.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { nameOf, type RecordingSink, storedItems } from '../../../actors/support/fleet.ts';
 import {
+  bodyWith,
   expectedEntries,
   storedClaims,
   storedEntries,
@@ -134,7 +135,7 @@ const decodedMax = 5_000;
 const decodedViews = new Decoded((stored, { sourceId }, names) => {
   const digest = namesDigestOfBody(stored);
   const list = digest && (names.get(digest.toString('latin1')) ?? null);
-  return viewOf(environmentId, sourceId, stored, list);
+  return viewOf(environmentId, sourceId, bodyWith(stored, list));
 });
 const decodedItems = new Decoded((bytes, ref, names) => {
   const digest = namesDigestOf(bytes);
