@@ -7,6 +7,7 @@ import {
   minVersionWaitMs,
   queryWaitMs,
   redisCommandTimeoutMs,
+  stopReserveMs,
   unsentAnswersBytesMax,
 } from './limits.ts';
 
@@ -39,3 +40,8 @@ export const defaultFrontLimits: FrontLimits = {
   redisTimeoutMs: redisCommandTimeoutMs,
   drainMs,
 };
+
+/** How long after SIGTERM a process may take to end, in ms. `npm start` ends all of its processes in that time. */
+export function stopMsOf(limits: Pick<FrontLimits, 'drainMs'>): number {
+  return limits.drainMs + stopReserveMs;
+}

@@ -9,7 +9,7 @@ import { logTextFor } from '../cli/terminal/log-text.ts';
 import { environmentWithFile } from '../config/settings/environment.ts';
 import { readSettings, type Settings } from '../config/settings/settings.ts';
 import type { LogLevel } from '../config/settings/table.ts';
-import { stopReserveMs } from '../contract/limits.ts';
+import { stopMsOf } from '../contract/front-limits.ts';
 import { createLog, type Log } from '../http/operations/log.ts';
 import { asTyped } from '../lib/typed-command.mjs';
 import { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
@@ -119,7 +119,7 @@ export function stopOnSignal(
   { log, settings, outages }: Pick<ProcessContext, 'log' | 'settings' | 'outages'>,
   stop: () => Promise<void>,
 ): void {
-  const stopMs = settings.frontLimits.drainMs + stopReserveMs;
+  const stopMs = stopMsOf(settings.frontLimits);
   let stopping = false;
   const onSignal = () => {
     if (stopping) return;

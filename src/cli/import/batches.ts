@@ -7,15 +7,15 @@ const batchBytesMax = 8 * 1024 * 1024;
 /** Records that go into one bulk request. No two of them have the same originId. */
 export class Batch {
   readonly records: EntityRecord[] = [];
-  private readonly originIds = new Set<string>();
-  private bytes = 0;
+  readonly #originIds = new Set<string>();
+  #bytes = 0;
 
   /** False when the record must start the next batch. */
   add(record: EntityRecord): boolean {
-    if (this.records.length > 0 && !this.hasRoomFor(record)) return false;
+    if (this.records.length > 0 && !this.#hasRoomFor(record)) return false;
     this.records.push(record);
-    this.bytes += record.bytes.length;
-    if (record.originId !== null) this.originIds.add(record.originId);
+    this.#bytes += record.bytes.length;
+    if (record.originId !== null) this.#originIds.add(record.originId);
     return true;
   }
 
@@ -24,17 +24,17 @@ export class Batch {
    * win.
    */
   sharesEntityWith(other: Batch): boolean {
-    for (const originId of this.originIds) {
-      if (other.originIds.has(originId)) return true;
+    for (const originId of this.#originIds) {
+      if (other.#originIds.has(originId)) return true;
     }
     return false;
   }
 
-  private hasRoomFor(record: EntityRecord): boolean {
+  #hasRoomFor(record: EntityRecord): boolean {
     if (this.records.length >= bulkEntitiesMax) return false;
-    if (this.bytes + record.bytes.length > batchBytesMax) return false;
+    if (this.#bytes + record.bytes.length > batchBytesMax) return false;
     // An answer names each entity once. With one line for each entity, it is known which line an error is about.
-    return record.originId === null || !this.originIds.has(record.originId);
+    return record.originId === null || !this.#originIds.has(record.originId);
   }
 }
 

@@ -35,13 +35,13 @@ const busyStatuses = new Set([429, 502, 503, 504]);
 
 /** Sends bulk requests over connections that stay open, and tries again if that can help. */
 export class BulkClient {
-  private readonly endpoint: URL;
-  private readonly agent: http.Agent;
+  readonly #endpoint: URL;
+  readonly #agent: http.Agent;
 
   constructor(private readonly options: BulkClientOptions) {
-    this.endpoint = new URL(`${options.baseUrl.replace(/\/+$/, '')}/ingest/v2`);
+    this.#endpoint = new URL(`${options.baseUrl.replace(/\/+$/, '')}/ingest/v2`);
     const settings = { keepAlive: true, maxSockets: options.connections };
-    this.agent = this.isSecure()
+    this.#agent = this.#isSecure()
       ? new https.Agent({ ...settings, ...options.trust })
       : new http.Agent(settings);
   }
@@ -49,9 +49,9 @@ export class BulkClient {
   /** Sends a request and waits for its answer. @throws PlatformAway; the reason with which `signal` was aborted */
   async send(body: Buffer): Promise<BulkAnswer> {
     const startedMs = performance.now();
-    const packed = await packedFor(this.endpoint, body);
+    const packed = await packedFor(this.#endpoint, body);
     for (let tries = 1; ; tries += 1) {
-      const attempt = await this.attempt(packed);
+      const attempt = await this.#attempt(packed);
       if (attempt.retryAfterMs === null) return attempt.answer;
       if (attempt.answer !== null && attempt.answer.status === 500 && tries >= internalErrorTriesMax) {
         return attempt.answer;
@@ -59,7 +59,7 @@ export class BulkClient {
       const waitMs = Math.max(attempt.retryAfterMs, backOffMs(tries));
       if (performance.now() - startedMs + waitMs > this.options.retryTotalMs) {
         throw new PlatformAway(
-          `${this.endpoint.origin} did not take a request for ${Math.round(this.options.retryTotalMs / 1000)} s ` +
+          `${this.#endpoint.origin} did not take a request for ${Math.round(this.options.retryTotalMs / 1000)} s ` +
             `(last: ${attempt.reason}). Run the same command again once it does.`,
         );
       }
@@ -68,13 +68,13 @@ export class BulkClient {
   }
 
   close(): void {
-    this.agent.destroy();
+    this.#agent.destroy();
   }
 
-  private async attempt(body: PackedBody): Promise<Attempt> {
+  async #attempt(body: PackedBody): Promise<Attempt> {
     let answer: HttpAnswer;
     try {
-      answer = await this.post(body);
+      answer = await this.#post(body);
     } catch (error) {
       this.options.signal.throwIfAborted();
       return {
@@ -87,12 +87,12 @@ export class BulkClient {
     return { answer, retryAfterMs: readRetryAfterMs(answer.retryAfter), reason: `status ${answer.status}` };
   }
 
-  private post({ bytes, headers }: PackedBody): Promise<HttpAnswer> {
+  #post({ bytes, headers }: PackedBody): Promise<HttpAnswer> {
     const { sourceKey, signal } = this.options;
     return new Promise((resolve, reject) => {
-      const request = (this.isSecure() ? https : http).request(this.endpoint, {
+      const request = (this.#isSecure() ? https : http).request(this.#endpoint, {
         method: 'POST',
-        agent: this.agent,
+        agent: this.#agent,
         signal,
         timeout: idleTimeoutMs,
         headers: {
@@ -108,8 +108,8 @@ export class BulkClient {
     });
   }
 
-  private isSecure(): boolean {
-    return this.endpoint.protocol === 'https:';
+  #isSecure(): boolean {
+    return this.#endpoint.protocol === 'https:';
   }
 }
 

@@ -4,7 +4,7 @@ import type { Failure } from './records.ts';
 
 /** Writes the lines that failed, as NDJSON beside the imported file. There is no file while nothing failed. */
 export class FailureFile {
-  private descriptor: number | null = null;
+  #descriptor: number | null = null;
 
   /** Removes the file of an earlier import. */
   constructor(readonly file: string) {
@@ -16,8 +16,8 @@ export class FailureFile {
     if (failures.length === 0) return;
     const text = failures.map((failure) => `${JSON.stringify(failure)}\n`).join('');
     try {
-      this.descriptor ??= openSync(this.file, 'w');
-      writeSync(this.descriptor, text);
+      this.#descriptor ??= openSync(this.file, 'w');
+      writeSync(this.#descriptor, text);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       throw new CommandStop(`The file of the failed lines cannot be written: ${reason}`);
@@ -25,7 +25,7 @@ export class FailureFile {
   }
 
   close(): void {
-    if (this.descriptor !== null) closeSync(this.descriptor);
-    this.descriptor = null;
+    if (this.#descriptor !== null) closeSync(this.#descriptor);
+    this.#descriptor = null;
   }
 }

@@ -34,102 +34,102 @@ export const retryTotalMsDefault = 300_000;
  * before
  */
 export class Importer {
-  private counts = { changed: 0, unchanged: 0, failed: 0 };
-  private readonly client: BulkClient;
-  private readonly inFlight = new Map<Batch, Promise<void>>();
+  #counts = { changed: 0, unchanged: 0, failed: 0 };
+  readonly #client: BulkClient;
+  readonly #inFlight = new Map<Batch, Promise<void>>();
   /** Aborted with the first error that ends the import, which cuts off requests in flight. */
-  private readonly stop = new AbortController();
-  private readonly options: ImportOptions;
+  readonly #stop = new AbortController();
+  readonly #options: ImportOptions;
 
   constructor(
     options: ImportOptions,
     private readonly failures: FailureFile,
     private readonly onProgress: (counts: ImportCounts) => void = () => {},
   ) {
-    this.options = { ...options, signal: AbortSignal.any([options.signal, this.stop.signal]) };
+    this.#options = { ...options, signal: AbortSignal.any([options.signal, this.#stop.signal]) };
     // All requests in flight listen to the signal.
-    setMaxListeners(0, this.options.signal);
-    this.client = new BulkClient({ ...this.options, connections: options.concurrency });
+    setMaxListeners(0, this.#options.signal);
+    this.#client = new BulkClient({ ...this.#options, connections: options.concurrency });
   }
 
   get done(): ImportCounts {
-    return this.counts;
+    return this.#counts;
   }
 
   async run(input: Readable): Promise<ImportCounts> {
     // The end of the import must also end a wait for input that may never come.
-    addAbortSignal(this.options.signal, input);
+    addAbortSignal(this.#options.signal, input);
     try {
-      await this.readAndSend(input);
-      await Promise.all(this.inFlight.values());
-      this.options.signal.throwIfAborted();
-      return this.counts;
+      await this.#readAndSend(input);
+      await Promise.all(this.#inFlight.values());
+      this.#options.signal.throwIfAborted();
+      return this.#counts;
     } catch (error) {
-      this.options.signal.throwIfAborted();
+      this.#options.signal.throwIfAborted();
       throw error;
     } finally {
-      this.stop.abort();
-      await Promise.all(this.inFlight.values());
-      this.client.close();
+      this.#stop.abort();
+      await Promise.all(this.#inFlight.values());
+      this.#client.close();
     }
   }
 
-  private async readAndSend(input: AsyncIterable<Buffer>): Promise<void> {
+  async #readAndSend(input: AsyncIterable<Buffer>): Promise<void> {
     let batch = new Batch();
     for await (const lines of readLineGroups(input)) {
       for (const line of lines) {
         const record = readRecord(line);
         if (isFailure(record)) {
-          this.count({ changed: 0, unchanged: 0, failures: [record] });
+          this.#count({ changed: 0, unchanged: 0, failures: [record] });
           continue;
         }
         if (batch.add(record)) continue;
-        await this.launch(batch);
+        await this.#launch(batch);
         batch = new Batch();
         batch.add(record);
       }
     }
-    if (batch.records.length > 0) await this.launch(batch);
+    if (batch.records.length > 0) await this.#launch(batch);
   }
 
   /** Waits until the batch may be sent, then sends it without waiting for the answer. */
-  private async launch(batch: Batch): Promise<void> {
-    while (this.mustWait(batch)) await Promise.race(this.inFlight.values());
-    this.options.signal.throwIfAborted();
-    const flight = this.deliver(batch.records)
-      .catch((error: unknown) => this.stop.abort(error))
-      .finally(() => this.inFlight.delete(batch));
-    this.inFlight.set(batch, flight);
+  async #launch(batch: Batch): Promise<void> {
+    while (this.#mustWait(batch)) await Promise.race(this.#inFlight.values());
+    this.#options.signal.throwIfAborted();
+    const flight = this.#deliver(batch.records)
+      .catch((error: unknown) => this.#stop.abort(error))
+      .finally(() => this.#inFlight.delete(batch));
+    this.#inFlight.set(batch, flight);
   }
 
-  private mustWait(batch: Batch): boolean {
-    if (this.inFlight.size >= this.options.concurrency) return true;
-    for (const other of this.inFlight.keys()) {
+  #mustWait(batch: Batch): boolean {
+    if (this.#inFlight.size >= this.#options.concurrency) return true;
+    for (const other of this.#inFlight.keys()) {
       if (batch.sharesEntityWith(other)) return true;
     }
     return false;
   }
 
-  private async deliver(records: readonly EntityRecord[]): Promise<void> {
-    const answer = await this.send(records);
+  async #deliver(records: readonly EntityRecord[]): Promise<void> {
+    const answer = await this.#send(records);
     const outcome = readBulkAnswer(answer, records);
-    if (!('refusal' in outcome)) return this.count(outcome);
+    if (!('refusal' in outcome)) return this.#count(outcome);
     const [only] = records;
     if (only !== undefined && records.length === 1) {
-      return this.count({ changed: 0, unchanged: 0, failures: [refused(only, [outcome.refusal])] });
+      return this.#count({ changed: 0, unchanged: 0, failures: [refused(only, [outcome.refusal])] });
     }
     // One record, or the size of all, spoils the request. Sending halves in order finds out which.
     const middle = records.length >> 1;
-    await this.deliver(records.slice(0, middle));
-    await this.deliver(records.slice(middle));
+    await this.#deliver(records.slice(0, middle));
+    await this.#deliver(records.slice(middle));
   }
 
-  private async send(records: readonly EntityRecord[]) {
+  async #send(records: readonly EntityRecord[]) {
     try {
-      return await this.client.send(bulkBody(records));
+      return await this.#client.send(bulkBody(records));
     } catch (error) {
       if (error instanceof PlatformAway) {
-        this.count({
+        this.#count({
           changed: 0,
           unchanged: 0,
           failures: records.map((record) => refused(record, [error.message])),
@@ -139,13 +139,13 @@ export class Importer {
     }
   }
 
-  private count({ changed, unchanged, failures }: BatchOutcome): void {
-    this.counts = {
-      changed: this.counts.changed + changed,
-      unchanged: this.counts.unchanged + unchanged,
-      failed: this.counts.failed + failures.length,
+  #count({ changed, unchanged, failures }: BatchOutcome): void {
+    this.#counts = {
+      changed: this.#counts.changed + changed,
+      unchanged: this.#counts.unchanged + unchanged,
+      failed: this.#counts.failed + failures.length,
     };
     this.failures.add(failures);
-    this.onProgress(this.counts);
+    this.onProgress(this.#counts);
   }
 }

@@ -53,28 +53,28 @@ export async function* readLineGroups(
 
 /** The line whose end has not been seen. Its pieces are joined once, so a long line costs no more than its length. */
 class OpenLine {
-  private pieces: Buffer[] = [];
-  private heldBytes = 0;
-  private isTooLong = false;
+  #pieces: Buffer[] = [];
+  #heldBytes = 0;
+  #isTooLong = false;
 
   constructor(private readonly maxBytes: number) {}
 
   append(piece: Buffer): void {
     if (piece.length === 0) return;
-    const room = this.maxBytes - this.heldBytes;
-    if (piece.length > room) this.isTooLong = true;
+    const room = this.maxBytes - this.#heldBytes;
+    if (piece.length > room) this.#isTooLong = true;
     const kept = piece.length > room ? piece.subarray(0, room) : piece;
-    this.pieces.push(kept);
-    this.heldBytes += kept.length;
+    this.#pieces.push(kept);
+    this.#heldBytes += kept.length;
   }
 
   close(number: number): Line {
-    const [only] = this.pieces;
-    const bytes = this.pieces.length === 1 && only !== undefined ? only : Buffer.concat(this.pieces);
-    const line = { number, bytes, isTooLong: this.isTooLong };
-    this.pieces = [];
-    this.heldBytes = 0;
-    this.isTooLong = false;
+    const [only] = this.#pieces;
+    const bytes = this.#pieces.length === 1 && only !== undefined ? only : Buffer.concat(this.#pieces);
+    const line = { number, bytes, isTooLong: this.#isTooLong };
+    this.#pieces = [];
+    this.#heldBytes = 0;
+    this.#isTooLong = false;
     return line;
   }
 }

@@ -24,7 +24,7 @@ export function doneEntities({ changed, unchanged, failed }: ImportCounts): numb
 }
 
 export class ImportClock {
-  private readonly startedMs = performance.now();
+  readonly #startedMs = performance.now();
 
   constructor(private readonly input: ImportInput) {}
 
@@ -34,7 +34,7 @@ export class ImportClock {
 
   /** Since the start. */
   seconds(): number {
-    return (performance.now() - this.startedMs) / 1000;
+    return (performance.now() - this.#startedMs) / 1000;
   }
 
   rate(counts: ImportCounts): string {

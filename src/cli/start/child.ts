@@ -30,13 +30,13 @@ const steadyMs = 30_000;
  * standard input stays open for as long as the supervisor lives.
  */
 export class Child {
-  private process: ChildProcess | null = null;
-  private restart: NodeJS.Timeout | null = null;
-  private startedMs = 0;
-  private shortLives = 0;
-  private isKept = false;
-  private isStopping = false;
-  private ended: Promise<void> = Promise.resolve();
+  #process: ChildProcess | null = null;
+  #restart: NodeJS.Timeout | null = null;
+  #startedMs = 0;
+  #shortLives = 0;
+  #isKept = false;
+  #isStopping = false;
+  #ended: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: ChildOptions) {}
 
@@ -45,33 +45,33 @@ export class Child {
   }
 
   get pid(): number | undefined {
-    return this.process?.pid;
+    return this.#process?.pid;
   }
 
   /** Lets the process be started again when it ends from now on. */
   keepRunning(): void {
-    this.isKept = true;
+    this.#isKept = true;
   }
 
   start(): void {
     const { program, words, env } = this.options.command;
-    this.startedMs = performance.now();
+    this.#startedMs = performance.now();
     const child = spawn(program === 'node' ? process.execPath : program, words, {
       env,
       detached: true,
       stdio: ['pipe', 'pipe', 'pipe'],
     });
-    this.process = child;
+    this.#process = child;
     // Nothing is ever written there, but ending it gives an error when the process is gone already.
     child.stdin.on('error', () => {});
     this.options.follow(child.stdout);
     this.options.follow(child.stderr);
-    this.ended = new Promise((resolve) => {
+    this.#ended = new Promise((resolve) => {
       const end = (reason: string) => {
-        if (this.process !== child) return;
-        this.process = null;
+        if (this.#process !== child) return;
+        this.#process = null;
         resolve();
-        this.onEnd(reason);
+        this.#onEnd(reason);
       };
       child.once('exit', (code, signal) => end(signal === null ? `exit code ${code}` : `signal ${signal}`));
       child.once('error', (error) => end(error.message));
@@ -80,33 +80,33 @@ export class Child {
 
   /** Asks the process to end, kills it after `graceMs`, and resolves when it is gone. */
   async stop(graceMs: number): Promise<void> {
-    this.isStopping = true;
-    if (this.restart !== null) clearTimeout(this.restart);
-    if (this.process === null) return;
-    if (this.options.endBy === 'endOfInput') this.process.stdin?.end();
-    else this.process.kill('SIGTERM');
+    this.#isStopping = true;
+    if (this.#restart !== null) clearTimeout(this.#restart);
+    if (this.#process === null) return;
+    if (this.options.endBy === 'endOfInput') this.#process.stdin?.end();
+    else this.#process.kill('SIGTERM');
     const kill = setTimeout(() => this.kill(), graceMs);
-    await this.ended;
+    await this.#ended;
     clearTimeout(kill);
   }
 
   /** Ends the process and everything that it started, at once. */
   kill(): void {
-    this.isStopping = true;
-    if (this.process?.pid === undefined) return;
+    this.#isStopping = true;
+    if (this.#process?.pid === undefined) return;
     try {
-      process.kill(-this.process.pid, 'SIGKILL');
+      process.kill(-this.#process.pid, 'SIGKILL');
     } catch {
       // The process has just ended.
     }
   }
 
-  private onEnd(reason: string): void {
-    if (this.isStopping || !this.isKept) return;
-    const livedMs = performance.now() - this.startedMs;
-    this.shortLives = livedMs >= steadyMs ? 0 : this.shortLives + 1;
-    const restartMs = Math.min(backOffMaxMs, backOffFirstMs * 2 ** Math.max(0, this.shortLives - 1));
+  #onEnd(reason: string): void {
+    if (this.#isStopping || !this.#isKept) return;
+    const livedMs = performance.now() - this.#startedMs;
+    this.#shortLives = livedMs >= steadyMs ? 0 : this.#shortLives + 1;
+    const restartMs = Math.min(backOffMaxMs, backOffFirstMs * 2 ** Math.max(0, this.#shortLives - 1));
     this.options.onUnexpectedEnd(reason, restartMs);
-    this.restart = setTimeout(() => this.start(), restartMs);
+    this.#restart = setTimeout(() => this.start(), restartMs);
   }
 }

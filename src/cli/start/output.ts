@@ -7,16 +7,16 @@ const colours = [36, 33, 32, 35, 34, 31];
 
 /** Writes the lines of many processes into one terminal or file. The name of the process stands before each line. */
 export class Output {
-  private readonly colourByRole = new Map<string, number>();
-  private nameWidth = 'worker.1'.length;
-  private readonly hasColours: boolean;
+  readonly #colourByRole = new Map<string, number>();
+  #nameWidth = 'worker.1'.length;
+  readonly #hasColours: boolean;
 
   /** @param logText from `logTextFor`; null: lines are passed on as they are */
   constructor(
     private readonly target: LineTarget,
     private readonly logText: LogText | null = null,
   ) {
-    this.hasColours = hasColours(target);
+    this.#hasColours = hasColours(target);
   }
 
   /** Passes on the lines of a process for as long as it writes. */
@@ -28,7 +28,7 @@ export class Output {
 
   /** @param text one line or several. Each gets the name */
   line(name: string, text: string): void {
-    const prefix = this.prefix(name);
+    const prefix = this.#prefix(name);
     this.target.write(
       asTyped(text)
         .split('\n')
@@ -37,18 +37,18 @@ export class Output {
     );
   }
 
-  private prefix(name: string): string {
-    this.nameWidth = Math.max(this.nameWidth, name.length);
-    const prefix = `${name.padEnd(this.nameWidth)} |`;
-    return this.hasColours ? `\u001b[${this.colour(name)}m${prefix}\u001b[0m` : prefix;
+  #prefix(name: string): string {
+    this.#nameWidth = Math.max(this.#nameWidth, name.length);
+    const prefix = `${name.padEnd(this.#nameWidth)} |`;
+    return this.#hasColours ? `\u001b[${this.#colour(name)}m${prefix}\u001b[0m` : prefix;
   }
 
-  private colour(name: string): number {
+  #colour(name: string): number {
     const [role = name] = name.split('.');
-    const known = this.colourByRole.get(role);
+    const known = this.#colourByRole.get(role);
     if (known !== undefined) return known;
-    const colour = colours[this.colourByRole.size % colours.length] ?? 0;
-    this.colourByRole.set(role, colour);
+    const colour = colours[this.#colourByRole.size % colours.length] ?? 0;
+    this.#colourByRole.set(role, colour);
     return colour;
   }
 }

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { environmentWithFile } from '../../config/settings/environment.ts';
 import { readSettings, type Settings } from '../../config/settings/settings.ts';
 import { checkTlsFiles } from '../../config/settings/tls-files.ts';
+import { stopMsOf } from '../../contract/front-limits.ts';
 import type { RedisAddress } from '../../store/redis/connection.ts';
 import {
   applyFolder,
@@ -61,7 +62,7 @@ export async function runPlatform(whenReady: (platform: RunningPlatform) => Prom
   await requireFreePort(settings.host, settings.port);
 
   const output = new Output(process.stdout, await logTextFor(process.stdout));
-  const supervisor = new Supervisor(output);
+  const supervisor = new Supervisor(output, stopMsOf(settings.frontLimits));
   const signal = stopSignals(() => {
     supervisor.kill();
     process.exit(130);

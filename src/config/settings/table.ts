@@ -264,7 +264,7 @@ export const settingsTable = {
     'DRAIN_SECONDS',
     wait,
     drainMs,
-    "how long a front's requests may go on after SIGTERM; every process ends 1.5 s later at the latest",
+    "how long a front's requests may go on after SIGTERM; every process ends 1.5 s later at the latest. `npm start` ends all processes in that time, fronts first, and leaves 6.5 s of it for the others",
   ),
   deliveryCacheBytes: new Setting<number, number>(
     'DELIVERY_CACHE_MB',

@@ -107,6 +107,17 @@ test('everything ends in order: fronts, workers, jobs; one that does not want to
   ]);
 });
 
+test('a front that needs longer to end has the time that all processes have together', async (context) => {
+  const lines = new Lines();
+  const supervisor = new Supervisor(new Output(lines), 15_000);
+  context.after(() => supervisor.kill());
+  const slow = `process.on('SIGTERM', () => setTimeout(() => { console.log('bye'); process.exit(); }, 3_500)); ${waits}`;
+  supervisor.startEntry(entry('web', slow), 1, process.env);
+  await until('it runs', () => lines.numbers('web.1', 'pid').length === 1);
+  await supervisor.stop();
+  await until('its last word is read', () => lines.matching(/^web\.1 +\| bye$/).length === 1);
+});
+
 test('stopping cancels a start that was still to come, so that nothing keeps the supervisor alive', async () => {
   const script = `
     import { Output } from './src/cli/start/output.ts';
