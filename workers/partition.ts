@@ -1,6 +1,7 @@
 /** Entry point of a partition worker: `npm run worker`, and `worker` in the Procfile. */
 import { ThreadedKeeper } from '../src/actors/ownership/threaded-keeper.ts';
 import { Worker } from '../src/actors/worker.ts';
+import type { ProcessMetrics } from '../src/lib/process-metrics.ts';
 import { openProcess, runProcess, stopOnSignal } from '../src/process/context.ts';
 import { collectProcessFigures } from '../src/process/process-figures.ts';
 import { OwnedShards } from '../src/query/worker/answering-shards.ts';
@@ -67,31 +68,7 @@ runProcess('worker', async () => {
     queryCpuMs: settings.queryCpuMs,
     onTrouble: (error) => onTrouble('a query broke', error),
   });
-  worker.metrics.countOf(
-    'millrace_queries_refused_total',
-    'Queries that took more than their processor time',
-    () => responder.figures.refused,
-  );
-  worker.metrics.countOf(
-    'millrace_query_pauses_total',
-    'Times that a query paused for others',
-    () => responder.figures.pauses,
-  );
-  worker.metrics.countOf(
-    'millrace_queries_dropped_total',
-    'Requests of fronts that nobody waited for any more',
-    () => responder.figures.dropped,
-  );
-  worker.metrics.gaugeOf(
-    'millrace_shard_copies_partitions',
-    'Partitions whose shards this worker holds as copies',
-    () => copies?.partitions ?? 0,
-  );
-  worker.metrics.gaugeOf(
-    'millrace_shard_copies_commits_behind',
-    'Commits that the shard copies of this worker have heard of and do not have whole',
-    () => copies?.commitsBehind ?? 0,
-  );
+  showFigures(worker.metrics, responder, copies);
 
   configuration.onChange((current) => {
     (copies ?? owned)
@@ -119,3 +96,31 @@ runProcess('worker', async () => {
     await store.close();
   });
 });
+
+function showFigures(metrics: ProcessMetrics, responder: Responder, copies: ShardCopies | null): void {
+  metrics.countOf(
+    'millrace_queries_refused_total',
+    'Queries that took more than their processor time',
+    () => responder.figures.refused,
+  );
+  metrics.countOf(
+    'millrace_query_pauses_total',
+    'Times that a query paused for others',
+    () => responder.figures.pauses,
+  );
+  metrics.countOf(
+    'millrace_queries_dropped_total',
+    'Requests of fronts that nobody waited for any more',
+    () => responder.figures.dropped,
+  );
+  metrics.gaugeOf(
+    'millrace_shard_copies_partitions',
+    'Partitions whose shards this worker holds as copies',
+    () => copies?.partitions ?? 0,
+  );
+  metrics.gaugeOf(
+    'millrace_shard_copies_commits_behind',
+    'Commits that the shard copies of this worker have heard of and do not have whole',
+    () => copies?.commitsBehind ?? 0,
+  );
+}

@@ -12,11 +12,10 @@ import { LiveAnswers } from '../src/http/delivery/live-answers.ts';
 import { handlersFor } from '../src/http/handlers.ts';
 import { EntityReader } from '../src/http/ingest/entity-reader.ts';
 import { IngestPace } from '../src/http/ingest/pace.ts';
+import { FrontLoad } from '../src/http/operations/front-load.ts';
 import { FrontMetrics } from '../src/http/operations/front-metrics.ts';
-import { ReadWait } from '../src/http/operations/read-wait.ts';
 import { readinessOf } from '../src/http/operations/readiness.ts';
-import { RecentRates, recentRatesEveryMs } from '../src/http/operations/recent-rates.ts';
-import { InterfaceRate, type InterfaceRates, RequestRate } from '../src/http/operations/request-rate.ts';
+import { RecentRates } from '../src/http/operations/recent-rates.ts';
 import { HttpServer } from '../src/http/server.ts';
 import type { Services } from '../src/http/services.ts';
 import { connectionsMax } from '../src/http/uws/connection-limit.ts';
@@ -25,9 +24,7 @@ import { openProcess, runProcess, stopOnSignal } from '../src/process/context.ts
 import { collectProcessFigures } from '../src/process/process-figures.ts';
 import { ScatterQueryService } from '../src/query/front/scatter-query-service.ts';
 import { AutoFields } from '../src/store/entities/auto-fields.ts';
-import { placeOfLastSequence } from '../src/store/partitions/partition-state.ts';
-import { Heartbeat, heartbeatMs } from '../src/store/processes/heartbeat.ts';
-import { liveProcesses } from '../src/store/processes/registry.ts';
+import { Heartbeat } from '../src/store/processes/heartbeat.ts';
 import { Progress } from '../src/store/visibility/progress.ts';
 import { AddressGuard } from '../src/webhooks/addresses.ts';
 
@@ -91,44 +88,10 @@ runProcess('web', async () => {
     openRateLimit,
     connectionsMax: connectionsMax(),
   });
-  metrics.gaugeOfPartitions(
-    'millrace_stream_backlog_entries',
-    'Stream entries that wait in a partition',
-    () => progress.backlogs(),
-  );
-  for (const name of ['entries', 'bytes'] as const) {
-    metrics.gaugeOf(`millrace_delivery_cache_${name}`, `Delivery cache: ${name}`, () => cache.figures[name]);
-  }
-  for (const name of ['hits', 'misses', 'evicted', 'invalidated'] as const) {
-    metrics.countOf(
-      `millrace_delivery_cache_${name}_total`,
-      `Delivery cache: ${name}`,
-      () => cache.figures[name],
-    );
-  }
+  showFigures(metrics, progress, cache);
   metrics.addCollector(() => store.registry.metrics(id));
-  const requestRate = new RequestRate(metrics, performance.now());
-  const interfaceRate = new InterfaceRate(metrics, performance.now());
-  let requestsPerSecond = 0;
-  let rates: InterfaceRates = { ingest: 0, delivery: 0, query: 0 };
-  let readWaitMs: number | null = null;
-  const readWait = new ReadWait((turn) =>
-    store.fields.read([placeOfLastSequence(store.partitions.tag(turn % store.partitions.count))]),
-  );
-  const rating = setInterval(() => {
-    const nowMs = performance.now();
-    requestsPerSecond = requestRate.perSecond(nowMs);
-    rates = interfaceRate.perSecond(nowMs);
-    readWaitMs = readWait.take();
-    readWait.follow(requestsPerSecond >= 1);
-  }, heartbeatMs);
-  const remembering = setInterval(() => {
-    // While Redis is away nobody is heard of, and that is said elsewhere.
-    liveProcesses(store).then(
-      (processes) => recentRates.add(processes),
-      () => {},
-    );
-  }, recentRatesEveryMs);
+  const load = new FrontLoad(store, metrics);
+  recentRates.follow(store);
   const heartbeat = new Heartbeat(store, {
     beat: () => ({
       id,
@@ -139,9 +102,7 @@ runProcess('web', async () => {
       layouts: configuration.layouts.version,
       partitions: [],
       waitingFor: [],
-      requestsPerSecond,
-      readWaitMs,
-      rates,
+      ...load.figures,
     }),
     metrics: () => metrics.text(),
   });
@@ -164,9 +125,8 @@ runProcess('web', async () => {
   stopOnSignal(context, async () => {
     feeds.close();
     await server.close();
-    clearInterval(rating);
-    readWait.close();
-    clearInterval(remembering);
+    load.close();
+    recentRates.close();
     await query.close();
     progress.close();
     configuration.close();
@@ -175,3 +135,21 @@ runProcess('web', async () => {
     await store.close();
   });
 });
+
+function showFigures(metrics: FrontMetrics, progress: Progress, cache: AnswerCache): void {
+  metrics.gaugeOfPartitions(
+    'millrace_stream_backlog_entries',
+    'Stream entries that wait in a partition',
+    () => progress.backlogs(),
+  );
+  for (const name of ['entries', 'bytes'] as const) {
+    metrics.gaugeOf(`millrace_delivery_cache_${name}`, `Delivery cache: ${name}`, () => cache.figures[name]);
+  }
+  for (const name of ['hits', 'misses', 'evicted', 'invalidated'] as const) {
+    metrics.countOf(
+      `millrace_delivery_cache_${name}_total`,
+      `Delivery cache: ${name}`,
+      () => cache.figures[name],
+    );
+  }
+}

@@ -25,6 +25,11 @@
  */
 
 const tenant = /** @type {const} */ ({ type: 'string', value: 'TENANT', meaning: 'only this tenant' });
+const oneTenant = /** @type {const} */ ({
+  type: 'string',
+  value: 'TENANT',
+  meaning: 'whose (needed where there are several)',
+});
 const yes = /** @type {const} */ ({
   type: 'boolean',
   meaning: 'do not ask; needed where there is no terminal to ask on',
@@ -69,9 +74,9 @@ imports data.ndjson, which lies beside the configuration folder, once. Settings 
     ends: '0 after Ctrl-C or SIGTERM; 130 after a second Ctrl-C; 1: the start failed.',
   },
   test: {
-    does: `Runs the whole suite against a real Redis, or only the files that are named. Options of Node's test runner are passed
-on to it.`,
-    words: { FILE: 'test files (default: all)' },
+    does: `Runs the whole suite against a real Redis, or only the files and folders that are named. Options of Node's test runner are
+passed on to it.`,
+    words: { '[FILE …]': 'test files, or folders of them (default: all)' },
     options: {},
     passesOn: true,
     example: 'npm test -- test/http/delivery/delivery.test.ts',
@@ -102,7 +107,7 @@ another machine are packed with gzip.`,
     ends: '0: every line is in; 1: some failed, or the import ended early; 130: stopped by Ctrl-C.',
   },
   check: {
-    does: 'Validates the configuration and prints every mistake with its file, its place and what to do about it.',
+    does: 'Validates the configuration: prints every mistake with its file, its place and what to do about it.',
     options: {
       'config-dir': {
         type: 'string',
@@ -133,16 +138,16 @@ environment, source group, source, schema or index goes that has data, it says w
     ends: '0: active, and rebuilt unless --no-wait; 1: refused, or the rebuild cannot go on.',
   },
   purge: {
-    does: `Removes for good what is left of tenants, source groups and sources that the active configuration no longer has: their
-entities, and all that was made of them. It says first how much that is, and asks. The jobs process does it, as gently
+    does: `Removes for good what the active configuration no longer has: the entities of tenants, source groups and sources that it
+lacks, and all that was made of them. It says first how much that is, and asks. The jobs process does it, as gently
 as a rebuild; run the command again to see a purge to its end that was broken off.`,
     options: { yes },
     example: 'npm run purge -- --yes',
     ends: '0: purged, or nothing was left; 1: not purged, or the purge cannot go on.',
   },
   verify: {
-    does: `Makes every view, route, handle and index item again from the source entities, compares them with what is stored, and
-reports each difference by its view id. The system may be at work: what is only under way is no difference.`,
+    does: `Compares what is stored with what should be: makes every view, route, handle and index item again from the source
+entities, and reports each difference by its view id. The system may be at work: what is only under way is no difference.`,
     options: {
       repair: { type: 'boolean', meaning: 'have what differs written anew, then say what is left' },
       tenant,
@@ -182,7 +187,7 @@ console. Neither needs to be stored, and nothing is.`,
         value: 'ALIAS',
         meaning: 'source group (default: those that trigger the schema)',
       },
-      tenant,
+      tenant: oneTenant,
       json: { type: 'boolean', meaning: 'as POST /management/v1/preview answers it' },
     },
     example: 'npm run preview -- country country-FR',
@@ -194,14 +199,14 @@ alias -> item) and Millrace, which holds them all, for createClient of millrace/
     words: {},
     options: {
       out: { type: 'string', value: 'FILE', meaning: 'the file to write (default: standard output)' },
-      tenant: { type: 'string', value: 'TENANT', meaning: 'whose (needed where there are several)' },
+      tenant: oneTenant,
     },
     example: 'npm run view-types -- --out src/millrace.ts',
     ends: '0: they are written; 1: no configuration is active, or FILE cannot be written.',
   },
   backup: {
-    does: `Writes the active configuration and all source entities of its sources into FILE (NDJSON, packed with gzip), while the
-system runs. Views, routes and index items are not in it: npm run restore has them made anew.
+    does: `Writes a backup into FILE, while the system runs: the active configuration and all source entities of its sources (NDJSON,
+packed with gzip). Views, routes and index items are not in it: npm run restore has them made anew.
 
 Each entity is in it as it was at one moment, and every entity that was there during the whole backup is in it; those
 that came or went meanwhile may be. API keys are in it as hashes only.`,
@@ -211,9 +216,9 @@ that came or went meanwhile may be. API keys are in it as hashes only.`,
     ends: '0: FILE is whole; 1: there is none; 130: stopped by Ctrl-C.',
   },
   restore: {
-    does: `Puts a file of npm run backup into an empty store: one in which no entity was ever saved. The file is checked to its
-end before anything is written. Views, routes and index items are made by the workers, now or when they are started.
-A restore that was broken off is finished by running it again with the same file.`,
+    does: `Puts a backup into an empty store: a file of npm run backup into one in which no entity was ever saved. The file is
+checked to its end before anything is written. Views, routes and index items are made by the workers, now or when they are
+started. A restore that was broken off is finished by running it again with the same file.`,
     words: { FILE: 'the file to read' },
     options: {
       'config-out': {
@@ -227,7 +232,7 @@ A restore that was broken off is finished by running it again with the same file
   },
   bench: {
     does: 'Runs one benchmark of bench/ and writes its figures and charts there; without a NAME it lists them.',
-    words: { NAME: 'the benchmark' },
+    words: { '[NAME]': 'the benchmark' },
     options: {
       quick: { type: 'boolean', meaning: 'one short round, and nothing is written' },
     },

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { sumOfWaiting } from '../../src/cli/start/settled.ts';
 import { canShare, writeSharing } from '../../src/cli/test/shared-processes.ts';
-import { longest, roomTests, testFiles } from '../../src/cli/test/test-files.ts';
+import { longest, namedFiles, roomTests, testFiles } from '../../src/cli/test/test-files.ts';
 import { root as repository, runCommand, temporaryFolder } from './support/command.ts';
 
 test('tests of the system are kept apart from those of the rooms', async (context) => {
@@ -17,6 +17,23 @@ test('tests of the system are kept apart from those of the rooms', async (contex
   }
   assert.deepEqual(roomTests(root).sort(), ofRooms);
   assert.deepEqual(testFiles(root).sort(), [...ofRooms, ...ofSystem].sort());
+});
+
+test('a folder stands for its tests, and a file that is not there is told in a line', async (context) => {
+  const root = await temporaryFolder(context);
+  for (const file of ['test/lib/a.test.ts', 'test/lib/deep/b.test.ts', 'test/library/c.test.ts']) {
+    mkdirSync(path.join(root, path.dirname(file)), { recursive: true });
+    writeFileSync(path.join(root, file), '');
+  }
+  assert.deepEqual(namedFiles(root, ['test/lib/', '--test-only']), [
+    'test/lib/a.test.ts',
+    'test/lib/deep/b.test.ts',
+    '--test-only',
+  ]);
+  assert.deepEqual(namedFiles(root, ['test/library/c.test.ts']), ['test/library/c.test.ts']);
+  const { code, stderr } = await runCommand('test', ['test/lib/no.test.ts']);
+  assert.equal(code, 1);
+  assert.match(stderr, /^test\/lib\/no\.test\.ts is not there: name a test file or a folder, such as \S+\n$/);
 });
 
 test('files of the rooms share processes, but for the longest and those with hooks of each test', async (context) => {

@@ -1,5 +1,6 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { CommandStop } from '../terminal/command-stop.ts';
 
 /** Tests that run the whole. They count for no coverage: what they alone run has no test in its room. */
 const systemTestPattern = /^test\/(?:system|hostile|cluster|simulator|cli\/package\.test\.ts$)/;
@@ -71,6 +72,22 @@ export function testFiles(root: string): string[] {
     .filter((file) => file.endsWith('.test.ts'))
     .map((file) => path.join('test', file))
     .sort((a, b) => placeOf(a) - placeOf(b) || (a < b ? -1 : 1));
+}
+
+/**
+ * What was typed, with the tests of a folder in its place. @param words files, folders, and options of node's test runner
+ * @throws CommandStop when a file is not there
+ */
+export function namedFiles(root: string, words: readonly string[]): string[] {
+  return words.flatMap((word) => {
+    const place = path.resolve(root, word);
+    if (!existsSync(place)) {
+      if (!word.endsWith('.test.ts')) return [word];
+      throw new CommandStop(`${word} is not there: name a test file or a folder, such as test/http/delivery`);
+    }
+    if (!statSync(place).isDirectory()) return [word];
+    return testFiles(root).filter((file) => path.resolve(root, file).startsWith(place + path.sep));
+  });
 }
 
 function placeOf(file: string): number {

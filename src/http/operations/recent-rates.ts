@@ -1,5 +1,7 @@
 /** What all fronts answered in the last minutes, as this front heard it: the console's charts begin with it. */
 import type { ProcessBeat } from '../../store/processes/process-messages.ts';
+import { liveProcesses } from '../../store/processes/registry.ts';
+import type { Store } from '../../store/store.ts';
 import type { InterfaceRates } from './request-rate.ts';
 
 export const recentRatesEveryMs = 5_000;
@@ -9,8 +11,24 @@ const interfaces = ['ingest', 'delivery', 'query'] as const;
 
 export class RecentRates {
   readonly #samples: InterfaceRates[] = [];
+  #timer: NodeJS.Timeout | null = null;
 
-  /** Notes what the processes tell now; to be called every `recentRatesEveryMs`. */
+  /** Notes again and again what all processes tell. */
+  follow(store: Store): void {
+    this.#timer = setInterval(() => {
+      // While Redis is away nobody is heard of, and that is said elsewhere.
+      liveProcesses(store).then(
+        (processes) => this.add(processes),
+        () => {},
+      );
+    }, recentRatesEveryMs);
+  }
+
+  close(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+  }
+
+  /** Notes what the processes tell now. */
   add(processes: readonly Pick<ProcessBeat, 'rates'>[]): void {
     const [ingest, delivery, query] = interfaces.map((name) =>
       processes.reduce((sum, { rates }) => sum + (rates?.[name] ?? 0), 0),
