@@ -18,8 +18,7 @@ runProcess('jobs', async () => {
       publicUrl: settings.publicUrl,
       retentionMs: settings.changesRetentionMs,
     },
-    onTrouble: (message, error) =>
-      log.error({ reason: error instanceof Error ? error.message : String(error) }, message),
+    onTrouble: (message, error) => log.error({ err: error }, message),
   });
   collectProcessFigures(jobs.metrics.registry);
   jobs.start();

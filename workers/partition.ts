@@ -15,8 +15,7 @@ import { AutoFields } from '../src/store/entities/auto-fields.ts';
 runProcess('worker', async () => {
   const context = await openProcess('worker');
   const { settings, store, configuration, log } = context;
-  const onTrouble = (message: string, error: unknown) =>
-    log.error({ reason: error instanceof Error ? (error.stack ?? error.message) : String(error) }, message);
+  const onTrouble = (message: string, error: unknown) => log.error({ err: error }, message);
 
   const autoFields = new AutoFields(store);
   configuration.onChange((current, former) => autoFields.forgetChanged(current, former));

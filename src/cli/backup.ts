@@ -34,7 +34,10 @@ async function backup(store: Store, file: string, signal: AbortSignal): Promise<
     throw new CommandStop('This store has no active configuration yet: there is nothing to back up.');
   }
   const loaded = loadConfiguration(published.documents, 'stored');
-  if (!loaded.ok) throw new CommandStop('The active configuration was made by another version of Millrace.');
+  if (!loaded.ok)
+    throw new CommandStop(
+      'The active configuration was made by another version of Millrace: npm run backup of that version can write it.',
+    );
   const { configuration } = loaded;
   const entities = await withBar((bar) => {
     const onProgress = (done: number, total: number) =>

@@ -381,6 +381,11 @@ const managementProblems = {
     status: 413,
     message: `The schema and the entity of a preview may have at most ${count(previewBodyBytesMax)} bytes together`,
   },
+  webhookWithoutSecret: {
+    name: 'webhookWithoutSecret',
+    status: 409,
+    message: 'The webhook has no secret, as after a restore: write one into tenant.json, then try again',
+  },
   webhookUnanswered: (reason: string): Problem => ({
     name: 'webhookUnanswered',
     status: 502,

@@ -1,4 +1,6 @@
 /** All errors as a list, for the page that documents them. */
+
+import { assert } from '../lib/assert.ts';
 import { type Problem, problemGroups, problems } from './errors.ts';
 
 type Problems = typeof problems;
@@ -58,7 +60,7 @@ function listed(where: ListedProblem['interface'], group: object): ListedProblem
   const all: Readonly<Record<string, Problem | undefined>> = { ...plain, ...examples };
   return Object.keys(group).map((key) => {
     const problem = all[key];
-    if (problem === undefined) throw new Error(`the problem ${key} has no example`);
+    assert(problem !== undefined, `the problem ${key} has an example`);
     const { name, status, message, errorCode = null } = problem;
     return { name, status, message, errorCode, interface: where };
   });

@@ -6,6 +6,7 @@ import type {
   Principal,
   SourcePrincipal,
 } from '../config/configuration.ts';
+import { assert } from '../lib/assert.ts';
 import type { RequestBody } from './uws/body.ts';
 import { HeaderName } from './uws/header-name.ts';
 import { headerText } from './uws/text-decoding.ts';
@@ -111,22 +112,22 @@ export class Call {
   }
 
   get client(): ClientPrincipal {
-    if (this.principal?.kind !== 'client') throw new Error('the route has no environment client');
+    assert(this.principal?.kind === 'client', 'the route has an environment client');
     return this.principal;
   }
 
   get source(): SourcePrincipal {
-    if (this.principal?.kind !== 'source') throw new Error('the route has no data source');
+    assert(this.principal?.kind === 'source', 'the route has a data source');
     return this.principal;
   }
 
   get manager(): ManagementPrincipal {
-    if (this.principal?.kind !== 'management') throw new Error('the route has no management client');
+    assert(this.principal?.kind === 'management', 'the route has a management client');
     return this.principal;
   }
 
   get body(): CallBody {
-    if (this.requestBody === null) throw new Error('the route has no body');
+    assert(this.requestBody !== null, 'the route has a body');
     return this.requestBody;
   }
 }

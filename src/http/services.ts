@@ -32,8 +32,7 @@ export interface Services {
   readonly configuration: { readonly current: Configuration; readonly layouts: LayoutStates };
   readonly progress: ProgressView;
   readonly pace: IngestPace;
-  /** Null in a front that answers no queries. */
-  readonly query: QueryService | null;
+  readonly query: QueryService;
   readonly cache: AnswerCache;
   /** Answers of delivery that clients follow. */
   readonly liveAnswers: LiveAnswers;

@@ -10,6 +10,7 @@ import { buildTurns, type Output } from '../actors/batch/output.ts';
 import { loadTurns, type Turn } from '../actors/batch/turn.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { formatEntityId } from '../contract/ids.ts';
+import { assert } from '../lib/assert.ts';
 import { readLayouts } from '../store/configuration/layouts.ts';
 import { readProcessedStamps } from '../store/derived/processed.ts';
 import type { ProcessedClaim } from '../store/derived/processed-record.ts';
@@ -71,7 +72,7 @@ export async function checkEntities(
   const stored = new StoredState(store);
   const checks = targets.map((target) => {
     const turn = turnOf.get(`${target.tenant}:${target.sourceId}:${target.originId}`);
-    if (turn === undefined) throw new Error('every work has a turn');
+    assert(turn !== undefined, 'every work has a turn');
     const ofTurn = outputs.filter((output) => output.turn === turn);
     return new EntityCheck(new TurnState(store, stored, turn), autoTypes, ofTurn, target.suspects);
   });

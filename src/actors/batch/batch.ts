@@ -84,6 +84,7 @@ export async function processSound(
     return await processBatch(context, works);
   } catch (error) {
     if (isOfStore(error)) throw error;
+    // It comes again below, from the entity whose turn fails.
   }
   const sound: EntityWork[] = [];
   for (const work of works) {

@@ -5,6 +5,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Source, Tenant } from '../../config/configuration.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
+import { assert } from '../../lib/assert.ts';
 import { portions } from '../../lib/portions.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
 import type { LookupLayout } from '../../schemas/lookup/layout.ts';
@@ -115,7 +116,7 @@ export class LookupSource implements LookupAnswers {
     const { tenant, query } = demand;
     const source = lookupSource(demand);
     const layout = wholeLayout(demand, this.layouts);
-    if (source === null || layout === null) throw new Error(`no index answers the lookup at ${query.place}`);
+    assert(source !== null && layout !== null, 'an index answers each lookup that is asked');
     const selection = query.selection(layout);
     for await (const { size, candidates } of candidatePortions(this.store, layout.id, keysOf(demand))) {
       if (size < largePortion) selection.add(candidates);

@@ -30,7 +30,8 @@ async function waitForDryRun(store: Store, token: string): Promise<Configuration
       waitForJobs(store, 'dry run', bar, async () => {
         const state = await dryRunState(queue, token);
         if (state === null) throw new CommandStop('The dry run is not known any more: begin again.');
-        if (state.failure !== null) throw new CommandStop(`There is no answer: ${state.failure}.`);
+        if (state.failure !== null)
+          throw new CommandStop(`The dry run failed: ${state.failure}. Begin again; nothing was changed.`);
         const { done, total } = state;
         bar.show(percentOf(done, total), `${done.toLocaleString('en-US')} entities looked at`);
         diff = state.diff;

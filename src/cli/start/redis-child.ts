@@ -113,7 +113,9 @@ async function waitUntilLoaded(
   while ((await askRedis(redisHost, login, 'PING')) !== 'ok') {
     requireAlive();
     if (performance.now() > deadlineMs) {
-      throw new CommandStop(`The private Redis did not load its file within ${readyTimeoutMs / 1000} s.`);
+      throw new CommandStop(
+        `The private Redis did not load its file within ${readyTimeoutMs / 1000} s: is its disk very slow, or the machine short of memory?`,
+      );
     }
     await sleep(redisPollMs, undefined, { signal });
   }

@@ -6,7 +6,7 @@ import type { ClientPrincipal, Environment, Tenant } from '../../config/configur
 import { everyIndex } from '../../config/tenant/index-patterns.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { smallBodyBytesMax } from '../../contract/limits.ts';
-import { UnavailableError } from '../../query/query-service.ts';
+import { assert } from '../../lib/assert.ts';
 import { jsonType } from '../answer.ts';
 import type { Handler } from '../handler.ts';
 import { queryBody } from '../query/query.ts';
@@ -22,9 +22,8 @@ export function managementQuery(services: Services): Handler {
     const client = clientOf(call.manager.tenant, askedEnvironment(call));
     const bytes = await call.body.bytes(smallBodyBytesMax, tooLarge);
     const request = targetedRequest(queryBody(bytes));
-    if (services.query === null) throw new UnavailableError('this front has no query service');
     const [outcome] = await services.query.run(client, [request], { minVersion: null });
-    if (outcome === undefined) throw new Error('the query service gave no outcome');
+    assert(outcome !== undefined, 'each query has an outcome');
     if (!outcome.ok) throw new ProblemError(mistakes(outcome.errors, outcome.status));
     const { result } = outcome;
     const body = result.kind === 'text' ? result.text : await textWithViews(services, client, result);

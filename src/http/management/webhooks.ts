@@ -40,7 +40,7 @@ export function managementWebhooks(services: Services): Handler {
 export function testWebhook({ webhookGuard }: Services): Handler {
   return async (call) => {
     const webhook = askedWebhook(call);
-    if (webhook.secrets.length === 0) throw new ProblemError(problems.webhookUnanswered('it has no secret'));
+    if (webhook.secrets.length === 0) throw new ProblemError(problems.webhookWithoutSecret);
     const startMs = performance.now();
     const now = new Date();
     try {

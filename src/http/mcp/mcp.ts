@@ -5,6 +5,7 @@
 import type { ClientPrincipal, ManagementPrincipal } from '../../config/configuration.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { smallBodyBytesMax } from '../../contract/limits.ts';
+import { assert } from '../../lib/assert.ts';
 import { type Answer, jsonType } from '../answer.ts';
 import type { Call } from '../call.ts';
 import type { Handler } from '../handler.ts';
@@ -65,6 +66,6 @@ async function answerOf(response: Response): Promise<Answer> {
 }
 
 function readerOf({ principal }: Call): ClientPrincipal | ManagementPrincipal {
-  if (principal?.kind === 'client' || principal?.kind === 'management') return principal;
-  throw new Error('the route has no reader');
+  assert(principal?.kind === 'client' || principal?.kind === 'management', 'the route has a reader');
+  return principal;
 }

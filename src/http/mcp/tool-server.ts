@@ -3,6 +3,7 @@ import type { CallToolResult, Server } from '@modelcontextprotocol/server';
 import type { ClientPrincipal, ManagementPrincipal } from '../../config/configuration.ts';
 import { platformVersion } from '../../config/settings/platform-version.ts';
 import { isJsonObject, type Json } from '../../contract/json.ts';
+import { assert } from '../../lib/assert.ts';
 import type { Answer } from '../answer.ts';
 import type { Handler } from '../handler.ts';
 import { problemOf } from '../routing/failure.ts';
@@ -62,7 +63,7 @@ export class ToolServer {
   async #answer({ endpoint, requestOf }: Tool, given: Json): Promise<Answer> {
     const handler = this.#handlers[endpoint];
     const definition = routeTable.find(({ name }) => name === endpoint);
-    if (handler === undefined || definition === undefined) throw new Error(`no endpoint ${endpoint}`);
+    assert(handler !== undefined && definition !== undefined, `there is an endpoint ${endpoint}`);
     try {
       return await handler(callOf(this.#principal, requestOf(isJsonObject(given) ? given : {})));
     } catch (error) {

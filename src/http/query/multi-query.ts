@@ -1,5 +1,6 @@
 /** Several queries in one request (docs/reference/indexes-and-queries.md "Several queries at once"). */
 import { ProblemError, problems, type QueryProblem } from '../../contract/errors.ts';
+import { assert } from '../../lib/assert.ts';
 import type { QueryOutcome } from '../../query/query-service.ts';
 import { labelledResult, listText } from '../../query/result/result-text.ts';
 import type { ComputedAnswer } from '../cache/answer-cache.ts';
@@ -61,7 +62,7 @@ async function partOf(
   { labels }: NamedQuery,
   outcome: QueryOutcome | undefined,
 ): Promise<Part> {
-  if (outcome === undefined) throw new Error('the query service gave no outcome');
+  assert(outcome !== undefined, 'each query has an outcome');
   if (!outcome.ok) return badPart({ labels, status: outcome.status, errors: outcome.errors });
   try {
     return { text: labelledResult(await textOf(services, call, outcome), labels), problem: null };

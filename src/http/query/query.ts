@@ -5,13 +5,13 @@
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { isJsonObject, type Json } from '../../contract/json.ts';
 import { jsonDepthMax, smallBodyBytesMax } from '../../contract/limits.ts';
-import {
-  type BadOutcome,
-  type GoodOutcome,
-  type QueryOutcome,
-  type QueryRequest,
-  type QueryTarget,
-  UnavailableError,
+import { assert } from '../../lib/assert.ts';
+import type {
+  BadOutcome,
+  GoodOutcome,
+  QueryOutcome,
+  QueryRequest,
+  QueryTarget,
 } from '../../query/query-service.ts';
 import { subjectKey } from '../../store/derived/subjects.ts';
 import type { Version } from '../../store/visibility/version.ts';
@@ -63,7 +63,7 @@ function single(name: string, targetOf: (call: Call) => QueryTarget): QueryEndpo
     compute: async (services, sent) => {
       const request = requestOf(sent.body, targetOf(sent.call));
       const [outcome] = await run(services, sent, [request]);
-      if (outcome === undefined) throw new Error('the query service gave no outcome');
+      assert(outcome !== undefined, 'each query has an outcome');
       if (!outcome.ok) throw refusal(outcome);
       return computed(services, [outcome], await textOf(services, sent.call, outcome));
     },
@@ -118,7 +118,6 @@ export function run(
   { call, minVersion }: SentQuery,
   requests: readonly QueryRequest[],
 ): Promise<QueryOutcome[]> {
-  if (query === null) throw new UnavailableError('this front has no query service');
   return query.run(call.client, requests, { minVersion });
 }
 

@@ -1,5 +1,6 @@
 import { FunctionExpressionType, JSONPathEnvironment, Nothing } from 'json-p3';
 import { jsonDepthMax } from '../../contract/limits.ts';
+import { assert } from '../../lib/assert.ts';
 import { countCodePoints } from '../../lib/code-points.ts';
 import type { PathRun } from './run.ts';
 
@@ -22,7 +23,7 @@ export class PathEnvironment extends JSONPathEnvironment {
 
   /** The run under way. */
   get run(): PathRun {
-    if (this.#run === null) throw new Error('a path is evaluated outside a run');
+    assert(this.#run !== null, 'a path is evaluated within a run');
     return this.#run;
   }
 

@@ -134,7 +134,7 @@ export class Shard {
     const { docs, fields } = this.#tables;
     const known = fields.get(name);
     if (known !== undefined) {
-      if (known.type !== type) throw new Error(`field ${name} is ${known.type}, not ${type}`);
+      assert(known.type === type, 'a field keeps its type');
       return;
     }
     const field = new Field(type, this.#analyzerOf(name));

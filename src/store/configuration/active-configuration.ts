@@ -1,6 +1,7 @@
 /** Following the active configuration of a store, in each of its processes. */
 import type { ConfigDocuments, Configuration } from '../../config/configuration.ts';
 import { type LoadOutcome, loadConfiguration } from '../../config/documents/load.ts';
+import { assert } from '../../lib/assert.ts';
 import { keys, platformTag } from '../keys.ts';
 import { connectBlocking, type RedisClient } from '../redis/connection.ts';
 import { StoreUnavailableError } from '../redis/errors.ts';
@@ -38,9 +39,9 @@ export class ActiveConfiguration {
     private readonly load: (documents: ConfigDocuments) => LoadOutcome = loadStored,
   ) {}
 
-  /** @throws Error when none is active yet */
+  /** Asked for only once one is active (`loaded`). */
   get current(): Configuration {
-    if (this.#current === null) throw new Error('no configuration is loaded yet');
+    assert(this.#current !== null, 'a configuration is loaded before it is asked for');
     return this.#current;
   }
 

@@ -5,6 +5,7 @@ import { documentPlace, type SchemaFolder } from '../../config/documents/documen
 import { loadConfiguration } from '../../config/documents/load.ts';
 import { inFolder, withDocumentsOfTenant } from '../../config/documents/tenant-folder.ts';
 import type { ConfigIssue } from '../../contract/diagnostic.ts';
+import { assert } from '../../lib/assert.ts';
 import type { PreviewedSchema } from './preview.ts';
 
 /** A schema that need not be stored. */
@@ -62,7 +63,7 @@ export async function withSchemaText(
   const configuration = loaded(asked.language === 'json' ? planned : await compiled(planned, path), path);
   const found = configuration.tenants.get(tenant);
   const previewed = found === undefined ? null : storedSchema(found, nameOf(asked, alias));
-  if (found === undefined || previewed === null) throw new Error(`the schema ${path} is not in its tenant`);
+  assert(found !== undefined && previewed !== null, 'a schema that was loaded is in its tenant');
   return { tenant: found, previewed };
 }
 

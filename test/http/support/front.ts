@@ -13,6 +13,7 @@ import { createLog, type Log } from '../../../src/http/operations/log.ts';
 import { RecentRates } from '../../../src/http/operations/recent-rates.ts';
 import { HttpServer } from '../../../src/http/server.ts';
 import type { Services } from '../../../src/http/services.ts';
+import { type QueryService, UnavailableError } from '../../../src/query/query-service.ts';
 import { LayoutStates } from '../../../src/store/configuration/layouts.ts';
 import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
 import { openStore, type Store } from '../../../src/store/store.ts';
@@ -58,6 +59,11 @@ export interface FrontOptions {
   readonly log?: Log;
 }
 
+/** There are no workers that would answer. */
+const noQueries: QueryService = {
+  run: () => Promise.reject(new UnavailableError('no worker answers')),
+};
+
 export async function startFront({
   services: given,
   rateLimit = 0,
@@ -88,7 +94,7 @@ export async function startFront({
     configuration,
     progress,
     pace,
-    query: null,
+    query: noQueries,
     cache,
     feeds,
     liveAnswers,

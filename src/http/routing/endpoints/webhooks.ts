@@ -33,7 +33,7 @@ export const webhookEndpoints: readonly RouteDefinition[] = [
     path: '/management/v1/webhooks/{alias}/test',
     summary: 'Send a request that tells of nothing, once',
     answers: { 200: { description: 'What the receiver answered', shape: webhookTestShape } },
-    problemStatuses: [...problemStatuses, 502],
+    problemStatuses: [...problemStatuses, 409, 502],
   },
   {
     ...webhook,

@@ -1,5 +1,6 @@
 /** The named shapes of the OpenAPI document. Each stands once among the components, and is referred to by name elsewhere. */
 import type { Shape } from '../../../contract/shape.ts';
+import { assert } from '../../../lib/assert.ts';
 
 export class OpenapiComponents {
   readonly #shapes = new Map<string, Shape>();
@@ -13,7 +14,7 @@ export class OpenapiComponents {
     const { component } = shape;
     if (component === undefined) return this.#written(shape);
     const known = this.#shapes.get(component);
-    if (known !== undefined && known !== shape) throw new Error(`two shapes are called ${component}`);
+    assert(known === undefined || known === shape, `only one shape is called ${component}`);
     if (known === undefined) {
       this.#shapes.set(component, shape);
       this.#schemas.set(component, this.#written(shape));
