@@ -184,19 +184,45 @@ function findCycle(edges: ReadonlyMap<string, readonly string[]>): string[] {
   return [];
 }
 
+/** Packages of contenders, which a benchmark installs. */
+const installed = `bench${path.sep}.peers`;
+
 /** More than a reader takes in at a glance. */
 const folderFilesMax = 20;
 
-test(`no folder of src has more than ${folderFilesMax} files`, () => {
+test(`no folder has more than ${folderFilesMax} files`, () => {
   const counts = new Map<string, number>();
-  for (const entry of readdirSync(path.join(root, 'src'), { recursive: true, withFileTypes: true })) {
-    if (entry.isFile()) counts.set(entry.parentPath, (counts.get(entry.parentPath) ?? 0) + 1);
+  for (const part of ['bench', 'src', 'test', 'workers']) {
+    for (const entry of readdirSync(path.join(root, part), { recursive: true, withFileTypes: true })) {
+      const folder = path.relative(root, entry.parentPath);
+      if (entry.isFile() && !folder.includes(installed)) counts.set(folder, (counts.get(folder) ?? 0) + 1);
+    }
   }
   assert.ok(counts.size > 40, 'folders are found at all');
   assert.deepEqual(
     [...counts].filter(([, count]) => count > folderFilesMax),
     [],
   );
+});
+
+test('the table of rooms in ARCHITECTURE.md has every room, and all folders of a room of which it names one', () => {
+  const text = readFileSync(path.join(root, 'ARCHITECTURE.md'), 'utf8');
+  const rows = new Map(
+    [...text.matchAll(/^\| `src\/([\w-]+)\/` \| (.*) \|$/gm)].map(([, room, has]) => [room, has]),
+  );
+  assert.deepEqual([...rows.keys()].sort(), readdirSync(path.join(root, 'src')).sort());
+  for (const [room = '', has = ''] of rows) {
+    const named = [...has.matchAll(/`([\w-]+)\/`/g)].map(([, folder]) => folder);
+    const folders = readdirSync(path.join(root, 'src', room), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name);
+    if (named.length > 1)
+      assert.deepEqual(
+        folders.filter((folder) => !named.includes(folder)),
+        [],
+        room,
+      );
+  }
 });
 
 test('the top level holds what a newcomer expects and nothing else', () => {

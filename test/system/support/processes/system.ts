@@ -1,6 +1,6 @@
 /**
  * The whole platform in real processes: a Redis of its own, fronts, workers and jobs over one configuration folder. With
- * `MILLRACE_STORE=cluster` it has a Redis Cluster of its own: `MILLRACE_STORE=cluster npm test -- test/system/truth.test.ts`.
+ * `MILLRACE_STORE=cluster` it has a Redis Cluster of its own: `MILLRACE_STORE=cluster npm test -- test/system/truth/truth.test.ts`.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -1,0 +1,190 @@
+/**
+ * The power fails: every process ends at once, and of Redis' file is left what was synced to the disk. A SIGKILL alone
+ * would prove less, for the kernel keeps what was written.
+ */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import type { SourceEntity } from '../../../src/contract/entity.ts';
+import { readEntities } from '../../../src/store/entities/entities.ts';
+import { waitUntilSettled } from '../../../src/store/partitions/settled.ts';
+import { article, assertTrue, categories, files } from '../../cluster/support/articles.ts';
+import { runs } from '../../support/runs.ts';
+import { until } from '../../support/until.ts';
+import type { Client } from '../support/client.ts';
+import { Ledger } from '../support/ledger.ts';
+import { canFollowSyncs, unsyncedBytes } from '../support/processes/synced-file.ts';
+import { oneRedisOnly, System } from '../support/processes/system.ts';
+import { Random } from '../support/random.ts';
+import { sourceId, sourceKey } from '../support/site.ts';
+
+const articleCount = 120;
+const writers = 4;
+const skip = canFollowSyncs()
+  ? oneRedisOnly.skip
+  : 'strace is not installed, and what was synced cannot be known without it';
+
+interface Save {
+  readonly entity: SourceEntity;
+  readonly sentMs: number;
+  /** Null without an answer. */
+  acknowledgedMs: number | null;
+}
+
+/** Saves articles until it is told to end, and remembers when each state was sent and acknowledged. */
+class Writing {
+  readonly saves = new Map<string, Save[]>();
+  /** What was known of each entity before its first save here. */
+  readonly before = new Map<string, readonly (SourceEntity | null)[]>();
+  readonly #work: Promise<unknown>;
+  #isGoingOn = true;
+
+  constructor(client: Client, ledger: Ledger, random: Random) {
+    this.#work = Promise.all(
+      Array.from({ length: writers }, (_, writer) => this.#write(client, ledger, random, writer)),
+    );
+  }
+
+  async #write(client: Client, ledger: Ledger, random: Random, writer: number): Promise<void> {
+    const own = Array.from({ length: articleCount / writers }, (_, number) => number * writers + writer);
+    while (this.#isGoingOn) {
+      const sentMs = performance.now();
+      const saves = random
+        .shuffled(own)
+        .slice(0, 20)
+        .map((number): Save => ({ entity: article(random, number), sentMs, acknowledgedMs: null }));
+      for (const save of saves) this.#remember(save, ledger);
+      const isAcknowledged = await ledger.save(
+        client,
+        saves.map(({ entity }) => entity),
+      );
+      for (const save of saves) save.acknowledgedMs = isAcknowledged ? performance.now() : null;
+      await sleep(isAcknowledged ? 20 : 50);
+    }
+  }
+
+  #remember(save: Save, ledger: Ledger): void {
+    const { originId } = save.entity;
+    if (!this.before.has(originId)) this.before.set(originId, ledger.possible(originId));
+    this.saves.set(originId, [...(this.saves.get(originId) ?? []), save]);
+  }
+
+  /** After the write that is under way. */
+  async end(): Promise<void> {
+    this.#isGoingOn = false;
+    await this.#work;
+  }
+}
+
+/** Finds out which state of each entity is left, and makes that what the ledger knows. @returns acknowledged saves that are gone */
+async function settleLedger(system: System, ledger: Ledger, { saves, before }: Writing): Promise<Save[]> {
+  const originIds = [...saves.keys()];
+  const stored = await readEntities(
+    await system.store(),
+    'acme',
+    originIds.map((originId) => ({ sourceId, originId })),
+  );
+  const gone: Save[] = [];
+  let lastKeptMs = 0;
+  for (const [at, originId] of originIds.entries()) {
+    const state = stateOf(stored[at] ?? null);
+    const ofEntity = saves.get(originId) ?? [];
+    const kept = ofEntity.findLastIndex(({ entity }) => isDeepStrictEqual(entity, state));
+    const isKnown = kept >= 0 || before.get(originId)?.some((one) => isDeepStrictEqual(one, state));
+    assert.ok(isKnown, `${originId} is ${JSON.stringify(state)}, which it never was`);
+    lastKeptMs = Math.max(lastKeptMs, ofEntity[kept]?.sentMs ?? 0);
+    gone.push(...ofEntity.slice(kept + 1).filter(({ acknowledgedMs }) => acknowledgedMs !== null));
+    ledger.found(originId, state);
+  }
+  const firstGoneMs = Math.min(...gone.map(({ acknowledgedMs }) => acknowledgedMs ?? 0));
+  assert.ok(lastKeptMs <= firstGoneMs, 'nothing is kept that was sent after something lost was acknowledged');
+  return gone;
+}
+
+function stateOf(entity: SourceEntity | null): SourceEntity | null {
+  if (entity === null) return null;
+  const { originId, type, url, originParentId, redirects, properties } = entity;
+  return { originId, type, url, originParentId, redirects: [...redirects], properties };
+}
+
+interface Cut {
+  readonly appendFsync: 'always' | 'everysec';
+  /** Who stands on the machine whose power fails. */
+  readonly machine: 'everybody' | 'redis';
+  readonly check: (gone: readonly Save[]) => void;
+}
+
+async function cutAndCheck(context: TestContext, { appendFsync, machine, check }: Cut): Promise<void> {
+  const random = Random.forTest(`power-cut of ${machine}, ${appendFsync}`);
+  const redis = { appendFsync, hasPowerCuts: true };
+  const started = System.start({ web: 1, workers: 1, jobs: 1, partitions: 8, files: files(1), redis });
+  context.after(() => started.then((system) => system.stop()));
+  const system = await started;
+  const ledger = new Ledger({ key: sourceKey, sourceId });
+  assert.ok(await ledger.save(system.client(), categories));
+  let oldestMs = 0;
+  for (let round = 0; round < runs(1); round += 1) {
+    const writing = new Writing(system.client(), ledger, random);
+    let [cutMs, bytes] = [0, 0];
+    try {
+      const { answered } = ledger;
+      await until('writes are under way', () => ledger.answered > answered + 20);
+      // Longer than from one sync to the next, so that what was there before is on the disk.
+      await sleep(2_000 + random.below(1_500));
+      cutMs = performance.now();
+      bytes = await (machine === 'redis' ? system.redis : system).cutPower();
+    } finally {
+      await writing.end();
+    }
+    if (machine === 'redis') await system.restart('redis');
+    else await system.restartAll();
+    await system.ready();
+    const gone = await settleLedger(system, ledger, writing);
+    const ageMs = Math.max(0, ...gone.map(({ acknowledgedMs }) => cutMs - (acknowledgedMs ?? cutMs)));
+    oldestMs = Math.max(oldestMs, ageMs);
+    context.diagnostic(
+      `${bytes} bytes were not on the disk: ${gone.length} acknowledged saves of entities lost, ` +
+        `the oldest acknowledged ${Math.round(ageMs)} ms before the cut`,
+    );
+    check(gone);
+    await waitUntilSettled(await system.store());
+    await assertTrue(system, system.client(), ledger);
+  }
+  context.diagnostic(
+    `${appendFsync}: ${runs(1)} cuts, nothing older than ${Math.round(oldestMs)} ms was lost, seed ${random.seed}`,
+  );
+}
+
+test('what is not synced is told by the order of system calls', () => {
+  const begun = [
+    '11 write(9, ""..., 100) = 100',
+    '12 fdatasync(9 <unfinished ...>',
+    '11 write(9, ""..., 10) = 10',
+  ];
+  const ended = [...begun, '12 <... fdatasync resumed>) = 0'];
+  assert.equal(unsyncedBytes(begun), 110);
+  assert.equal(unsyncedBytes(ended), 10);
+  assert.equal(unsyncedBytes([...ended, '11 write(9, ""..., 7 <unfinished ...>']), 17);
+  assert.equal(unsyncedBytes([...ended, '11 write(9, ""..., 7) = 7', '11 fdatasync(9) = 0']), 0);
+});
+
+test('with appendfsync always a power cut takes nothing that was acknowledged', { skip }, (context) =>
+  cutAndCheck(context, {
+    appendFsync: 'always',
+    machine: 'everybody',
+    check: (gone) => assert.deepEqual(gone, []),
+  }),
+);
+
+test(
+  'with appendfsync everysec a power cut takes the last writes alone, and what is left is whole',
+  { skip },
+  (context) => cutAndCheck(context, { appendFsync: 'everysec', machine: 'everybody', check: () => {} }),
+);
+
+test(
+  'when Redis alone comes back without its last writes, nobody goes on with what it has forgotten',
+  { skip },
+  (context) => cutAndCheck(context, { appendFsync: 'everysec', machine: 'redis', check: () => {} }),
+);

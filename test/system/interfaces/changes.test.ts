@@ -1,0 +1,658 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { SourceEntity } from '../../../src/contract/entity.ts';
+import { formatViewId } from '../../../src/contract/ids.ts';
+import { shownReferencesMax } from '../../../src/contract/limits.ts';
+import { portions } from '../../../src/lib/portions.ts';
+import { until } from '../../support/until.ts';
+import type { Client } from '../support/client.ts';
+import { entityOf } from '../support/data/entities.ts';
+import { EventSource } from '../support/event-source.ts';
+import { FeedCopy, requireOk, type ToldChange } from '../support/feed-copy.ts';
+import { System } from '../support/processes/system.ts';
+import { clientKey, environmentId, siteFiles, sourceId, sourceKey } from '../support/site.ts';
+
+const narrowKey = 'client-key-without-changes';
+const files = siteFiles({
+  schemas: {
+    page: {
+      triggers: { cms: ['page', 'post'] },
+      route: { url: '{url}', handles: ['{p.handle}'] },
+      properties: {
+        title: '{p.title}',
+        group: { type: 'reference', alias: 'group', originId: '{p.group}' },
+      },
+    },
+    section: {
+      triggers: { cms: ['section'] },
+      route: { url: '{url}' },
+      properties: { first: { type: 'reference', alias: 'page', originId: '{p.page}' } },
+    },
+    knot: {
+      triggers: { cms: ['knot'] },
+      route: { handles: ['{originId}'] },
+      properties: {
+        title: '{p.title}',
+        others: {
+          type: 'array',
+          input: '{p.others}',
+          items: { type: 'reference', alias: 'knot', originId: '{item}' },
+        },
+      },
+    },
+    group: {
+      triggers: { cms: ['group'] },
+      route: { handles: ['{originId}'] },
+      properties: {
+        titles: {
+          type: 'array',
+          input: { $lookup: { filter: "type eq 'page' and properties.group eq {originId}" } },
+          items: '{item.p.title}',
+        },
+      },
+    },
+  },
+  settings: {
+    environments: [
+      { id: environmentId, alias: 'production' },
+      { id: 'env-preview', alias: 'preview' },
+    ],
+    environmentClients: [
+      { name: 'website', environment: 'production', domains: ['site'], apiKeys: [clientKey] },
+      {
+        name: 'narrow',
+        environment: 'production',
+        domains: ['site'],
+        scopes: ['delivery', 'routes'],
+        apiKeys: [narrowKey],
+      },
+      { name: 'preview', environment: 'preview', domains: ['site'], apiKeys: ['preview-key'] },
+    ],
+  },
+});
+
+let system: System;
+let clients: readonly [Client, Client];
+
+before(async () => {
+  system = await System.start({ web: 2, workers: 2, jobs: 0, partitions: 4, files });
+  clients = [system.client('web.1', 32), system.client('web.2', 32)];
+});
+after(() => system.stop());
+
+const viewId = (originId: string, alias = 'page') =>
+  formatViewId({ environmentId, sourceId, originId, alias });
+
+/** It stands for all writes before. */
+let lastVersion: string | undefined;
+
+/** @returns the version of the writes */
+async function save(...entities: readonly SourceEntity[]): Promise<string> {
+  const answer = await clients[0].post('/ingest/v2', JSON.parse(JSON.stringify(entities)), {
+    key: sourceKey,
+    headers: { 'X-Service-Force-Type': 'true' },
+  });
+  lastVersion = String(requireOk(answer).headers['x-service-version']);
+  return lastVersion;
+}
+
+async function remove(originId: string): Promise<string> {
+  const answer = await clients[0].delete(`/ingest/v2/${originId}`, { key: sourceKey });
+  lastVersion = String(requireOk(answer).headers['x-service-version']);
+  return lastVersion;
+}
+
+function page(
+  originId: string,
+  title: string,
+  url: string | null,
+  more: Partial<SourceEntity> = {},
+): SourceEntity {
+  return entityOf(originId, 'page', { title, ...more.properties }, { url, ...more });
+}
+
+/** What was told behind an offset, once a version is visible. */
+async function toldSince(
+  since: string,
+  version?: string,
+): Promise<{ changes: ToldChange[]; offset: string; upToDate: boolean }> {
+  const answer = await clients[1].get(`/changes/v1?since=${since}`, {
+    key: clientKey,
+    ...(version === undefined ? {} : { headers: { 'X-Service-Min-Version': version } }),
+  });
+  return requireOk(answer).json;
+}
+
+/** Behind all that was saved. */
+async function now(): Promise<string> {
+  const { changes, offset, upToDate } = await toldSince('now', lastVersion);
+  assert.deepEqual([changes, upToDate], [[], true]);
+  return offset;
+}
+
+function shown({ action, originId, urls, handles, redirects, left }: ToldChange): unknown {
+  return { action, originId, urls, handles, redirects, left };
+}
+
+const nowhere = { urls: [], handles: [], redirects: [] };
+
+test('a copy begins with every view that is there, once, and then hears what changes', async () => {
+  const version = await save(
+    page('a', 'A', '/a', { redirects: ['/old-a'], properties: { handle: 'first' } }),
+    page('b', 'B', null),
+  );
+  await clients[0].get('/changes/v1?since=now', {
+    key: clientKey,
+    headers: { 'X-Service-Min-Version': version },
+  });
+  const copy = new FeedCopy();
+  const told = await copy.catchUp(clients[0], clientKey);
+  assert.deepEqual(told.map(({ originId }) => originId).sort(), ['a', 'b']);
+  const change = told.find(({ originId }) => originId === 'a');
+  const { tags, version: itsVersion, at, ...rest } = change;
+  assert.deepEqual(rest, {
+    id: viewId('a'),
+    alias: 'page',
+    sourceGroup: 'cms',
+    originId: 'a',
+    type: 'page',
+    action: 'set',
+    urls: ['/a'],
+    handles: ['first'],
+    redirects: ['/old-a'],
+    left: nowhere,
+  });
+  assert.ok(tags.length >= 5 && tags.every((tag: string) => /^[\w-]{1,24}$/.test(tag)), tags.join(' '));
+  assert.ok(Math.abs(Date.parse(at) - Date.now()) < 60_000, at);
+  assert.match(itsVersion, /^v1-/);
+  assert.deepEqual(await copy.catchUp(clients[1], clientKey), [], 'nothing changed since');
+});
+
+test('what does not change a view is not told', async () => {
+  await save(page('quiet', 'Quiet', '/quiet'));
+  const offset = await now();
+  const unchanged = await save(page('quiet', 'Quiet', '/quiet'));
+  assert.deepEqual((await toldSince(offset, unchanged)).changes, []);
+  const elsewhere = await save(page('quiet', 'Quiet', '/quiet', { properties: { unused: 1 } }));
+  assert.deepEqual((await toldSince(offset, elsewhere)).changes, [], 'a property that no view has');
+  const ofOtherType = await save({ ...page('quiet', 'Quiet', '/quiet'), type: 'post' });
+  assert.deepEqual((await toldSince(offset, ofOtherType)).changes, [], 'another type of the same bytes');
+  const full = await new FeedCopy().catchUp(clients[0], clientKey);
+  assert.equal(full.find(({ originId }) => originId === 'quiet').type, 'page', 'the type that was told last');
+  const changed = await save({ ...page('quiet', 'Loud', '/quiet'), type: 'post' });
+  assert.deepEqual(
+    (await toldSince(offset, changed)).changes.map(({ originId, type }) => [originId, type]),
+    [['quiet', 'post']],
+  );
+});
+
+test('a read with the version of a change shows it, on every front', async () => {
+  for (let round = 0; round < 15; round += 1) {
+    const offset = await now();
+    await save(page('versioned', `Title ${round}`, `/versioned-${round}`));
+    const answer = await clients[0].get(`/changes/v1?since=${offset}&live=long-poll`, { key: clientKey });
+    const [change] = requireOk(answer).json.changes;
+    assert.deepEqual(change.urls, [`/versioned-${round}`]);
+    const headers = { 'X-Service-Min-Version': change.version };
+    const read = await clients[1].get(`/v2?url=/versioned-${round}`, { key: clientKey, headers });
+    assert.equal(read.json.route.title, `Title ${round}`);
+    const routes = await clients[1].get('/routes/v2', { key: clientKey, headers });
+    assert.ok(routes.json.results.some(({ url }: { url: string }) => url === `/versioned-${round}`));
+  }
+});
+
+test('what a view was served under is told with it for as long as it is remembered', async () => {
+  await save(page('mover', 'Mover', '/one', { redirects: ['/zero'], properties: { handle: 'mover-1' } }));
+  const offset = await now();
+  const moved = await save(
+    page('mover', 'Mover', '/two', { redirects: ['/one'], properties: { handle: 'mover-2' } }),
+  );
+  const { changes } = await toldSince(offset, moved);
+  assert.deepEqual(changes.map(shown), [
+    {
+      action: 'set',
+      originId: 'mover',
+      urls: ['/two'],
+      handles: ['mover-2'],
+      redirects: ['/one'],
+      left: { urls: ['/one'], handles: ['mover-1'], redirects: ['/zero'] },
+    },
+  ]);
+  const later = await now();
+  const retitled = await save(
+    page('mover', 'Moved', '/two', { redirects: ['/one'], properties: { handle: 'mover-2' } }),
+  );
+  const [again] = (await toldSince(later, retitled)).changes;
+  assert.deepEqual(again.left, { urls: ['/one'], handles: ['mover-1'], redirects: ['/zero'] });
+  const back = await save(page('mover', 'Moved', '/one', { properties: { handle: 'mover-1' } }));
+  const [home] = (await toldSince(later, back)).changes;
+  assert.deepEqual(
+    [home.urls, home.left],
+    [['/one'], { urls: ['/two'], handles: ['mover-2'], redirects: ['/one', '/zero'] }],
+  );
+  const gone = await remove('mover');
+  const [removed] = (await toldSince(later, gone)).changes;
+  assert.deepEqual(shown({ ...removed, left: { ...removed.left, urls: removed.left.urls.sort() } }), {
+    action: 'removed',
+    originId: 'mover',
+    ...nowhere,
+    left: { urls: ['/one', '/two'], handles: ['mover-1', 'mover-2'], redirects: ['/one', '/zero'] },
+  });
+});
+
+test('a view that wins or loses a URL because of another is told', async () => {
+  await save(page('early', 'Early', '/contested'));
+  const offset = await now();
+  const taken = await save(page('late', 'Late', '/contested'));
+  const { changes } = await toldSince(offset, taken);
+  assert.deepEqual(
+    changes.map(shown).sort((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b))),
+    [
+      { action: 'set', originId: 'early', ...nowhere, left: { ...nowhere, urls: ['/contested'] } },
+      { action: 'set', originId: 'late', ...nowhere, urls: ['/contested'], left: nowhere },
+    ],
+  );
+  const later = await now();
+  const loserChanged = await save(page('early', 'Earlier', '/contested'));
+  const [loser] = (await toldSince(later, loserChanged)).changes;
+  assert.deepEqual([loser.urls, loser.left.urls], [[], ['/contested']]);
+  const last = await now();
+  const given = await remove('late');
+  const after_ = await toldSince(last, given);
+  assert.deepEqual(
+    after_.changes.map(shown).sort((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b))),
+    [
+      { action: 'removed', originId: 'late', ...nowhere, left: { ...nowhere, urls: ['/contested'] } },
+      { action: 'set', originId: 'early', ...nowhere, urls: ['/contested'], left: nowhere },
+    ],
+  );
+});
+
+test('redirects that a page hides are not served, and were', async () => {
+  const redirecting = (id: string) =>
+    page(id, id, `/${id}`, { redirects: ['/hidden', 'https://x.test/hidden'] });
+  await save(redirecting('r1'));
+  const offset = await now();
+  const hidden = await save(page('hiding', 'Hiding', '/hidden'));
+  const told = (await toldSince(offset, hidden)).changes;
+  const r1 = told.find(({ originId }) => originId === 'r1');
+  assert.deepEqual([r1.redirects, r1.left.redirects.sort()], [[], ['/hidden', 'https://x.test/hidden']]);
+  const later = await now();
+  const shownAgain = await remove('hiding');
+  const back = (await toldSince(later, shownAgain)).changes.find(({ originId }) => originId === 'r1');
+  assert.deepEqual([back.redirects.sort(), back.left], [['/hidden', 'https://x.test/hidden'], nowhere]);
+});
+
+test('a redirect that a page hides, and another then overtakes, is told', async () => {
+  const redirecting = (id: string) => page(id, id, `/${id}`, { redirects: ['https://x.test/over'] });
+  await save(redirecting('o1'));
+  const offset = await now();
+  await save(page('over-page', 'Over', '/over-it', { url: '/over' }));
+  const version = await save(redirecting('o2'));
+  const { changes } = await toldSince(offset, version);
+  const o1 = changes.find(({ originId }) => originId === 'o1');
+  assert.deepEqual([o1?.redirects, o1?.left.redirects], [[], ['https://x.test/over']]);
+});
+
+test('a view that a lookup changes is told, and states in between merge', async () => {
+  await save(entityOf('g', 'group', {}));
+  await save(page('in-g', 'Zero', null, { properties: { group: 'g' } }));
+  const offset = await now();
+  let version = '';
+  for (const title of ['One', 'Two', 'Three']) {
+    version = await save(page('in-g', title, null, { properties: { group: 'g' } }));
+  }
+  const { changes } = await toldSince(offset, version);
+  assert.deepEqual(changes.map(({ originId, alias }) => `${alias} ${originId}`).sort(), [
+    'group g',
+    'page in-g',
+  ]);
+});
+
+test('where else a view is shown is told at any depth, for as long as it is', async () => {
+  await save(
+    entityOf('shown', 'group', {}),
+    page('over', 'Over', '/over', { properties: { group: 'shown', handle: 'over' } }),
+    entityOf('top', 'section', { page: 'over' }, { url: '/top' }),
+    entityOf('round', 'section', { page: 'round' }, { url: '/round' }),
+  );
+  const offset = await now();
+  const expanded = async (version: string, since = offset) => {
+    const headers = { 'X-Service-Min-Version': version };
+    const answer = await clients[1].get(`/changes/v1?since=${since}&expand=shown`, {
+      key: clientKey,
+      headers,
+    });
+    return requireOk(answer).json.changes.find(({ alias }: ToldChange) => alias === 'group');
+  };
+  const titled = await save(
+    page('over', 'Title', '/over', { properties: { group: 'shown', handle: 'over' } }),
+  );
+  const { shownOn, shownOnMore } = await expanded(titled);
+  assert.deepEqual([shownOn.sort(), shownOnMore], [['/over', '/top', 'over'], undefined]);
+  const events = follow(`?since=${offset}&live=sse&expand=shown`);
+  await events.until(() => events.events.at(-1)?.event === 'up-to-date', 'the expanded events');
+  const byEvent = events.events.map(({ data }) => JSON.parse(data)).find(({ alias }) => alias === 'group');
+  assert.deepEqual(byEvent.shownOn.sort(), ['/over', '/top', 'over']);
+  events.close();
+  await save(entityOf('top', 'section', { page: null }, { url: '/top' }));
+  const untitled = await save(
+    page('over', 'Other', '/over', { properties: { group: 'shown', handle: 'over' } }),
+  );
+  assert.deepEqual((await expanded(untitled)).shownOn.sort(), ['/over', 'over']);
+  for (let batch = 0; batch < 30; batch += 1) {
+    const readers = Array.from({ length: 40 }, (_, at) =>
+      page(`r${batch}-${at}`, 'R', `/r/${batch}/${at}`, { properties: { group: 'shown' } }),
+    );
+    await save(...readers);
+  }
+  const later = await now();
+  const last = await save(page('over', 'Last', '/over', { properties: { group: 'shown', handle: 'over' } }));
+  const many = await expanded(last, later);
+  assert.deepEqual([many.shownOn.length, many.shownOnMore], [1000, 202]);
+  assert.equal((await clients[0].get('/changes/v1?expand=all', { key: clientKey })).status, 422);
+});
+
+/** Each refers to all of them, so where one is shown are more references than a page follows. */
+const knots = Array.from({ length: Math.ceil(Math.sqrt(shownReferencesMax)) + 1 }, (_, at) => `knot-${at}`);
+
+test('a page that is much work to expand ends early, and nothing is skipped', async () => {
+  const knot = (originId: string, title: string) => entityOf(originId, 'knot', { title, others: knots });
+  for (const group of portions(knots, 50)) await save(...group.map((originId) => knot(originId, 'One')));
+  const offset = await now();
+  const changed = knots.slice(0, 3);
+  const version = await save(...changed.map((originId) => knot(originId, 'Two')));
+  const told: ToldChange[] = [];
+  const headers = { 'X-Service-Min-Version': version };
+  for (let since = offset, isAll = false; !isAll; ) {
+    const answer = await clients[1].get(`/changes/v1?since=${since}&expand=shown`, {
+      key: clientKey,
+      headers,
+    });
+    const { changes, offset: next, upToDate } = requireOk(answer).json;
+    assert.ok(changes.length <= 1, `${changes.length} changes of one page`);
+    told.push(...changes);
+    [since, isAll] = [next, upToDate];
+  }
+  assert.deepEqual(told.map(({ originId }) => originId).sort(), changed);
+  for (const { shownOn, shownOnMore } of told) {
+    assert.deepEqual([shownOn.length, shownOnMore], [knots.length - 1, undefined]);
+  }
+  const events = follow(`?since=${offset}&live=sse&expand=shown`);
+  await events.until(() => events.events.at(-1)?.event === 'up-to-date', 'the end');
+  assert.equal(events.events.length, changed.length + 1, 'each once');
+  events.close();
+});
+
+test('where a view is shown is found once, from however many offsets it is asked', async () => {
+  const since = await now();
+  const quiet = Array.from({ length: 32 }, (_, at) => page(`quiet-${at}`, 'Q', null));
+  await save(...quiet);
+  await now();
+  const stream = follow(`?since=${since}&live=sse`);
+  await stream.until(() => stream.events.at(-1)?.event === 'up-to-date', 'their offsets');
+  stream.close();
+  const offsets = stream.events.slice(0, -1).map(({ id }) => id);
+  assert.equal(new Set(offsets).size, quiet.length);
+  await save(entityOf('knot-1', 'knot', { title: 'Three', others: knots }));
+  await now();
+  const { client } = await system.store();
+  const sentByRedis = async () =>
+    Number(/total_net_output_bytes:(\d+)/.exec(await client.info('stats'))?.[1]);
+  const expanded = (offset: string) =>
+    clients[1].get(`/changes/v1?since=${offset}&expand=shown`, { key: clientKey });
+  const before = await sentByRedis();
+  await expanded(offsets.at(-1) ?? '');
+  const once = (await sentByRedis()) - before;
+  await save(entityOf('knot-1', 'knot', { title: 'Four', others: knots }));
+  await now();
+  const start = await sentByRedis();
+  const answers = await Promise.all(offsets.map(expanded));
+  const all = (await sentByRedis()) - start;
+  assert.ok(all < 2 * once, `${all} bytes of Redis, ${once} for one`);
+  for (const answer of answers) {
+    const { changes } = requireOk(answer).json;
+    const knot = changes.find(({ originId }: ToldChange) => originId === 'knot-1');
+    assert.equal(knot?.shownOn.length, knots.length - 1);
+  }
+});
+
+test('a view that went and came again within one look is told as it is', async () => {
+  await save(page('phoenix', 'P', '/phoenix'));
+  const offset = await now();
+  await remove('phoenix');
+  await now();
+  const version = await save(page('phoenix', 'P', '/phoenix'));
+  assert.deepEqual((await toldSince(offset, version)).changes.map(shown), [
+    { action: 'set', originId: 'phoenix', ...nowhere, urls: ['/phoenix'], left: nowhere },
+  ]);
+});
+
+test('wrong parameters, offsets and keys are refused', async () => {
+  const ask = (query: string, headers = {}, key = clientKey) =>
+    clients[0].get(`/changes/v1?${query}`, { key, headers });
+  for (const query of ['live=always', 'live=sse&live=sse', 'since=now&since=now']) {
+    assert.equal((await ask(query)).status, 422, query);
+  }
+  assert.equal((await ask('', { 'X-Service-Min-Version': 'nonsense' })).status, 422);
+  const offset = await now();
+  for (const wrong of ['nonsense', '%20', `${offset}x`, offset.slice(1)]) {
+    const answer = await ask(`since=${wrong}`);
+    assert.equal(answer.status, 410, wrong);
+    assert.match(answer.json.message, /since/);
+  }
+  assert.equal((await ask(`since=${offset}`, {}, 'preview-key')).status, 410, 'of another environment');
+  assert.equal((await ask(`since=${offset}`)).status, 200);
+  assert.equal((await ask('', {}, narrowKey)).status, 403);
+  assert.equal((await ask('', {}, 'unknown')).status, 401);
+  assert.equal((await clients[0].get('/changes/v1', { key: sourceKey })).status, 403);
+  const ofEvents = await ask('live=sse', { 'Last-Event-ID': 'nonsense' });
+  assert.equal(ofEvents.status, 410);
+});
+
+test('a long-poll waits for the first change, and takes what is there', async () => {
+  const offset = await now();
+  const waiting = clients[1].get(`/changes/v1?since=${offset}&live=long-poll`, { key: clientKey });
+  await until('the long-poll waits', async () => {
+    const { text } = await system.client('web.2').get('/metrics');
+    return /millrace_feed_followers[^\n]* 1\n/.test(text);
+  });
+  await save(page('polled', 'Polled', '/polled'));
+  const { changes, offset: next, upToDate } = requireOk(await waiting).json;
+  assert.deepEqual([changes.map(({ originId }: ToldChange) => originId), upToDate], [['polled'], true]);
+  assert.deepEqual((await toldSince(next)).changes, []);
+  const again = await clients[0].get(`/changes/v1?since=${offset}&live=long-poll`, { key: clientKey });
+  assert.equal(again.json.changes.length, 1);
+});
+
+test('a long-poll whose client has gone is followed no more', async () => {
+  const offset = await now();
+  const followers = async (count: number) => {
+    const { text } = await system.client('web.2').get('/metrics');
+    return new RegExp(`millrace_feed_followers[^\\n]* ${count}\\n`).test(text);
+  };
+  const client = new AbortController();
+  const polls = Array.from({ length: 20 }, () =>
+    fetch(`${system.url('web.2')}/changes/v1?since=${offset}&live=long-poll`, {
+      headers: { 'X-Api-Key': clientKey },
+      signal: client.signal,
+    }),
+  );
+  const ends = Promise.allSettled(polls);
+  await until('they wait', () => followers(20));
+  client.abort();
+  await ends;
+  // Its time would be over after 30 s.
+  await until('none is followed', () => followers(0), 15_000);
+});
+
+function follow(query: string, headers: Record<string, string> = {}, front = 'web.1'): EventSource {
+  return new EventSource(`${system.url(front)}/changes/v1${query}`, { 'X-Api-Key': clientKey, ...headers });
+}
+
+test('events are told as they happen, and after a broken connection from where it broke', async () => {
+  await save(page('evented', 'One', '/evented'));
+  const offset = await now();
+  const first = follow(`?since=${offset}&live=sse`);
+  await first.until(() => first.events.length > 0, 'the beginning');
+  assert.deepEqual([first.status, first.contentType], [200, 'text/event-stream']);
+  assert.deepEqual(
+    first.events.map(({ event, data }) => [event, data]),
+    [['up-to-date', '{}']],
+  );
+  await save(page('evented', 'Two', '/evented'));
+  await first.until(() => first.events.length >= 3, 'a change');
+  const [, change, end] = first.events;
+  assert.equal(change?.event, 'change');
+  assert.equal(JSON.parse(change?.data ?? '').originId, 'evented');
+  assert.equal(end?.event, 'up-to-date');
+  first.close();
+  await save(page('evented', 'Three', '/evented'), page('evented-2', 'Two', '/evented-2'));
+  const second = follow(
+    `?since=${offset}`,
+    { Accept: 'text/event-stream', 'Last-Event-ID': first.lastId },
+    'web.2',
+  );
+  const told = () => second.events.filter(({ event }) => event === 'change');
+  await second.until(
+    () => second.events.at(-1)?.event === 'up-to-date' && told().length === 2,
+    'both that changed meanwhile',
+  );
+  assert.deepEqual(
+    told()
+      .map(({ data }) => JSON.parse(data).originId)
+      .sort(),
+    ['evented', 'evented-2'],
+  );
+  second.close();
+  const middle = follow('?live=sse', { 'Last-Event-ID': told()[0]?.id ?? '' });
+  await middle.until(() => middle.events.at(-1)?.event === 'up-to-date', 'from the middle');
+  assert.equal(middle.events.length, 2, 'one change and the end');
+  middle.close();
+});
+
+test('a whole copy comes by events too, and a quiet stream shows that it lives', async () => {
+  const many = Array.from({ length: 1200 }, (_, at) =>
+    page(`m${at}`, `M ${at}`, `/m/${at}`, { redirects: [`https://h${at}.test/moved-${at % 2}`] }),
+  );
+  let version = '';
+  for (let at = 0; at < many.length; at += 50) version = await save(...many.slice(at, at + 50));
+  const copy = new FeedCopy();
+  await clients[0].get('/changes/v1?since=now', {
+    key: clientKey,
+    headers: { 'X-Service-Min-Version': version },
+  });
+  const told = await copy.catchUp(clients[0], clientKey);
+  assert.equal(new Set(told.map(({ id }) => id)).size, told.length, 'each once');
+  const events = follow('?live=sse');
+  await events.until(() => events.events.at(-1)?.event === 'up-to-date', 'the copy');
+  const byEvents = new FeedCopy();
+  for (const { event, data } of events.events) if (event === 'change') byEvents.apply(JSON.parse(data));
+  assert.deepEqual(byEvents.sorted(), copy.sorted());
+  assert.equal(events.events.length, told.length + 1, 'each once');
+  const comments = events.comments;
+  await events.until(() => events.comments > comments, 'a comment');
+  await save(page('m0', 'Last', '/m/0'));
+  await events.until(() => events.events.length === told.length + 3, 'it still lives');
+  events.close();
+});
+
+test('a page has no more than its most changes, though entries of the log stand for many', async () => {
+  const since = await now();
+  const version = await save(page('hides-0', 'H', '/moved-0'), page('hides-1', 'H', '/moved-1'));
+  const told = new Set<string>();
+  for (let offset = since, isAll = false; !isAll; ) {
+    const page_ = await toldSince(offset, version);
+    assert.ok(page_.changes.length <= 1000, String(page_.changes.length));
+    for (const { originId } of page_.changes) told.add(originId);
+    [offset, isAll] = [page_.offset, page_.upToDate];
+  }
+  assert.equal(told.size, 1201, 'the pages, and what they hide; m0 redirects no more');
+});
+
+function followAnswer(query: string): EventSource {
+  return new EventSource(`${system.url('web.2')}/v2?${query}`, {
+    'X-Api-Key': clientKey,
+    Accept: 'text/event-stream',
+  });
+}
+
+test('a followed answer comes now, and whenever it becomes another', async () => {
+  await save(
+    entityOf('lived', 'group', {}),
+    page('live', 'One', '/live', { properties: { group: 'lived' } }),
+  );
+  await now();
+  const live = followAnswer('url=/live');
+  const missing = followAnswer('url=/not-yet&handle=lived');
+  for (const one of [live, missing]) await one.until(() => one.events.length === 1, 'the answer');
+  const answer = await clients[1].get('/v2?url=/live', { key: clientKey });
+  assert.deepEqual(live.events[0], { id: String(answer.headers.etag), event: 'answer', data: answer.text });
+  assert.deepEqual(
+    [live.contentType, JSON.parse(missing.events[0]?.data ?? '').meta.status],
+    ['text/event-stream', 404],
+  );
+  await save(page('live', 'One', '/live', { properties: { group: 'lived', unused: 1 } }));
+  await now();
+  await save(page('not-yet', 'Yet', '/not-yet', { properties: { group: 'lived' } }));
+  const last = (one: EventSource) => JSON.parse(one.events.at(-1)?.data ?? '');
+  await missing.until(() => last(missing).route?.title === 'Yet', 'what comes to be there');
+  await live.until(() => last(live).route.group.titles.length === 2, 'what a reference shows');
+  await missing.until(() => last(missing).views.lived.titles.length === 2, 'what a lookup changed');
+  assert.equal(last(live).route.title, 'One');
+  assert.equal(new Set(live.events.map(({ id }) => id)).size, live.events.length, 'each is another');
+  assert.ok(live.events.length <= 3, String(live.events.length));
+  await remove('live');
+  await live.until(() => last(live).meta.status === 404, 'that it went');
+  for (const one of [live, missing]) one.close();
+  const wrong = followAnswer('');
+  await wrong.until(() => wrong.isEnded || wrong.status > 0, 'the refusal').catch(() => {});
+  assert.equal(wrong.status, 422);
+  wrong.close();
+});
+
+test('a follower that does not read is cut off, and others hear on', async () => {
+  const idle = follow('?since=now&live=sse');
+  const reading = follow('?since=now&live=sse');
+  for (const one of [idle, reading]) await one.until(() => one.events.length > 0, 'the beginning');
+  idle.pause();
+  const heard = () => new Set(reading.events.map(({ data }) => JSON.parse(data).urls?.[0])).size;
+  const path = 'x'.repeat(3000);
+  for (let round = 0; round < 60; round += 1) {
+    await save(...Array.from({ length: 40 }, (_, at) => page(`w${at}`, 'W', `/${round}/${at}/${path}`)));
+    const metrics = await clients[0].get('/metrics');
+    if (/millrace_http_streams_cut_off_total[^\n]* 1\n/.test(metrics.text)) break;
+  }
+  const metrics = await clients[0].get('/metrics');
+  assert.match(metrics.text, /millrace_http_streams_cut_off_total[^\n]* 1\n/);
+  assert.match(metrics.text, /millrace_http_streams\{?[^\n]* 1\n/);
+  assert.ok(heard() > 40);
+  reading.close();
+  idle.close();
+});
+
+test('a follower that reads late misses nothing, and hears on', async () => {
+  const path = 'y'.repeat(3000);
+  for (let round = 0; round < 20; round += 1) {
+    await save(...Array.from({ length: 40 }, (_, at) => page(`w${at}`, 'W', `/${path}/${round}/${at}`)));
+  }
+  await now();
+  const late = follow('?live=sse');
+  await late.until(() => late.status === 200, 'the beginning');
+  late.pause();
+  await save(page('w0', 'Late', '/late'));
+  await now();
+  const copy = new FeedCopy();
+  await copy.catchUp(clients[0], clientKey);
+  late.resume();
+  const told = () =>
+    late.events.filter(({ event }) => event === 'change').map(({ data }) => JSON.parse(data));
+  await late.until(() => told().some(({ urls }) => urls[0] === '/late'), 'what came meanwhile');
+  await late.until(() => late.events.at(-1)?.event === 'up-to-date', 'the end');
+  const own = new FeedCopy();
+  for (const change of told()) own.apply(change);
+  assert.deepEqual(own.sorted(), copy.sorted());
+  await save(page('w1', 'Later', '/later'));
+  await late.until(() => told().some(({ urls }) => urls[0] === '/later'), 'what comes next');
+  late.close();
+});

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { createReadStream, existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { createGunzip } from 'node:zlib';
+import type { SourceEntity } from '../../../src/contract/entity.ts';
+import { formatViewId } from '../../../src/contract/ids.ts';
+import type { Json } from '../../../src/contract/json.ts';
+import { readPartitionStates } from '../../../src/store/partitions/partition-state.ts';
+import { waitUntilSettled } from '../../../src/store/partitions/settled.ts';
+import { until } from '../../support/until.ts';
+import type { Client } from '../support/client.ts';
+import { catalogue, catalogueFiles } from '../support/data/debian.ts';
+import { SystemProcess } from '../support/processes/process.ts';
+import { System } from '../support/processes/system.ts';
+import { Random } from '../support/random.ts';
+import { clientKey, environmentId, sourceId, sourceKey } from '../support/site.ts';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const viewsPerRequest = 500;
+const size = { sections: 58, maintainers: 300, sources: 1_100, packages: 1_500 };
+
+let system: System;
+let client: Client;
+let entities: SourceEntity[];
+let file: string;
+
+before(async () => {
+  system = await System.start({
+    web: 2,
+    workers: 2,
+    jobs: 0,
+    partitions: 8,
+    files: catalogueFiles(['acme', 'beta', 'real']),
+  });
+  client = system.client('web.2');
+  entities = catalogue(Random.forTest('import'), size);
+  file = path.join(system.scratchDir, 'catalogue.ndjson');
+  await writeFile(file, entities.map((entity) => `${JSON.stringify(entity)}\n`).join(''));
+});
+after(() => system.stop());
+
+/** The real command, as `npm run import` starts it. */
+function importing(source: string, tenant: string): SystemProcess {
+  const words = [
+    'src/cli/bootstrap.mjs',
+    'import',
+    source,
+    '--key',
+    `${tenant}-${sourceKey}`,
+    '--url',
+    system.url(),
+  ];
+  const command = new SystemProcess('import', () => ({
+    program: process.execPath,
+    words: words.map((word) => (word.startsWith('src/') ? path.join(root, word) : word)),
+    env: system.environment(),
+  }));
+  command.start();
+  return command;
+}
+
+async function imported(source: string, tenant: string): Promise<string> {
+  const command = importing(source, tenant);
+  const { code } = await command.ended();
+  assert.equal(code, 0, command.output);
+  return command.output;
+}
+
+function wholeView({ originId, type, url, originParentId, redirects, properties }: SourceEntity): Json {
+  return { originId, type, url, originParentId, redirects: [...redirects], properties };
+}
+
+async function checkAll(all: readonly SourceEntity[], tenant: string): Promise<void> {
+  const key = `${tenant}-${clientKey}`;
+  for (let at = 0; at < all.length; at += viewsPerRequest) {
+    const portion = all.slice(at, at + viewsPerRequest);
+    const ids = portion.map(({ originId }) => viewId(originId, 'whole'));
+    const { json } = await client.post('/v2', { ids }, { key });
+    for (const entity of portion) {
+      assert.deepEqual(json.views[viewId(entity.originId, 'whole')], wholeView(entity));
+    }
+  }
+}
+
+function viewId(originId: string, alias: string): string {
+  return formatViewId({ environmentId, sourceId, originId, alias });
+}
+
+test('a file is imported by the command, and every view equals its line', async () => {
+  assert.match(await imported(file, 'acme'), new RegExp(`${entities.length} changed, 0 unchanged, 0 failed`));
+  await waitUntilSettled(await system.store());
+  await checkAll(entities, 'acme');
+});
+
+test('pages show what is around an entity, whatever the order of the lines was', async () => {
+  const key = `acme-${clientKey}`;
+  const packages = entities.filter(({ type }) => type === 'package');
+  const maintainers = entities.filter(({ type }) => type === 'maintainer').slice(0, 200);
+  const largest = new Map<string, string[]>();
+  const bySize = [...packages].sort(
+    (a, b) =>
+      Number(b.properties.installedSize) - Number(a.properties.installedSize) ||
+      (a.originId < b.originId ? -1 : 1),
+  );
+  for (const { properties } of bySize) {
+    const maintainer = String(properties.maintainerId);
+    largest.set(maintainer, [...(largest.get(maintainer) ?? []), String(properties.name)].slice(0, 5));
+  }
+  const { json } = await client.post(
+    '/v2',
+    { handles: maintainers.map(({ originId }) => originId) },
+    { key },
+  );
+  for (const { originId, properties } of maintainers) {
+    const expected = { name: properties.name, maintainer: null, largest: largest.get(originId) ?? [] };
+    assert.deepEqual(json.views[originId], expected);
+  }
+  const [some] = packages;
+  assert.ok(some);
+  const { json: page } = await client.get(`/v2?handle=${encodeURIComponent(some.originId)}`, { key });
+  const maintainer = entities.find(({ originId }) => originId === some.properties.maintainerId);
+  assert.equal(page.views[some.originId].maintainer.name, maintainer?.properties.name);
+});
+
+test('the same file again is unchanged throughout and causes no work', async () => {
+  const store = await system.store();
+  const before_ = (await readPartitionStates(store)).map(({ end, commits }) => ({ end, commits }));
+  assert.match(await imported(file, 'acme'), new RegExp(`0 changed, ${entities.length} unchanged, 0 failed`));
+  const after_ = (await readPartitionStates(store)).map(({ end, commits }) => ({ end, commits }));
+  assert.deepEqual(after_, before_, 'no stream has a new entry and no partition a new commit');
+});
+
+test('an import that was killed is simply run again', async () => {
+  const store = await system.store();
+  const beforeEnds = (await readPartitionStates(store)).reduce((sum, { end }) => sum + end, 0);
+  const first = importing(file, 'beta');
+  await until('part of the file is in', async () => {
+    const ends = (await readPartitionStates(store)).reduce((sum, { end }) => sum + end, 0);
+    return ends > beforeEnds + 30;
+  });
+  await first.signal('SIGKILL');
+  const output = await imported(file, 'beta');
+  const [, changed, unchanged] = /([\d,]+) changed, ([\d,]+) unchanged, 0 failed/.exec(output) ?? [];
+  const count = (text = '') => Number(text.replaceAll(',', ''));
+  assert.equal(count(changed) + count(unchanged), entities.length, output);
+  assert.ok(count(unchanged) > 0, output);
+  await waitUntilSettled(store);
+  await checkAll(entities, 'beta');
+});
+
+const realFiles = ['debian-small.ndjson.gz', 'cities.ndjson.gz'].map((name) =>
+  path.join(root, '../shared/data', name),
+);
+const withRealFiles = process.env.MILLRACE_DATA === '1' && realFiles.every((name) => existsSync(name));
+
+for (const real of withRealFiles ? realFiles : []) {
+  test(`${path.basename(real)} is imported, and again without a change`, async () => {
+    const store = await system.store();
+    const all: SourceEntity[] = [];
+    for await (const line of createInterface({ input: createReadStream(real).pipe(createGunzip()) })) {
+      if (line.trim() !== '') all.push(JSON.parse(line) as SourceEntity);
+    }
+    await imported(real, 'real');
+    await waitUntilSettled(store);
+    await checkAll(all, 'real');
+    const ends = (await readPartitionStates(store)).map(({ end }) => end);
+    await imported(real, 'real');
+    assert.deepEqual(
+      (await readPartitionStates(store)).map(({ end }) => end),
+      ends,
+    );
+  });
+}

@@ -1,0 +1,117 @@
+/**
+ * docs/reference/indexes-and-queries.md "Words of a field" line by line, over HTTP: languages, folding and synonyms, and
+ * that a change of them makes the index anew.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Json, JsonObject } from '../../../src/contract/json.ts';
+import type { Answer } from '../support/client.ts';
+import { QueryTenant } from '../support/query-tenant.ts';
+
+const things: Readonly<Record<string, JsonObject>> = {
+  a: { en: 'He runs through the house', fold: 'São Paulo' },
+  b: { en: 'running shoes', fold: 'Sao Tome' },
+  c: { en: 'The run', de: 'Die Häuser', fold: 'Straße' },
+  d: { en: 'of the world', de: 'Haus', fr: 'les chevaux' },
+  e: { plain: 'a tv', fr: 'un cheval' },
+  f: { plain: 'television set', fold: 'Łódź' },
+  g: { plain: 'set of a television' },
+  h: { plain: 'apple phone' },
+  i: { plain: 'iphone' },
+};
+
+function partsWith(more: Readonly<Record<string, JsonObject>>, synonyms: Json) {
+  const names = ['en', 'de', 'fr', 'fold', 'plain'];
+  return {
+    indexes: {
+      things: {
+        triggers: { cms: ['thing'] },
+        properties: Object.fromEntries(names.map((name) => [name, `{p.${name}}`])),
+        index: {
+          fields: Object.fromEntries(names.map((name) => [name, { type: 'text', ...more[name] }])),
+          synonyms,
+        },
+      },
+    },
+  };
+}
+
+const rules = {
+  en: { language: 'en' },
+  de: { language: 'de' },
+  fr: { language: 'fr' },
+  fold: { foldAccents: true },
+};
+const synonyms = [['tv', 'television set'], { from: 'iphone', to: ['apple phone'] }];
+
+const tenant = new QueryTenant('words', partsWith(rules, synonyms), things);
+const ask = (body: JsonObject): Promise<Answer['json']> => tenant.good(body);
+
+/** originIds of what is found without typos, in order. */
+async function found(field: string, value: string, more: JsonObject = {}): Promise<string> {
+  const { results } = await ask({ search: { field, value, fuzziness: 0, ...more } });
+  return results.map(({ _originId }: JsonObject) => _originId).join(' ');
+}
+
+test('a language: words with one stem find each other, whole words first', async () => {
+  assert.equal(await found('en', 'run'), 'c a b');
+  assert.equal(await found('en', 'running'), 'b a c');
+  assert.equal(await found('en', 'houses'), 'a');
+  assert.equal(await found('de', 'Häuser'), 'c d');
+  assert.equal(await found('fr', 'cheval'), 'e d');
+  assert.equal(await found('plain', 'televisions'), '');
+});
+
+test('stop words are left out of a query that has other words; alone they find documents that have them', async () => {
+  assert.equal(await found('en', 'the house'), 'a');
+  assert.equal(await found('en', 'the house', { mode: 'all' }), 'a');
+  assert.equal(await found('en', 'the running shoes', { mode: 'all' }), 'b');
+  assert.equal(await found('en', 'the'), 'a c d');
+  assert.equal(await found('en', 'the', { fuzziness: null }), 'a c d', 'as they are: "He" is no typo of it');
+  assert.equal(await found('plain', 'a phone'), 'e g h', 'without a language no word is a stop word');
+});
+
+test('foldAccents: accents are dropped in documents and queries', async () => {
+  assert.equal(await found('fold', 'sao'), 'a b');
+  assert.equal(await found('fold', 'SÃO tome', { mode: 'all' }), 'b');
+  assert.equal(await found('fold', 'strasse'), 'c');
+  assert.equal(await found('fold', 'straße'), 'c');
+  assert.equal(await found('fold', 'lodz'), 'f');
+  assert.equal(await found('en', 'Çhoes'), '');
+});
+
+test('synonyms: of a list each finds all; several words mean these words next to each other', async () => {
+  assert.equal(await found('plain', 'tv'), 'e f');
+  assert.equal(await found('plain', 'television set', { mode: 'all' }), 'f g e');
+  assert.equal(await found('plain', 'set television', { mode: 'all' }), 'f g');
+  assert.equal(await found('plain', 'iphone'), 'i h');
+  assert.equal(await found('plain', 'apple phone', { mode: 'all' }), 'h');
+});
+
+test('what was found by stem, folding or synonym is highlighted as the whole word it is', async () => {
+  const shown = async (field: string, value: string) => {
+    const { results } = await ask({
+      search: { field, value, fuzziness: 0 },
+      highlight: {},
+      sort: [{ field: '_originId' }],
+    });
+    return results.map(({ _highlights }: { _highlights: JsonObject }) => _highlights[field]);
+  };
+  assert.deepEqual(await shown('en', 'the run'), [
+    'He <em>runs</em> through the house',
+    '<em>running</em> shoes',
+    'The <em>run</em>',
+  ]);
+  assert.deepEqual(await shown('fold', 'sao'), ['<em>São</em> Paulo', '<em>Sao</em> Tome']);
+  assert.deepEqual(await shown('plain', 'tv'), ['a <em>tv</em>', '<em>television</em> <em>set</em>']);
+});
+
+test('a change of them makes the index anew', async () => {
+  await tenant.apply(partsWith({ plain: { foldAccents: true } }, [['tv', 'iphone']]));
+  const deadlineMs = performance.now() + 30_000;
+  while ((await found('plain', 'tv')) !== 'e i')
+    assert.ok(performance.now() < deadlineMs, 'the index follows');
+  assert.equal(await found('en', 'running'), 'b');
+  assert.equal(await found('fold', 'sao'), 'b');
+  assert.equal(await found('plain', 'apple'), 'h');
+});

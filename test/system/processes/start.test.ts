@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import { runCommand, temporaryFolder } from '../../cli/support/command.ts';
+import { Platform } from '../../cli/support/platform.ts';
+import { isAlive } from '../../support/is-alive.ts';
+import { until } from '../../support/until.ts';
+
+const sourceKey = 'source-atlas-demo';
+const environmentKey = 'environment-atlas-demo';
+
+const continent = {
+  originId: 'continent-XX',
+  type: 'continent',
+  url: '/atlantis',
+  properties: { code: 'XX', name: 'Atlantis', countryIds: [] },
+};
+
+async function ingest(url: string): Promise<string> {
+  const response = await fetch(`${url}/ingest/v2`, {
+    method: 'POST',
+    headers: { 'X-Api-Key': sourceKey, 'Content-Type': 'application/json' },
+    body: JSON.stringify([continent]),
+  });
+  assert.equal(response.status, 200);
+  return response.headers.get('X-Service-Version') ?? '';
+}
+
+async function deliver(url: string, version = ''): Promise<unknown> {
+  const response = await fetch(`${url}/v2?url=/atlantis`, {
+    headers: { 'X-Api-Key': environmentKey, ...(version !== '' && { 'X-Service-Min-Version': version }) },
+  });
+  assert.equal(response.status, 200);
+  return JSON.parse(await response.text()).route;
+}
+
+/** Every process of an `npm start`, however deep; `/proc`, because a small system has no `ps`. */
+function descendants(pid: number): number[] {
+  const children = readdirSync('/proc')
+    .filter((entry) => /^\d+$/.test(entry) && parentOf(entry) === pid)
+    .map(Number);
+  return children.flatMap((child) => [child, ...descendants(child)]);
+}
+
+function parentOf(pid: string): number | null {
+  try {
+    // The name in parentheses may hold anything; the state and the parent's id follow the last one.
+    return Number(/.*\) \S (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1]);
+  } catch {
+    return null;
+  }
+}
+
+test('what was ingested is served, and still is after Ctrl-C and another start', async (context) => {
+  const dataDir = await temporaryFolder(context);
+  const first = await Platform.start(context, { DATA_DIR: dataDir });
+  await first.ready();
+  assert.deepEqual(await deliver(first.url, await ingest(first.url)), {
+    code: 'XX',
+    name: 'Atlantis',
+    url: '/atlantis',
+    countries: [],
+  });
+  const started = descendants(first.process.pid ?? 0);
+  assert.ok(started.length >= 4, 'web, worker, jobs and redis');
+  assert.equal(await first.stop(), 0);
+  await until('the last helper process of the compiler is gone too', () => !started.some(isAlive));
+
+  const second = await Platform.start(context, { DATA_DIR: dataDir });
+  await second.ready();
+  assert.deepEqual(await deliver(second.url), {
+    code: 'XX',
+    name: 'Atlantis',
+    url: '/atlantis',
+    countries: [],
+  });
+  await second.stop();
+});
+
+test('when npm start itself is killed, nothing of it stays, and the next start has all data', async (context) => {
+  const dataDir = await temporaryFolder(context);
+  const first = await Platform.start(context, { DATA_DIR: dataDir });
+  await first.ready();
+  await deliver(first.url, await ingest(first.url));
+  const started = descendants(first.process.pid ?? 0);
+  first.process.kill('SIGKILL');
+  await until('everything is gone', () => !started.some(isAlive));
+  const second = await Platform.start(context, { DATA_DIR: dataDir });
+  await second.ready();
+  assert.ok(await deliver(second.url));
+  await second.stop();
+});
+
+test('a signal that npm alone gets, as from a service manager, stops everything', async (context) => {
+  const platform = await Platform.start(context, {}, ['npm', 'start']);
+  await platform.ready();
+  const started = descendants(platform.process.pid ?? 0);
+  platform.process.kill('SIGTERM');
+  await platform.ended;
+  await until('everything is gone', () => !started.some(isAlive));
+});
+
+test('a platform of two fronts serves, is imported into and reads its configuration again', async (context) => {
+  const platform = await Platform.start(context, { WEB: '2' });
+  await platform.ready();
+
+  await context.test('two fronts share the port', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        fetch(`${platform.url}/health/live`, { headers: { Connection: 'close' } }),
+      ),
+    );
+    assert.ok(answers.every((answer) => answer.status === 200));
+  });
+
+  await context.test(
+    'a file is imported into a running platform, and again without a change',
+    async (part) => {
+      const file = `${await temporaryFolder(part)}/places.ndjson`;
+      const lines = Array.from({ length: 500 }, (_, index) =>
+        JSON.stringify({
+          originId: `r${index}`,
+          type: 'region',
+          properties: { code: `R${index}`, name: `Region ${index}` },
+        }),
+      );
+      await writeFile(file, lines.join('\n'));
+      const words = [file, '--key', sourceKey, '--url', platform.url];
+      assert.match((await runCommand('import', words)).stderr, /500 changed, 0 unchanged, 0 failed/);
+      assert.match((await runCommand('import', words)).stderr, /0 changed, 500 unchanged, 0 failed/);
+    },
+  );
+
+  await context.test('SIGHUP reads the configuration again without a restart', async () => {
+    platform.process.kill('SIGHUP');
+    await until('it is told', () =>
+      platform.output.includes('the configuration was read again and is active'),
+    );
+  });
+  await platform.stop();
+});

@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ViewRef } from '../../../src/contract/ids.ts';
+import type { Json } from '../../../src/contract/json.ts';
+import { type Client, NoAnswerError } from '../support/client.ts';
+import { viewDifferences } from '../support/compare.ts';
+import { Ledger, untilVisible } from '../support/ledger.ts';
+import { System } from '../support/processes/system.ts';
+import { Random, testSeconds } from '../support/random.ts';
+import {
+  claimDifferences,
+  itemDifferences,
+  routeDifferences,
+  typeDifferences,
+} from '../support/tenant/compare.ts';
+import { environments, RandomTenant } from '../support/tenant/random.ts';
+import { differencesFoundByVerify } from '../support/verify.ts';
+
+const entitiesPerSource = 30;
+const writers = 3;
+const roundMs = 5_000;
+
+/** A tenant with the books of its sources. */
+interface Site {
+  readonly tenant: RandomTenant;
+  readonly ledgers: readonly Ledger[];
+}
+
+function siteOf(alias: string, random: Random): Site {
+  const tenant = new RandomTenant(alias, random);
+  return {
+    tenant,
+    ledgers: tenant.sources.map(({ id, key }) => new Ledger({ key, sourceId: id })),
+  };
+}
+
+function filesOf(sites: readonly Site[]): Record<string, Json> {
+  return Object.assign({}, ...sites.map(({ tenant }) => tenant.files()));
+}
+
+function worldOf({ ledgers }: Site) {
+  return new Map(ledgers.map((ledger) => [ledger.sourceId, ledger.entities()]));
+}
+
+const originIds = Array.from({ length: entitiesPerSource }, (_, number) => `e${number}`);
+
+function targetsOf({ tenant }: Site): ViewRef[] {
+  return environments.flatMap(({ id: environmentId }) =>
+    tenant.sources.flatMap(({ id: sourceId }) =>
+      originIds.flatMap((originId) =>
+        tenant.aliases.map((alias) => ({ environmentId, sourceId, originId, alias })),
+      ),
+    ),
+  );
+}
+
+class Round {
+  #isGoingOn = true;
+  readonly #work: Promise<void>[];
+
+  constructor(
+    private readonly random: Random,
+    private readonly system: System,
+    private readonly sites: readonly Site[],
+    private readonly clients: readonly Client[],
+  ) {
+    this.#work = [
+      ...Array.from({ length: writers }, (_, writer) => this.#write(writer)),
+      this.#read(),
+      this.#kill(),
+    ];
+  }
+
+  /** Ends it: no more writes, and everything that was killed runs again. */
+  async end(): Promise<void> {
+    this.#isGoingOn = false;
+    await Promise.all(this.#work);
+  }
+
+  /** Each writer has entities of its own, and waits for each answer, so that the order of their states is known. */
+  async #write(writer: number): Promise<void> {
+    const { random } = this;
+    const own = originIds.filter((_, index) => index % writers === writer);
+    while (this.#isGoingOn) {
+      const { tenant, ledgers } = random.pick(this.sites);
+      const ledger = random.pick(ledgers);
+      const chosen = random.shuffled(own).slice(0, random.between(1, 6));
+      const states = chosen.map((originId) => this.#changed(tenant, ledger, originId));
+      const isDelete = random.chance(0.2);
+      const send = (client: Client) =>
+        isDelete ? ledger.delete(client, chosen) : ledger.save(client, states);
+      // A front may be killed; whoever gets no answer asks again, and then knows what is stored.
+      while (!(await send(random.pick(this.clients)))) await sleep(100);
+      await sleep(random.below(60));
+    }
+  }
+
+  /** Most changes touch one thing; a whole new state may change the type. */
+  #changed(tenant: RandomTenant, ledger: Ledger, originId: string) {
+    const { random } = this;
+    const [known] = ledger.possible(originId);
+    const state = tenant.randomEntity(originId, random);
+    if (!known || random.chance(0.35)) return state;
+    const field = random.pick(['properties', 'url', 'originParentId', 'redirects'] as const);
+    if (field !== 'properties') return { ...known, [field]: state[field] };
+    const name = random.pick(['name', 'group', 'rank', 'tags', 'next', 'note']);
+    const { [name]: _gone, ...others } = known.properties;
+    const value = state.properties[name];
+    return { ...known, properties: value === undefined ? others : { ...others, [name]: value } };
+  }
+
+  /** Fills the caches of the fronts, so that what is stale in them would show. */
+  async #read(): Promise<void> {
+    const { random } = this;
+    const targets = this.sites.map(targetsOf);
+    while (this.#isGoingOn) {
+      const index = random.below(this.sites.length);
+      const { environmentId } = random.pick(targets[index] ?? []);
+      const views = random
+        .shuffled(targets[index] ?? [])
+        .filter((one) => one.environmentId === environmentId);
+      const key = this.sites[index]?.tenant.clientKey(environmentId) ?? '';
+      const client = random.pick(this.clients);
+      try {
+        await viewDifferences(client, key, views.slice(0, 20), { treeOf: () => null });
+        await client.get(`/v2?url=/pages/${random.below(20)}&handle=n1`, { key });
+      } catch (error) {
+        if (!(error instanceof NoAnswerError)) throw error;
+        await sleep(50);
+      }
+    }
+  }
+
+  async #kill(): Promise<void> {
+    const { random, system } = this;
+    for (;;) {
+      await this.#pause(random.between(500, 4_000));
+      if (!this.#isGoingOn) return;
+      const worker = random.pick(system.workers);
+      const lot = random.below(10);
+      if (lot < 2) {
+        await system.kill(worker, 'SIGSTOP');
+        await this.#pause(random.between(4_000, 7_000));
+        await system.kill(worker, 'SIGCONT');
+        continue;
+      }
+      const name = lot < 7 ? worker : random.pick(['jobs.1', ...system.fronts]);
+      await system.kill(name, random.chance(0.7) ? 'SIGKILL' : 'SIGTERM');
+      await this.#pause(random.between(0, 1_500));
+      await system.restart(name);
+    }
+  }
+
+  async #pause(ms: number): Promise<void> {
+    const endMs = performance.now() + ms;
+    while (this.#isGoingOn && performance.now() < endMs) await sleep(50);
+  }
+}
+
+test('everything equals a naive computation whenever writes and edits of schemas come to rest', async (context) => {
+  const random = Random.forTest('truth');
+  const sites = [siteOf('north', random), siteOf('south', random)];
+  const system = await System.start({ web: 2, workers: 2, jobs: 1, partitions: 8, files: filesOf(sites) });
+  context.after(() => system.stop());
+  const clients = system.fronts.map((name) => system.client(name));
+  const endMs = performance.now() + testSeconds(20) * 1_000;
+  for (let round = 1; round === 1 || performance.now() < endMs; round += 1) {
+    const edits: string[] = [];
+    const going = new Round(random, system, sites, clients);
+    let generation: number | null = null;
+    try {
+      await sleep(random.below(roundMs));
+      if (round % 2 === 0) {
+        for (let edit = random.between(1, 3); edit > 0; edit -= 1) {
+          const { tenant } = random.pick(sites);
+          edits.push(`${tenant.alias}: ${tenant.edit()}`);
+        }
+        generation = await system.publish(filesOf(sites));
+      }
+      await sleep(random.below(roundMs));
+    } finally {
+      await going.end();
+    }
+    await system.ready();
+    if (generation !== null) await system.rebuilt(generation);
+    const differences: string[] = [];
+    for (const site of sites) {
+      const keys = environments.map(({ id }) => site.tenant.clientKey(id));
+      const versions = site.ledgers.flatMap((ledger) => ledger.takeVersions());
+      for (const client of clients) await untilVisible(client, keys[0] ?? '', versions);
+      differences.push(...(await siteDifferences(site, clients)));
+    }
+    const about = `round ${round}${edits.length > 0 ? `, after ${edits.join(', ')}` : ''}`;
+    const found = await differencesFoundByVerify(system);
+    assert.deepEqual({ differences, found }, { differences: [], found: [] }, `seed ${random.seed}, ${about}`);
+    context.diagnostic(
+      `${about}: ${sites.flatMap(({ ledgers }) => ledgers).reduce((sum, { answered }) => sum + answered, 0)} writes`,
+    );
+  }
+});
+
+async function siteDifferences(site: Site, clients: readonly Client[]): Promise<string[]> {
+  const { tenant } = site;
+  const expected = tenant.expected(worldOf(site));
+  const targets = targetsOf(site);
+  const differences: string[] = [];
+  for (const [index, client] of clients.entries()) {
+    for (const { id } of environments) {
+      const access = { client, key: tenant.clientKey(id), environmentId: id };
+      const views = targets.filter(({ environmentId }) => environmentId === id);
+      const found = [
+        ...(await viewDifferences(client, access.key, views, expected)),
+        ...(await claimDifferences(access, expected)),
+        ...(await routeDifferences(access, expected)),
+        ...(tenant.hasIndex ? await itemDifferences(access, expected) : []),
+        ...(tenant.isAutoIndexed ? await typeDifferences(access, expected) : []),
+      ];
+      differences.push(...found.map((text) => `${tenant.alias} at front ${index + 1}: ${text}`));
+    }
+  }
+  return differences;
+}
