@@ -1,7 +1,7 @@
 /**
  * Compiles TypeScript with esbuild, the compiler in tsx, by its documented options alone. This is a fast path: tsx runs
  * the same files, but has esbuild name every function again, and then queries that filter and sort run at 0.85 of their rate
- * (bench/README.md, "Fast paths").
+ * (bench/README.md "Fast paths").
  */
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';

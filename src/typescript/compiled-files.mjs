@@ -1,6 +1,6 @@
 /**
  * Keeps compiled code in files, so that a later process starts no compiler. This is a fast path: without it `npm start`
- * takes 1.56 times as long until it is ready (bench/README.md, "Fast paths").
+ * takes 1.56 times as long until it is ready (bench/README.md "Fast paths").
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';

@@ -1,7 +1,7 @@
 /**
  * A package in CommonJS as a module that asks for it by `require`, and names what it exports. Node itself looks for those
  * names in the text of each file of the package, with a parser in JavaScript. This is a fast path: without it a platform
- * takes 1.14 times the processor time until it is ready (bench/README.md, "Fast paths").
+ * takes 1.14 times the processor time until it is ready (bench/README.md "Fast paths").
  */
 import { createRequire } from 'node:module';
 import { types } from 'node:util';

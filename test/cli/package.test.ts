@@ -204,5 +204,11 @@ test('the package holds what it is run from, and nothing of development', async 
   const [{ files }]: [{ files: { path: string }[] }] = JSON.parse(stdout);
   const folders = new Set(files.map(({ path: file }) => file.split('/')[0]));
   assert.ok(folders.has('src') && folders.has('workers') && folders.has('docs'));
-  for (const name of ['test', 'bench', 'node_modules']) assert.ok(!folders.has(name), name);
+  for (const name of ['test', 'node_modules']) assert.ok(!folders.has(name), name);
+  const ofBench = files.map(({ path: file }) => file).filter((file) => file.startsWith('bench/'));
+  assert.deepEqual(
+    ofBench.filter((file) => !/\.(?:md|svg)$/.test(file)),
+    [],
+    'figures, and not what measures them',
+  );
 });

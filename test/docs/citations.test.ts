@@ -10,7 +10,7 @@ const folders = ['src', 'test', 'bench', 'workers', 'config'];
 const leftOut = path.join('test', 'docs');
 /** A page, and a heading of it in quotes, which may stand on the next line of the comment. */
 const citationPattern =
-  /((?:docs\/[\w/-]+|README|ARCHITECTURE|CHANGELOG)\.md)(?:(?: |\s*\n\s*(?:\*|--)\s*)"([^"\n]+)")?/g;
+  /((?:docs\/[\w/-]+|bench\/README|README|ARCHITECTURE|CHANGELOG)\.md)(?:(?: |\s*\n\s*(?:\*|--)\s*)"([^"\n]+)")?/g;
 /** Papers that are not in this repository. */
 const elsewherePattern = /\b(?:contract|specification),? (?:end of )?(?:sections?|endpoints?|") ?\w*/gi;
 

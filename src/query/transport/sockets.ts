@@ -1,7 +1,7 @@
 /**
  * Requests and replies over sockets of the file system, between the fronts and workers of a machine: a front's connections, a
  * worker's end, and the frames between them. This is a fast path: through Redis a message is written and read three times
- * each way. Its figure stands in `bench/README.md`, "Fast paths".
+ * each way. Its figure: bench/README.md "Fast paths".
  */
 import { once } from 'node:events';
 import { createConnection, createServer, type Server, type Socket } from 'node:net';
