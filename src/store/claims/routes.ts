@@ -67,7 +67,7 @@ async function visiblePage(
     entries.push(...(await routeEntries(store, scope, urls)));
     const last = urls.at(-1);
     if (entries.length > request.limit || last === undefined || urls.length <= request.limit) return entries;
-    rest = { ...rest, [request.direction === 'ascending' ? 'after' : 'before']: last };
+    rest = behind(rest, last);
   }
 }
 
@@ -87,22 +87,29 @@ async function listedUrls(store: Store, scope: RouteScope, request: RoutePageReq
 
 /**
  * A page of all lists together. They have about as many of its texts each, so each is first asked for little more than its
- * share, and for the whole page only if that was not enough.
+ * share, then for as many again for as long as its last text stands before the last one of the page. So a page never holds
+ * much more than its own texts, however long these are.
  */
 async function pageOfAll(store: Store, lists: readonly string[], page: ListPage): Promise<Buffer[]> {
   const compare = comparing(page);
-  const share = Math.ceil((1.5 * page.limit) / lists.length) + 8;
-  for (let limit = Math.min(share, page.limit); ; limit = page.limit) {
-    const found = await Promise.all(lists.map((list) => readListPage(store, list, { ...page, limit })));
-    const texts = found.flat().sort(compare).slice(0, page.limit);
+  const limit = Math.min(Math.ceil((1.5 * page.limit) / lists.length) + 8, page.limit);
+  let texts: Buffer[] = [];
+  let open = lists.map((list) => ({ list, part: { ...page, limit } }));
+  while (open.length > 0) {
+    const found = await Promise.all(open.map(({ list, part }) => readListPage(store, list, part)));
+    texts = [...texts, ...found.flat()].sort(compare).slice(0, page.limit);
     const last = texts[page.limit - 1];
-    // A list that was cut may have texts behind its last one that belong before the page's last one.
-    const isCutShort = (of: readonly Buffer[]) => {
-      const end = of[limit - 1];
-      return end !== undefined && (last === undefined || compare(end, last) < 0);
-    };
-    if (limit === page.limit || !found.some(isCutShort)) return texts;
+    open = open.flatMap(({ list, part }, at) => {
+      const end = found[at]?.[limit - 1];
+      if (end === undefined || (last !== undefined && compare(end, last) >= 0)) return [];
+      return [{ list, part: behind(part, String(end)) }];
+    });
   }
+  return texts;
+}
+
+function behind<Page extends Pick<ListPage, 'direction'>>(page: Page, text: string): Page {
+  return { ...page, [page.direction === 'ascending' ? 'after' : 'before']: text };
 }
 
 function comparing({ direction }: Pick<ListPage, 'direction'>): (a: Buffer, b: Buffer) => number {

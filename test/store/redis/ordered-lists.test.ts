@@ -23,6 +23,7 @@ const announcement = { checkpoint: 0, pendingRebuilds: new Map(), downstream: []
 /** As `scripts/parts/ordered-lists.lua` has them. */
 const leafMax = 128;
 const smallLeaf = 32;
+const longText = 512;
 
 interface Owned {
   readonly store: Store;
@@ -99,15 +100,26 @@ function naivePage(ordered: readonly string[], { direction, after, before, limit
   return (direction === 'ascending' ? found : found.reverse()).slice(0, limit);
 }
 
+function isLong(text: string): boolean {
+  return Buffer.byteLength(text) > longText;
+}
+
 /** What `scripts/parts/ordered-lists.lua` says of leaves. */
 async function checkLeaves({ store }: Owned, list: string, ordered: readonly string[]): Promise<void> {
   const leaves = await leavesOf(store.client, list);
   const sizes = [...leaves.values()].map(({ length }) => length);
   assert.deepEqual([...leaves.values()].flatMap(inOrder), ordered, 'each text is in the leaf of its bound');
   assert.ok(Math.max(0, ...sizes) <= leafMax && !sizes.includes(0), `sizes of leaves: ${sizes}`);
+  const longs = [...leaves.values()].map((texts) => texts.filter(isLong).length);
+  assert.ok(Math.max(0, ...longs) <= 1, 'a leaf has one long text at most');
+  assert.equal((await store.client.keys('*:leaf:*')).length, leaves.size, 'no leaf is forgotten');
+}
+
+/** Holds of lists that had no long text, which cuts leaves at any place. */
+async function checkSizes({ store }: Owned, list: string): Promise<void> {
+  const sizes = [...(await leavesOf(store.client, list)).values()].map(({ length }) => length);
   const small = sizes.filter((size, at) => size <= smallLeaf && (sizes[at + 1] ?? leafMax) <= smallLeaf);
   assert.deepEqual(small, [], `no two small leaves are neighbours: ${sizes}`);
-  assert.equal((await store.client.keys('*:leaf:*')).length, leaves.size, 'no leaf is forgotten');
 }
 
 async function readAll(store: Store, list: string): Promise<string[]> {
@@ -127,12 +139,15 @@ test('a list has what a naive set has, in the same order, and its length', async
       fc.array(page),
       async (steps, pages) => {
         const naive = new Set<string>();
+        let hadLong = false;
         for (const { change, texts } of steps) {
           const asked = change === 'new' ? new Set(texts.filter((text) => !naive.has(text))) : texts;
           await write(all, list, { change, texts: [...asked] });
           for (const text of asked) change === 'removed' ? naive.delete(text) : naive.add(text);
           const ordered = inOrder([...naive]);
           await checkLeaves(all, list, ordered);
+          hadLong ||= [...asked].some(isLong);
+          if (!hadLong) await checkSizes(all, list);
           assert.deepEqual(await listLengths(store, lease.tag, [list]), [naive.size]);
           leavesMax = Math.max(leavesMax, await store.client.zcard(list));
         }
@@ -165,7 +180,28 @@ test('a list that shrinks text by text keeps no row of nearly empty leaves', asy
   await write(all, list, { change: 'new', texts });
   for (let left = texts; left.length > 0; left = left.slice(10)) {
     await checkLeaves(all, list, inOrder(left));
+    await checkSizes(all, list);
     await write(all, list, { change: 'removed', texts: left.slice(0, 10) });
+  }
+});
+
+test('long texts are never read beside each other, in whatever order they came', async () => {
+  for (const direction of ['up', 'down', 'mixed'] as const) {
+    const all = await owned();
+    const list = keys.directory(all.lease.tag, 'acme', 'src', 'page');
+    const number = (at: number) => ({ up: at, down: 999 - at, mixed: (at * 7919) % 1000 })[direction];
+    const texts = Array.from({ length: 300 }, (_, at) => {
+      const name = String(number(at)).padStart(4, '0');
+      return at % 3 === 0 ? name : `${name}${'x'.repeat(16_000)}`;
+    });
+    await write(all, list, { change: 'new', texts });
+    await checkLeaves(all, list, inOrder(texts));
+    const before = await bytesSent(all.store);
+    await readListPage(all.store, list, { direction: 'ascending', after: '0005', limit: 5 });
+    const bytes = (await bytesSent(all.store)) - before;
+    assert.ok(bytes < (5 + 3) * 17_000, `${direction}: ${bytes} bytes`);
+    await write(all, list, { change: 'removed', texts });
+    assert.deepEqual(await all.store.client.keys('*:acme:*'), []);
   }
 });
 

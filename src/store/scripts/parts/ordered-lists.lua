@@ -7,6 +7,9 @@
 -- Nearly all time here is that of calls of Redis: a text costs two, and a number in a call costs more than a text.
 
 local leafMax = 128
+-- Bytes. A leaf has at most one text that is longer. So a leaf, which is read as a whole, is small whatever its texts: one of
+-- the longest URLs and 127 such texts have 81 KB.
+local longText = 512
 -- A leaf that has shrunk to so many texts becomes one with a neighbour that has no more. So of two neighbours one is larger.
 local smallLeaf = 32
 
@@ -29,16 +32,38 @@ local function has(list, text)
   return bound and redis.call('LPOS', list.leaves .. bound, text) and true or false
 end
 
--- The upper half of a leaf's texts moves to a leaf of its own. With STORE, SORT compares bytes; without, it goes by the
--- locale, too.
-local function split(list, bound)
-  local leaf, half = list.leaves .. bound, leafMax / 2
+-- Orders the texts of a leaf. With STORE, SORT compares bytes; without, it goes by the locale, too.
+local function order(leaf)
   redis.call('SORT', leaf, 'ALPHA', 'STORE', leaf)
-  local upper = redis.call('LINDEX', leaf, half)
+end
+
+-- The texts of an ordered leaf from a place on, which is not the first, move to a leaf of their own.
+local function cut(list, bound, place)
+  local leaf = list.leaves .. bound
+  local upper = redis.call('LINDEX', leaf, place)
   redis.call('COPY', leaf, list.leaves .. upper)
-  redis.call('LTRIM', leaf, 0, half - 1)
-  redis.call('LTRIM', list.leaves .. upper, half, -1)
+  redis.call('LTRIM', leaf, 0, place - 1)
+  redis.call('LTRIM', list.leaves .. upper, place, -1)
   redis.call('ZADD', list.key, '0', upper)
+end
+
+local function split(list, bound)
+  order(list.leaves .. bound)
+  cut(list, bound, leafMax / 2)
+end
+
+-- Long texts of a leaf begin leaves of their own, but for one that is the first there. Returns whether there were any.
+local function part(list, bound)
+  local leaf, isCut = list.leaves .. bound, false
+  order(leaf)
+  local texts = redis.call('LRANGE', leaf, 0, -1)
+  for place = #texts, 2, -1 do
+    if #texts[place] > longText then
+      cut(list, bound, place - 1)
+      isCut = true
+    end
+  end
+  return isCut
 end
 
 -- Puts a text into a list that does not have it. To look for it would cost half as much again. If damage has left it there,
@@ -49,31 +74,39 @@ local function put(list, text)
     bound = ''
     redis.call('ZADD', list.key, '0', bound)
   end
-  if redis.call('RPUSH', list.leaves .. bound, text) > leafMax then split(list, bound) end
+  local size = redis.call('RPUSH', list.leaves .. bound, text)
+  local isCut = #text > longText and part(list, bound)
+  if size > leafMax and not isCut then split(list, bound) end
 end
 
--- Two neighbours become one leaf.
+local function hasLong(texts)
+  for _, text in ipairs(texts) do
+    if #text > longText then return true end
+  end
+  return false
+end
+
+-- Two neighbours become one leaf, if both are small and the upper one has no long text, or if one has none at all. Returns
+-- whether they did.
 local function join(list, lower, upper)
+  if not lower or not upper then return false end
+  local size, sizeOfUpper = redis.call('LLEN', list.leaves .. lower), redis.call('LLEN', list.leaves .. upper)
+  local isOneEmpty = size == 0 or sizeOfUpper == 0
+  if not isOneEmpty and math.max(size, sizeOfUpper) > smallLeaf then return false end
   local texts = redis.call('LRANGE', list.leaves .. upper, 0, -1)
+  if not isOneEmpty and hasLong(texts) then return false end
   if #texts > 0 then redis.call('RPUSH', list.leaves .. lower, unpack(texts)) end
   redis.call('DEL', list.leaves .. upper)
   redis.call('ZREM', list.key, upper)
+  return true
 end
 
 -- A leaf has become small, or empty: then it goes, whatever stands beside it.
 local function shrink(list, bound, size)
   local lower = redis.call('ZREVRANGEBYLEX', list.key, '(' .. bound, '-', 'LIMIT', '0', '1')[1]
   local upper = redis.call('ZRANGEBYLEX', list.key, '(' .. bound, '+', 'LIMIT', '0', '1')[1]
-  local function takes(neighbour)
-    return neighbour and (size == 0 or redis.call('LLEN', list.leaves .. neighbour) <= smallLeaf)
-  end
-  if takes(lower) then
-    join(list, lower, bound)
-  elseif takes(upper) then
-    join(list, bound, upper)
-  elseif size == 0 then
-    redis.call('ZREM', list.key, bound)
-  end
+  if join(list, lower, bound) or join(list, bound, upper) or size > 0 then return end
+  redis.call('ZREM', list.key, bound)
 end
 
 -- Returns how often the text was there, which is once.
