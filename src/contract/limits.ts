@@ -161,6 +161,8 @@ export const slowReaderMs = 10_000;
 export const bodilessAnswersPerConnection = 1000;
 /** How long requests are answered in one turn of the event loop; further answers wait for the next turn. */
 export const requestTurnMsMax = 50;
+/** Long work goes on for so long at once, then lets other work of its process go first. Searches and snapshots have less. */
+export const sliceMs = 10;
 /** Requests of a turn between two looks at the clock. */
 export const requestsPerLook = 64;
 /** Requests without a known key that one front takes from one address in a second. */

@@ -3,7 +3,7 @@
  * what is behind it, and every change is read and written once for all (docs/design/changes.md "Followers").
  */
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import { changesPageMax } from '../contract/limits.ts';
+import { changesPageMax, sliceMs } from '../contract/limits.ts';
 import { groupBy } from '../lib/group-by.ts';
 import { SharedReads } from '../lib/shared-reads.ts';
 import { Batch } from './batch.ts';
@@ -37,8 +37,6 @@ export type Since = 'beginning' | 'now' | Position;
 /** Commits that come shortly one after another are read together: the first at once, the others not sooner than this. */
 const gatherMs = 5;
 const retryMs = 200;
-/** Longest time for which followers are told without letting other work of the process run. */
-const sliceMs = 10;
 /** Who follows already hears of a change though others go on joining for longer than this. */
 const joiningMs = 50;
 

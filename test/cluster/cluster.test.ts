@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { waitUntilSettled } from '../../src/store/partitions/settled.ts';
 import { until } from '../support/until.ts';
 import { type Client, NoAnswerError } from '../system/support/client.ts';
@@ -85,7 +84,7 @@ test('the platform works on a cluster, and goes on by itself after a master is k
   const lookingEnd = new AbortController();
   const looking = keepLooking(client, lookingEnd.signal);
   try {
-    await sleep(1_000);
+    await until('writing goes on', () => writing.answers.length >= 20);
     const victim = await cluster.ownerOf(slot);
     await victim.process.signal('SIGKILL');
     const killedMs = performance.now();
@@ -100,7 +99,8 @@ test('the platform works on a cluster, and goes on by itself after a master is k
     tell('a write is acknowledged');
     await system.ready(recoveryMs - (performance.now() - failedOverMs));
     tell('ready');
-    await sleep(1_000);
+    const answered = writing.answers.length;
+    await until('writing goes on', () => writing.answers.length >= answered + 20);
   } finally {
     await writing.stop();
     lookingEnd.abort();

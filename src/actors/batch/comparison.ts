@@ -1,4 +1,5 @@
 /** Compares the outputs of each turn with those of its processed record, and notes what differs for the commit. */
+import { sliceMs } from '../../contract/limits.ts';
 import { type Steps, Unfinished } from '../../lib/pace.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import type { BuildFailure } from '../../schemas/build/outcome.ts';
@@ -23,9 +24,6 @@ import { formerOutputs, type Turn } from './turn.ts';
 
 /** Digest of an output of which nothing was ever made. */
 const nothingMade = Buffer.alloc(0);
-
-/** Longest time for which outputs are compared without letting other work of the process run. */
-const sliceMs = 10;
 
 interface ClaimChange {
   readonly before: readonly ProcessedClaim[];

@@ -1,7 +1,9 @@
 /** The outputs of a batch, views and index items: builds them, answering their lookups in rounds, and gives the bytes of each. */
+
 import type { Tenant } from '../../config/configuration.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
 import type { Json } from '../../contract/json.ts';
+import { sliceMs } from '../../contract/limits.ts';
 import { chain, type Maybe, type Steps, Unfinished } from '../../lib/pace.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import type { BuildInput } from '../../schemas/build/input.ts';
@@ -174,9 +176,6 @@ function outputsOf(turn: Turn): Output[] {
   );
   return only === null ? outputs : outputs.filter(({ dependent }) => only.has(dependent));
 }
-
-/** Longest time without letting other work of the process run. */
-const sliceMs = 15;
 
 /**
  * Builds until no lookup and no call is open. Each round answers at least one of each open output, and an output has a

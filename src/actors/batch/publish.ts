@@ -3,9 +3,11 @@
  * (docs/reference/mapping-language.md "Schema files"). A rebuild never publishes, since lookups see entities only: so no
  * rebuild triggers another.
  */
+
 import type { StoredEntity } from '../../contract/entity.ts';
 import type { EntityRef } from '../../contract/ids.ts';
 import { stringified } from '../../contract/large-json/stringify-in-parts.ts';
+import { sliceMs } from '../../contract/limits.ts';
 import { groupBy } from '../../lib/group-by.ts';
 import { type Steps, Unfinished } from '../../lib/pace.ts';
 import { Slice } from '../../lib/slices/slice.ts';
@@ -24,9 +26,6 @@ import { CodeReplies, type CodeSandbox, makeCalls } from './code-replies.ts';
 import { DownstreamInvalidations } from './downstream.ts';
 import { TenantInput } from './output.ts';
 import type { Turn } from './turn.ts';
-
-/** Longest time for which texts are made without letting other work of the process run. */
-const sliceMs = 10;
 
 /** Lookup entries that this turn is about to publish and that its processed record does not have. */
 export function newEntries(turn: Turn): Suspect[] {

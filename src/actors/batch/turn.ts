@@ -1,8 +1,10 @@
 /** One entity's turn in a batch: its state now, its former outputs, and what is asked of it. */
+
 import type { Configuration, Source, Tenant } from '../../config/configuration.ts';
 import type { UrlForm } from '../../config/urls/url-form.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
 import type { EntityRef } from '../../contract/ids.ts';
+import { sliceMs } from '../../contract/limits.ts';
 import { groupBy } from '../../lib/group-by.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import { entriesOf, entrySteps, type LookupLayout } from '../../schemas/lookup/layout.ts';
@@ -149,9 +151,6 @@ function turnOf(
     isChange: former?.stamp !== entity?.stamp,
   };
 }
-
-/** Longest time for which the keys of an entity are made without letting other work of the process run. */
-const sliceMs = 10;
 
 async function indexEntriesOf(
   layouts: readonly LookupLayout[],

@@ -1,5 +1,7 @@
 /** Index items as they lie in Redis: what a worker's shards are loaded from. */
+
 import { largeJsonCharacters } from '../../contract/large-json/parse-in-parts.ts';
+import { sliceMs } from '../../contract/limits.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import { type NamesPlace, readNames } from '../entities/name-lists.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
@@ -28,9 +30,6 @@ const portionBytes = 512 * 1024;
 const portionItemsMin = 4;
 const portionItemsMax = 1000;
 const portionItemsFirst = 100;
-
-/** Longest time for which items are decoded without letting other work of the process run. */
-const sliceMs = 10;
 
 /** Adds to items the lists of names that they leave out. @throws StoreUnavailableError */
 async function withNames(

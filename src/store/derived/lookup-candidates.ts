@@ -1,6 +1,8 @@
 /** Reading the entries that stand under lookup keys. */
+
 import type { Json } from '../../contract/json.ts';
 import { largeJsonCharacters, parsed } from '../../contract/large-json/parse-in-parts.ts';
+import { sliceMs } from '../../contract/limits.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import type { LookupCandidate } from '../../schemas/lookup/query.ts';
 import { hashPortion, type ScannedPair, type ScanPlace } from '../redis/scan.ts';
@@ -9,9 +11,6 @@ import { keysAskedPerCall, type LookupKey, lookupPlace } from './lookups.ts';
 
 /** About so many entries: they take a millisecond of Redis, and a few of the reader. Most lookup keys have fewer. */
 const candidatesPerPortion = 2000;
-/** Longest time for which a large entry is parsed without letting other work of the process run. */
-const sliceMs = 10;
-
 /** Entries of one lookup key. */
 export interface CandidatePortion {
   readonly size: number;

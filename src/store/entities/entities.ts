@@ -1,7 +1,9 @@
 /** Source entities: the truth of the store. A stream entry only says which of them changed. */
+
 import type { StoredEntity } from '../../contract/entity.ts';
 import type { EntityRef } from '../../contract/ids.ts';
 import { largeJsonCharacters } from '../../contract/large-json/parse-in-parts.ts';
+import { sliceMs } from '../../contract/limits.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import { keys } from '../keys.ts';
 import { answerOf, storeError } from '../redis/errors.ts';
@@ -53,9 +55,6 @@ export async function readEntitiesIn(
   const records = await answerOf(readFields(store.client, keys.entities(tag, tenant, sourceId), originIds));
   return await decodeEntities(store, { tag, tenant, sourceId }, originIds, records);
 }
-
-/** Longest time for which records are decoded without letting other work of the process run. */
-const sliceMs = 10;
 
 async function decodeEntities(
   store: Store,

@@ -1,4 +1,5 @@
 /** The commit of a partition's owner: the writes that are gathered for it, its checkpoint and its announcement. */
+import { sliceMs } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import { ToldViews } from '../change-log/told-views.ts';
@@ -15,9 +16,6 @@ import type { Lease } from './lease.ts';
 
 /** To pack a list of so many bytes takes some milliseconds. */
 const partBytesMax = 4 * 1024 * 1024;
-/** Longest time for which writes are packed without letting other work of the process run. */
-const sliceMs = 10;
-
 interface WritesPart {
   readonly sets: readonly (string | Buffer)[];
   readonly deletes: readonly string[];

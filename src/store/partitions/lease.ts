@@ -8,8 +8,6 @@ import type { PartitionOwner } from './owners.ts';
 
 type TakeReply = [epoch: number, checkpointOrWaitMs: number, commits?: number, history?: Buffer];
 
-const timeScript = new Script<[seconds: number, microseconds: number]>('partitions/time', 1);
-
 const leaseScript = new Script<number | TakeReply>('partitions/lease', 1, ['history']);
 
 const fenceScript = new Script<number>('partitions/fence', 1);
@@ -112,10 +110,4 @@ export async function fenceOlderOwners(store: Store, lease: Lease): Promise<bool
     );
     return replies.every((reply) => reply === 1);
   });
-}
-
-/** Milliseconds by Redis' clock, by which leases end. @throws StoreUnavailableError */
-export async function storeTimeMs({ client }: Pick<Store, 'client'>): Promise<number> {
-  const [seconds, microseconds] = await timeScript.run(client, [keys.layout], []);
-  return seconds * 1000 + Math.floor(microseconds / 1000);
 }

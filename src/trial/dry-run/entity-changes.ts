@@ -12,6 +12,7 @@ import { loadTurns, type Turn } from '../../actors/batch/turn.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import type { UrlForm } from '../../config/urls/url-form.ts';
 import { formatViewId } from '../../contract/ids.ts';
+import { sliceMs } from '../../contract/limits.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import { digestOf } from '../../store/codec/digest.ts';
 import { LayoutStates } from '../../store/configuration/layouts.ts';
@@ -31,9 +32,6 @@ import type { Store } from '../../store/store.ts';
 import type { ReadOnlyLookups } from '../../verify/read-only-lookups.ts';
 import { viewJson } from '../view-json.ts';
 import { type ChangeKind, type ConfigurationDiff, hasRoom, plus, withSample } from './diff.ts';
-
-/** Longest time for which an output is looked at without letting other work of the process run. */
-const sliceMs = 10;
 
 export interface DryRunContext {
   readonly store: Store;

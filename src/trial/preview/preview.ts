@@ -11,7 +11,7 @@ import type { Environment, Source, Tenant } from '../../config/configuration.ts'
 import type { StoredEntity } from '../../contract/entity.ts';
 import { formatViewId } from '../../contract/ids.ts';
 import type { Json, JsonObject } from '../../contract/json.ts';
-import { previewEntitiesMax, previewMs } from '../../contract/limits.ts';
+import { previewEntitiesMax, previewMs, sliceMs } from '../../contract/limits.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import type { FullSchema, IndexSchema } from '../../schemas/schema.ts';
 import { readLayouts } from '../../store/configuration/layouts.ts';
@@ -25,9 +25,6 @@ import { ReadOnlyLookups } from '../../verify/read-only-lookups.ts';
 import { ScannedCandidates } from '../scanned-candidates.ts';
 import { viewJson } from '../view-json.ts';
 import { ConsoleText } from './console-text.ts';
-
-/** Longest time for which an output is looked at without letting other work of the process run. */
-const sliceMs = 10;
 
 /** A schema of the tenant, which need not be stored. */
 export type PreviewedSchema =

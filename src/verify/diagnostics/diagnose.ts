@@ -11,6 +11,7 @@ import { loadTurns, type Turn } from '../../actors/batch/turn.ts';
 import type { Configuration, Environment, Tenant } from '../../config/configuration.ts';
 import type { Diagnostic } from '../../contract/diagnostic.ts';
 import { formatViewId } from '../../contract/ids.ts';
+import { sliceMs } from '../../contract/limits.ts';
 import { portions } from '../../lib/portions.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
@@ -29,9 +30,6 @@ import { type DiagnosedOutput, type LocatedDiagnostic, locate } from './located-
 import type { NullPaths } from './null-paths.ts';
 import { checkReferences } from './reference-check.ts';
 import { TypeCounts } from './type-counts.ts';
-
-/** Longest time for which an output is looked at without letting other work of the process run. */
-const sliceMs = 10;
 
 const entitiesPerPortion = 50;
 

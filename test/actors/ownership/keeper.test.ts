@@ -5,12 +5,12 @@ import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { keys } from '../../../src/store/keys.ts';
-import { storeTimeMs } from '../../../src/store/partitions/lease.ts';
 import { readOwners } from '../../../src/store/partitions/owners.ts';
 import { liveProcesses } from '../../../src/store/processes/registry.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { typeScriptWords } from '../../../src/typescript/words.ts';
 import { TestRedis } from '../../support/redis.ts';
+import { redisTimeMs } from '../../support/redis-time.ts';
 import { until } from '../../support/until.ts';
 import { Fleet, type Member, publishDocuments } from '../support/fleet.ts';
 import { worldDocuments } from '../support/world.ts';
@@ -118,7 +118,7 @@ test('the partitions of a dead worker move though the clock of Redis was set bac
   blockable.process.kill('SIGKILL');
   await once(blockable.process, 'exit');
   // As its leases look when the clock is an hour behind the one by which they were renewed.
-  const untilMs = String((await storeTimeMs(store)) + hourMs);
+  const untilMs = String((await redisTimeMs(store.client)) + hourMs);
   for (const partition of left) {
     await store.client.hset(keys.owner(store.partitions.tag(partition)), 'leaseUntilMs', untilMs);
   }
@@ -129,7 +129,7 @@ test('the partitions of a dead worker move though the clock of Redis was set bac
 test('a living worker keeps its partitions though the clock of Redis was set back', async (context) => {
   const { store, blockable } = await startBoth(context, patientMs);
   const before = (await readOwners(store)).map(({ workerId, epoch }) => [workerId, epoch]);
-  const untilMs = String((await storeTimeMs(store)) + hourMs);
+  const untilMs = String((await redisTimeMs(store.client)) + hourMs);
   for (const tag of store.partitions.tags) await store.client.hset(keys.owner(tag), 'leaseUntilMs', untilMs);
   await blockable.block(2 * leaseMs);
   const owners = await readOwners(store);

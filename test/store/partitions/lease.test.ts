@@ -12,7 +12,6 @@ import {
   type Lease,
   releaseLease,
   renewLease,
-  storeTimeMs,
   type TakenLease,
   takeLease,
 } from '../../../src/store/partitions/lease.ts';
@@ -20,6 +19,7 @@ import { readOwners } from '../../../src/store/partitions/owners.ts';
 import { FencedError } from '../../../src/store/redis/errors.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { TestRedis } from '../../support/redis.ts';
+import { redisTimeMs } from '../../support/redis-time.ts';
 import { until } from '../../support/until.ts';
 
 const redis = await TestRedis.start();
@@ -38,7 +38,7 @@ test('a partition has one owner at a time, and everybody can see who', async () 
   assert.equal(await takeLease(store, 0, 'b', long), null);
   const [owned, free] = await readOwners(store);
   assert.equal(owned?.workerId, 'a');
-  assert.ok((owned?.leaseUntilMs ?? 0) > (await storeTimeMs(store)) + long - 5000);
+  assert.ok((owned?.leaseUntilMs ?? 0) > (await redisTimeMs(store.client)) + long - 5000);
   assert.equal(free?.workerId, null);
 });
 
@@ -66,7 +66,7 @@ test('a lease that was not renewed can be taken though it holds by the clock of 
   const first = await take(store, 'a');
   const owner = keys.owner(first.tag);
   // The clock was set back by an hour since it was renewed.
-  await store.client.hset(owner, 'leaseUntilMs', (await storeTimeMs(store)) + 60 * long);
+  await store.client.hset(owner, 'leaseUntilMs', (await redisTimeMs(store.client)) + 60 * long);
   const [seen] = await readOwners(store);
   assert.ok(seen?.holds);
   assert.equal(await takeLease(store, 0, 'b', long), null);
@@ -81,7 +81,11 @@ test('a renewal makes what others have seen of the lease worthless, whatever the
   const store = await redis.openEmptyStore(1);
   const lease = await take(store, 'a');
   for (const stepMs of [60 * long, -60 * long]) {
-    await store.client.hset(keys.owner(lease.tag), 'leaseUntilMs', (await storeTimeMs(store)) + stepMs);
+    await store.client.hset(
+      keys.owner(lease.tag),
+      'leaseUntilMs',
+      (await redisTimeMs(store.client)) + stepMs,
+    );
     const [seen] = await readOwners(store);
     assert.equal(await renewLease(store, lease, long), true);
     assert.equal(await takeLease(store, 0, 'b', long, seen), null);
