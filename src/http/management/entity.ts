@@ -9,7 +9,7 @@ import { readProcessed } from '../../store/derived/processed.ts';
 import type { ProcessedOutput } from '../../store/derived/processed-record.ts';
 import { readEntitiesIn } from '../../store/entities/entities.ts';
 import { indexLabel, urlFormOfField } from '../../store/keys.ts';
-import { streamPlace } from '../../store/partitions/backlog.ts';
+import { lastSequence } from '../../store/partitions/partition-state.ts';
 import type { Store } from '../../store/store.ts';
 import { formatVersion } from '../../store/visibility/version.ts';
 import { jsonAnswer } from '../answer.ts';
@@ -31,7 +31,7 @@ async function describe(store: Store, tenant: Tenant, source: Source, originId: 
   const partition = store.partitions.ofEntity(source.id, originId);
   const tag = store.partitions.tag(partition);
   // The place comes first: the entity that is read then is at least as new as what stands before the place.
-  const place = await streamPlace(store, tag);
+  const place = await lastSequence(store, tag);
   const [[entity], [processed]] = await Promise.all([
     readEntitiesIn(store, tag, tenant.alias, source.id, [originId]),
     readProcessed(store, tag, tenant.alias, source.id, [originId]),

@@ -3,7 +3,7 @@ import type { EntityRef } from '../../contract/ids.ts';
 import { type Json, type JsonObject, setOwn } from '../../contract/json.ts';
 import { parseInParts } from '../../contract/large-json/parse-in-parts.ts';
 import { closeBrace, closeBracket, comma, endOfValue, keysOf, openBrace } from '../codec/json-values.ts';
-import { digestBytes, type NameList } from '../entities/name-lists.ts';
+import { listDigestBytes, type NameList } from '../entities/name-lists.ts';
 
 /** An index item as stored, under its index name (`indexName` in `keys.ts`). */
 export interface StoredItem extends EntityRef {
@@ -27,7 +27,7 @@ export interface EncodedItem extends EntityRef {
  * bytes, big-endian), then the values as the JSON text of a list.
  */
 const withoutNames = 1;
-const timeAt = 1 + digestBytes;
+const timeAt = 1 + listDigestBytes;
 const timeBytes = 6;
 const valuesAt = timeAt + timeBytes;
 /** Of a text; longer ones keep their names, which are little of them. */

@@ -5,11 +5,9 @@ import type { Caller } from '../partitions/lease.ts';
 import { packForLua } from '../redis/lua-list.ts';
 import { OwnerScript } from '../redis/script.ts';
 import type { Store } from '../store.ts';
-import { scanMembers } from './member-hash.ts';
+import { changeMembers, scanMembers } from './member-hash.ts';
 
 const touch = new OwnerScript<[number, Buffer[]][]>('derived/touch', 1);
-
-const register = new OwnerScript<number>('derived/register', 1);
 
 /** Above this, dependents are scanned a portion at a time instead of listed in one reply. */
 const dependentsListedMax = 1000;
@@ -20,8 +18,6 @@ const writesPerCall = 500;
 const charactersAtOnce = 1024 * 1024;
 
 export const keysAskedPerCall = 100;
-
-const registrationsPerCall = 1000;
 
 export interface LookupKey {
   readonly tenant: string;
@@ -200,28 +196,14 @@ export async function registerDependents(
   registrations: readonly Registration[],
 ): Promise<void> {
   await Promise.all(
-    [...groupByPartition(store, registrations)].map(async ([partition, group]) => {
+    [...groupByPartition(store, registrations)].map(([partition, group]) => {
       const tag = store.partitions.tag(partition);
-      caller.reached?.add(tag);
-      for (let at = 0; at < group.length; at += registrationsPerCall) {
-        const portion = group.slice(at, at + registrationsPerCall);
-        await register.run(
-          store.client,
-          caller,
-          [keys.fence(tag)],
-          [
-            caller.partition,
-            caller.epoch,
-            packForLua(
-              portion.flatMap((registration) => [
-                registration.action,
-                dependentsKey(tag, registration),
-                registration.member,
-              ]),
-            ),
-          ],
-        );
-      }
+      const changes = group.map(({ action, member, ...lookup }) => ({
+        action,
+        key: dependentsKey(tag, lookup),
+        member,
+      }));
+      return changeMembers(store, caller, partition, changes);
     }),
   );
 }

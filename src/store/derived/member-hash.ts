@@ -2,11 +2,41 @@
  * Sets of texts, each kept as the fields of a hash without values. Redis keeps a small hash in one piece of memory; of sets of
  * texts it does so only from version 7.2 on, and gives every member of a smaller version's set an allocation of its own.
  */
+import { portions } from '../../lib/portions.ts';
+import { keys } from '../keys.ts';
+import type { Caller } from '../partitions/lease.ts';
+import { packForLua } from '../redis/lua-list.ts';
 import { fieldsPortion, portionsFrom } from '../redis/scan.ts';
+import { OwnerScript } from '../redis/script.ts';
 import type { Store } from '../store.ts';
 
 /** What stands behind each member. */
 export const noValue = '';
+
+export interface MemberChange {
+  readonly action: 'add' | 'drop';
+  /** Of a set in the partition that is called. */
+  readonly key: string;
+  readonly member: string;
+}
+
+const register = new OwnerScript<number>('derived/register', 1);
+const changesPerCall = 1000;
+
+/** Changes sets of one partition, in the order given. @throws FencedError, StoreUnavailableError */
+export async function changeMembers(
+  store: Store,
+  caller: Caller,
+  partition: number,
+  changes: readonly MemberChange[],
+): Promise<void> {
+  const tag = store.partitions.tag(partition);
+  caller.reached?.add(tag);
+  for (const portion of portions(changes, changesPerCall)) {
+    const packed = packForLua(portion.flatMap(({ action, key, member }) => [action, key, member]));
+    await register.run(store.client, caller, [keys.fence(tag)], [caller.partition, caller.epoch, packed]);
+  }
+}
 
 /** About so many members of a portion. */
 const membersPerScan = 1000;

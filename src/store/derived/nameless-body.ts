@@ -14,7 +14,7 @@ import {
   openBracket,
   quote,
 } from '../codec/json-values.ts';
-import { digestBytes, type NameList, sharedListOfText } from '../entities/name-lists.ts';
+import { listDigestBytes, type NameList, sharedListOfText } from '../entities/name-lists.ts';
 import { textsPlace } from './stored-body.ts';
 
 /**
@@ -23,7 +23,7 @@ import { textsPlace } from './stored-body.ts';
  * lengths of the texts with their names.
  */
 const nameless = 3;
-const bodyAt = 1 + digestBytes;
+const bodyAt = 1 + listDigestBytes;
 
 /** Of a body; in a longer one, names are little of it. */
 const bodyBytesMax = 4_096;

@@ -10,13 +10,10 @@ import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys, viewIdentity } from '../keys.ts';
 import type { Caller } from '../partitions/lease.ts';
 import { answerOf } from '../redis/errors.ts';
-import { type LuaValue, packForLua } from '../redis/lua-list.ts';
-import { OwnerScript } from '../redis/script.ts';
+import type { LuaValue } from '../redis/lua-list.ts';
 import type { Store } from '../store.ts';
-import { noValue, scanMembers } from './member-hash.ts';
+import { changeMembers, noValue, scanMembers } from './member-hash.ts';
 
-const register = new OwnerScript<number>('derived/register', 1);
-const writesPerCall = 1000;
 /** Above this, referrers are scanned a portion at a time instead of listed in one reply. */
 const listedMax = 1000;
 
@@ -138,18 +135,13 @@ export async function writeReferences(
   if (writes.length === 0) return;
   const groups = groupBy(writes, ({ target }) => store.partitions.ofEntity(target.sourceId, target.originId));
   await Promise.all(
-    [...groups].map(async ([partition, group]) => {
-      const tag = store.partitions.tag(partition);
-      caller.reached?.add(tag);
-      for (const portion of portions(group, writesPerCall)) {
-        const packed = portion.flatMap(({ action, scope, target, member }) => [
-          action,
-          referrersKey(store, scope, target),
-          member,
-        ]);
-        const words = [caller.partition, caller.epoch, packForLua(packed)];
-        await register.run(store.client, caller, [keys.fence(tag)], words);
-      }
+    [...groups].map(([partition, group]) => {
+      const changes = group.map(({ action, scope, target, member }) => ({
+        action,
+        key: referrersKey(store, scope, target),
+        member,
+      }));
+      return changeMembers(store, caller, partition, changes);
     }),
   );
 }

@@ -39,7 +39,7 @@ const charactersMax = 4_096;
 const listsMet = 1_000;
 const listsRead = 2_000;
 /** Enough to tell apart the lists of all sources. Whoever searched for two lists with one digest would garble entities of their own. */
-export const digestBytes = 8;
+export const listDigestBytes = 8;
 
 const met = new BoundedCache<string, MetList>({ entriesMax: listsMet });
 /** By the JSON text of the names. */
@@ -81,7 +81,7 @@ function areEqual(a: readonly string[], b: readonly string[]): boolean {
 
 function listOf(names: readonly string[]): NameList {
   const text = JSON.stringify(names);
-  return { names, digest: hash('sha256', text, 'buffer').subarray(0, digestBytes), text };
+  return { names, digest: hash('sha256', text, 'buffer').subarray(0, listDigestBytes), text };
 }
 
 const lists = new WeakMap<readonly string[], NameList>();

@@ -6,6 +6,7 @@ import { answerOf } from '../redis/errors.ts';
 import { Script } from '../redis/script.ts';
 import type { Store } from '../store.ts';
 import { readOwner } from './owners.ts';
+import { lastSequence } from './partition-state.ts';
 
 export interface Backlog {
   /** Worker that owns the partition; null for none. */
@@ -16,16 +17,11 @@ export interface Backlog {
   readonly lagMs: number;
 }
 
-/** Sequence of the last entry of a partition's stream. @throws StoreUnavailableError */
-export async function streamPlace(store: Store, tag: string): Promise<number> {
-  return Number((await answerOf(store.client.hget(keys.clock(tag), 'stream'))) ?? 0);
-}
-
 /** @throws StoreUnavailableError */
 export async function readBacklog(store: Store, partition: number): Promise<Backlog> {
   const tag = store.partitions.tag(partition);
   const { workerId, holds, checkpoint } = await readOwner(store, partition);
-  const entries = Math.max(0, (await streamPlace(store, tag)) - checkpoint);
+  const entries = Math.max(0, (await lastSequence(store, tag)) - checkpoint);
   const lagMs = entries === 0 ? 0 : await lagOf(store, tag, checkpoint + 1);
   return { owner: holds ? workerId : null, entries, lagMs };
 }
