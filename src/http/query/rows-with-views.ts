@@ -37,7 +37,8 @@ export async function textWithViews(
     );
     return resultText(totalResults, texts, { facets, nextPageToken });
   } catch (error) {
-    if (!(error instanceof ProblemError)) throw error;
+    // What has no room right now is no mistake of the query.
+    if (!(error instanceof ProblemError) || error.problem.status !== 422) throw error;
     throw new ProblemError(problems.queryInvalid([error.message]));
   } finally {
     views.release();

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { freeAnswerBytesMax, largeAnswersWaitingMax } from '../../../src/contract/limits.ts';
 import {
   type GoodOutcome,
   type QueryOutcome,
@@ -8,9 +9,10 @@ import {
   UnavailableError,
 } from '../../../src/query/query-service.ts';
 import { resultText } from '../../../src/query/result/result-text.ts';
+import { LayoutStates } from '../../../src/store/configuration/layouts.ts';
 import { startFront, type TestFront } from '../support/front.ts';
 import { putView } from '../support/seed.ts';
-import { apiKeys, environmentId, sourceId } from '../support/site.ts';
+import { apiKeys, environmentId, sourceId, testConfiguration } from '../support/site.ts';
 
 function rowOf(originId: string, fields: object): Buffer {
   return Buffer.from(JSON.stringify({ _originId: originId, _sourceGuid: sourceId, ...fields }));
@@ -32,6 +34,11 @@ const withViews: GoodOutcome = {
   ...good,
   result: { kind: 'rows', totalResults: 2, rows, ...tail, aliases: ['page', 'other'] },
 };
+const largeRow = { sourceId, originId: 'large', text: rowOf('large', {}) };
+const withLargeView: GoodOutcome = {
+  ...good,
+  result: { kind: 'rows', totalResults: 1, rows: [largeRow], ...tail, aliases: ['page'] },
+};
 
 /** What the query room would say is written into the query: this tests the HTTP around it. */
 function outcomeOf({ body, mistakes = [] }: QueryRequest): QueryOutcome {
@@ -41,9 +48,11 @@ function outcomeOf({ body, mistakes = [] }: QueryRequest): QueryOutcome {
   if (say === 'unknown') return { ok: false, status: 404, errors: ['no such index'] };
   if (say === 'later') throw new UnavailableError('no answer');
   if (say === 'forbidden') return { ok: false, status: 403, errors: ['Forbidden'] };
+  if (say === 'large') return withLargeView;
   return say === 'views' ? withViews : good;
 }
 
+const configuration = testConfiguration();
 let runs = 0;
 let front: TestFront;
 before(async () => {
@@ -53,8 +62,11 @@ before(async () => {
       return requests.map(outcomeOf);
     },
   };
-  front = await startFront({ services: { query } });
+  front = await startFront({
+    services: { query, configuration: { current: configuration, layouts: LayoutStates.none } },
+  });
   await putView(front.store, 'a', 'A', { other: 'none' });
+  await putView(front.store, 'large', 'x'.repeat(2 * freeAnswerBytesMax));
 });
 after(() => front.stop());
 
@@ -164,6 +176,21 @@ test('no answer in time is 503 with Retry-After', async () => {
   const { status, headers } = await post('/v1/things', { say: 'later' });
   assert.equal(status, 503);
   assert.ok(headers.get('retry-after'));
+});
+
+test('views for which there is no room right now are 503 with Retry-After, and no mistake of the query', async () => {
+  const client = configuration.authenticate(key);
+  const turns = Array.from({ length: 1 + largeAnswersWaitingMax }, () => front.largeAnswers.turn(client));
+  const answers = [
+    await post('/v1/things', { say: 'large' }),
+    await post('/v1', [{ index: 'things', say: 'large' }]),
+  ];
+  for (const turn of turns) (await turn)();
+  for (const { status, json, headers } of answers) {
+    assert.deepEqual([status, Object.keys(json)], [503, ['error']]);
+    assert.ok(headers.get('retry-after'));
+  }
+  assert.equal((await post('/v1/things', { say: 'large' })).status, 200);
 });
 
 test('what is no query is told so without asking the query room', async () => {
