@@ -71,7 +71,12 @@ const generalProblems = {
     status: 401,
     message: 'Send the key of the setting METRICS_KEY, as "Authorization: Bearer <key>" or in X-Api-Key',
   },
-  keyUnknown: { name: 'keyUnknown', status: 401, message: 'The X-Api-Key header holds no known key' },
+  keyUnknown: {
+    name: 'keyUnknown',
+    status: 401,
+    message:
+      'The X-Api-Key header holds no known key: check that it was copied whole and is still in the configuration',
+  },
   sourceKeyNeeded: {
     name: 'sourceKeyNeeded',
     status: 403,
@@ -90,7 +95,7 @@ const generalProblems = {
   scopeMissing: (scope: string): Problem => ({
     name: 'scopeMissing',
     status: 403,
-    message: `This key lacks the scope "${scope}"`,
+    message: `This key lacks the scope "${scope}": add it to the scopes of its client, or use another key`,
   }),
   keyTooBusy: (retryAfter: number): Problem => ({
     name: 'keyTooBusy',
@@ -138,7 +143,11 @@ const generalProblems = {
     status: 408,
     message: 'The body stopped arriving before it was whole: send the request again',
   },
-  internal: { name: 'internal', status: 500, message: 'Internal error' },
+  internal: {
+    name: 'internal',
+    status: 500,
+    message: 'Internal error: the log of the platform describes it',
+  },
   unavailable: {
     name: 'unavailable',
     status: 503,
@@ -269,7 +278,7 @@ const deliveryProblems = {
   queryStringInvalid: {
     name: 'queryStringInvalid',
     status: 422,
-    message: 'The query string is not percent-encoded UTF-8',
+    message: 'The query string is not percent-encoded UTF-8: encode every value (encodeURIComponent)',
   },
   deliveryBodyInvalid: (mistakes: readonly string[]): Problem => ({
     name: 'deliveryBodyInvalid',
@@ -289,7 +298,8 @@ const deliveryProblems = {
   versionInvalid: {
     name: 'versionInvalid',
     status: 422,
-    message: 'The Min-Version header holds no token that an ingest endpoint gave',
+    message:
+      'The Min-Version header holds no token that an ingest endpoint gave: send the X-Service-Version of its answer as it was',
   },
 } as const satisfies ProblemGroup;
 
@@ -304,7 +314,7 @@ const routesProblems = {
   cursorInvalid: (parameter: string): Problem => ({
     name: 'cursorInvalid',
     status: 422,
-    message: `${parameter} holds no cursor that this endpoint gave`,
+    message: `${parameter} holds no cursor that this endpoint gave: send the startCursor or endCursor of a page as it was`,
   }),
   offsetGone: {
     name: 'offsetGone',
@@ -315,7 +325,8 @@ const routesProblems = {
   continuationTokenInvalid: {
     name: 'continuationTokenInvalid',
     status: 422,
-    message: 'The continuation token is none that this endpoint gave',
+    message:
+      'The continuation token is none that this endpoint gave: send that of the page before as it was, or none to begin anew',
   },
 } as const satisfies ProblemGroup;
 
@@ -357,7 +368,7 @@ const managementProblems = {
   configurationChanged: (digest: string): Problem => ({
     name: 'configurationChanged',
     status: 409,
-    message: `The active configuration is another one than expected: its digest is ${digest}`,
+    message: `The active configuration is another one than expected: its digest is ${digest}. Read it, and make your change in it`,
   }),
   configurationRefused: (reason: string): Problem => ({
     name: 'configurationRefused',
@@ -389,7 +400,7 @@ const managementProblems = {
   webhookUnanswered: (reason: string): Problem => ({
     name: 'webhookUnanswered',
     status: 502,
-    message: `The receiver did not answer: ${reason}`,
+    message: `The test failed: ${reason}`,
   }),
   nothingThere: (what: string): Problem => ({ name: 'nothingThere', status: 404, message: what }),
 } as const satisfies ProblemGroup;

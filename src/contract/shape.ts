@@ -31,6 +31,6 @@ export interface Shape {
   /** For parameters alone: generated clients treat a member with a default as one that must be sent. */
   readonly default?: Json;
   readonly examples?: readonly Json[];
-  /** What a value that breaks `pattern` must do instead; completes the sentence "url …". */
+  /** What a value that breaks `pattern` or `anyOf` must do instead; completes the sentence "url …". */
   readonly 'x-rule'?: string;
 }

@@ -261,6 +261,8 @@ export const previewBodyShape: Shape = {
           description: 'A schema that need not be stored',
         },
       ],
+      'x-rule':
+        'must be the alias of a schema, or {"kind", "language", "text"} with the kind "full" or "index" and the language "json", "js" or "ts"',
     },
     entity: {
       type: ['object', 'null'],
@@ -289,7 +291,11 @@ export const previewAnswerShape: Shape = {
       type: 'array',
       items: {
         type: 'object',
-        properties: { place: text, matched: count, cut: { type: 'boolean' } },
+        properties: {
+          place: text,
+          matched: { ...count, description: 'What the condition found, at most 1,000' },
+          cut: { ...flag, description: 'It found more than 1,000, and `top` did not ask for fewer' },
+        },
         required: ['place', 'matched', 'cut'],
       },
     },

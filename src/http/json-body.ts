@@ -1,5 +1,6 @@
 /** The JSON of a body, and what the platform does not take of it (docs/reference/http.md "Conventions"). */
 import { isJsonObject, type Json } from '../contract/json.ts';
+import { jsonDepthMax } from '../contract/limits.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -30,7 +31,7 @@ export function unstorable(value: Json, place: string, depthMax: number): string
       : `${place} holds a number beyond the range of a 64-bit double: send it as text`;
   }
   if (typeof value !== 'object' || value === null) return null;
-  if (depthMax === 0) return `${place} is nested too deep: at most 100 levels are allowed`;
+  if (depthMax === 0) return `${place} is nested too deep: send at most ${jsonDepthMax} levels`;
   return Array.isArray(value)
     ? unstorableItem(value, place, depthMax)
     : unstorableMember(value, place, depthMax);

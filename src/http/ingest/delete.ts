@@ -1,14 +1,14 @@
 /** The deletes of ingest (docs/reference/http.md "Deleting entities"). */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
-import { mistakesListedMax, smallBodyBytesMax } from '../../contract/limits.ts';
+import { jsonDepthMax, mistakesListedMax, smallBodyBytesMax } from '../../contract/limits.ts';
 import { bulkDeleteBodyShape, originIdShape } from '../../contract/shapes-ingest.ts';
 import { removeEntities } from '../../store/entities/remove.ts';
 import type { VersionVector } from '../../store/visibility/version.ts';
 import { type Answer, jsonAnswer, jsonType } from '../answer.ts';
 import type { Call } from '../call.ts';
 import type { Handler } from '../handler.ts';
-import { parseJson } from '../json-body.ts';
+import { parseJson, unstorable } from '../json-body.ts';
 import { type Mistake, mistakesOf } from '../routing/validate.ts';
 import type { Services } from '../services.ts';
 import { queryParameters } from '../uws/text-decoding.ts';
@@ -119,7 +119,7 @@ function errorsOf(mistakes: readonly Mistake[]): Record<string, string> {
 function mistakeIn(item: Json): string | null {
   const [mistake] = mistakesOf(originIdShape, item, 1, 'originId');
   if (mistake !== undefined) return mistake.text;
-  return typeof item === 'string' && !item.isWellFormed() ? 'originId holds half a surrogate pair' : null;
+  return unstorable(item, 'originId', jsonDepthMax);
 }
 
 function bodyText(

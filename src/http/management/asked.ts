@@ -35,7 +35,7 @@ export function pathText(call: Call, index: number, name: string): string {
   try {
     return decodeURIComponent(call.parameters[index] ?? '');
   } catch {
-    throw new ProblemError(problems.parameterInvalid(name, 'is not percent-encoded UTF-8'));
+    throw new ProblemError(problems.parameterInvalid(name, 'must be percent-encoded UTF-8'));
   }
 }
 

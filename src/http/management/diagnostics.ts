@@ -37,6 +37,8 @@ function textOf({ sourceId, originId }: DiagnosePlace): string {
 function placeOf(text: string): DiagnosePlace {
   const slash = text.indexOf('/');
   if (slash < 1)
-    throw new ProblemError(problems.parameterInvalid('after', 'is none that this endpoint gave'));
+    throw new ProblemError(
+      problems.parameterInvalid('after', 'must be the next of a page before, or absent'),
+    );
   return { sourceId: text.slice(0, slash), originId: text.slice(slash + 1) };
 }

@@ -9,13 +9,15 @@ import type { Handler } from '../handler.ts';
 import type { Services } from '../services.ts';
 import { requiredText, throwNothing } from './asked.ts';
 
+const viewIdRule = 'must be the id of a view: gid://Environment/…/Source/…/Entity/…/View/…';
+
 export function explainViewById({ store, configuration }: Services): Handler {
   // An explanation builds views: others wait for it, and for each other.
   const oneAtATime = new Semaphore(1);
   return async (call) => {
     const id = requiredText(call, 'id');
     const view = parseViewId(id);
-    if (view === null) throw new ProblemError(problems.parameterInvalid('id', 'is not the id of a view'));
+    if (view === null) throw new ProblemError(problems.parameterInvalid('id', viewIdRule));
     const { tenant } = call.manager;
     const environment =
       tenant.environments.find((one) => one.id === view.environmentId) ??

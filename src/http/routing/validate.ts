@@ -49,7 +49,7 @@ function check(shape: Shape, value: Json, at: Place, findings: Findings): void {
     return;
   }
   if (shape.anyOf?.every((one) => mistakesOf(one, value, 1).length > 0) === true) {
-    tell(findings, at, 'has none of the allowed shapes');
+    tell(findings, at, shape['x-rule'] ?? 'has none of the allowed shapes');
     return;
   }
   if (typeof value === 'string') checkString(shape, value, at, findings);

@@ -1,33 +1,52 @@
-/** Webhooks that only a store can have: after a restore they have no secrets. */
+/** A webhook's test that says why nothing came of it. After a restore webhooks have no secrets. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { loadConfiguration } from '../../../src/config/documents/load.ts';
 import { LayoutStates } from '../../../src/store/configuration/layouts.ts';
-import { startFront } from '../support/front.ts';
+import { startFront, type TestFront } from '../support/front.ts';
 
 const document = {
   environments: [{ id: '11111111-1111-4111-8111-111111111111', alias: 'production' }],
   managementClients: [{ name: 'ops', apiKeys: ['management'], scopes: ['read', 'operate'] }],
   webhooks: [
     { alias: 'restored', environment: 'production', url: 'https://hooks.example.com/', secret: 'kept' },
+    {
+      alias: 'inside',
+      environment: 'production',
+      url: 'http://127.0.0.1:9/',
+      secret: `whsec_${Buffer.alloc(24, 1).toString('base64')}`,
+    },
   ],
 };
 
-test('a webhook without a secret says that it needs one, and not that its receiver is silent', async (context) => {
+let front: TestFront;
+before(async () => {
   const loaded = loadConfiguration(
     new Map([['tenants/one/tenant.json', JSON.stringify(document)]]),
     'stored',
   );
   assert.ok(loaded.ok, JSON.stringify(loaded));
   const configuration = { current: loaded.configuration, layouts: LayoutStates.none };
-  const front = await startFront({ services: { configuration } });
-  context.after(() => front.stop());
-  const { status, json } = await front.call('POST', '/management/v1/webhooks/restored/test', {
-    key: 'management',
-    body: {},
-  });
-  assert.deepEqual(
-    [status, json.message],
-    [409, 'The webhook has no secret, as after a restore: write one into tenant.json, then try again'],
-  );
+  front = await startFront({ services: { configuration } });
+});
+after(() => front.stop());
+
+async function testOf(alias: string): Promise<[status: number, message: string]> {
+  const path = `/management/v1/webhooks/${alias}/test`;
+  const { status, json } = await front.call('POST', path, { key: 'management', body: {} });
+  return [status, json.message];
+}
+
+test('a webhook without a secret says that it needs one, and not that its receiver is silent', async () => {
+  assert.deepEqual(await testOf('restored'), [
+    409,
+    'The webhook has no secret, as after a restore: write one into tenant.json, then try again',
+  ]);
+});
+
+test('a receiver that may not be sent to is not told to be silent', async () => {
+  assert.deepEqual(await testOf('inside'), [
+    502,
+    'The test failed: 127.0.0.1 has no public address: name it in WEBHOOK_ALLOW if webhooks may go there',
+  ]);
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { urlCodePointsMax } from '../../../src/contract/limits.ts';
 import { entityUrlShape, originIdShape } from '../../../src/contract/shapes-ingest.ts';
+import { previewBodyShape } from '../../../src/contract/shapes-management.ts';
 import { mistakesOf } from '../../../src/http/routing/validate.ts';
 
 function mistakes(shape: typeof entityUrlShape, value: string): string[] {
@@ -15,4 +16,12 @@ test('a length counts code points, as in requests for a URL', () => {
   assert.deepEqual(mistakes(originIdShape, '😀'.repeat(1024)), []);
   assert.deepEqual(mistakes(originIdShape, '😀'.repeat(1025)), ['url may have at most 1024 characters']);
   assert.deepEqual(mistakes(originIdShape, ''), ['url must not be empty']);
+});
+
+test('a value that may have several shapes is told which, and not only that it has none of them', () => {
+  const [mistake] = mistakesOf(previewBodyShape, { schema: { kind: 'view' } }, 10);
+  assert.match(
+    mistake?.text ?? '',
+    /^schema must be the alias of a schema, or \{"kind", "language", "text"\}/,
+  );
 });

@@ -11,6 +11,7 @@ import {
   queryProblemShape,
   queryRefusalShape,
 } from '../../../contract/shapes-problems.ts';
+import { assert } from '../../../lib/assert.ts';
 import { type Answer, jsonAnswer } from '../../answer.ts';
 import type { Handler } from '../../handler.ts';
 import type { Services } from '../../services.ts';
@@ -226,8 +227,10 @@ function responseOf(answer: AnswerDefinition, { prefixes, components }: Document
 }
 
 function problemResponse(status: number, shape: Shape, { components }: DocumentParts): object {
+  const description = problemStatusTexts.get(status);
+  assert(description !== undefined, `the status ${status} has a text`);
   return {
-    description: problemStatusTexts.get(status) ?? 'Error',
+    description,
     ...problemHeadersOf(status),
     content: { [jsonMedia]: { schema: components.schemaOf(shape) } },
   };

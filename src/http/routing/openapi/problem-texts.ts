@@ -5,7 +5,8 @@ export const problemStatusTexts: ReadonlyMap<number, string> = new Map([
   [403, 'The key is of another kind or lacks the scope'],
   [404, 'Not found'],
   [408, 'The body stood still for 10 s'],
-  [409, 'What is active is another configuration than expected, or the change needs consent'],
+  [409, 'What is there does not allow it; the message says what to do'],
+  [410, 'The offset is not known, or not any more'],
   [411, 'Content-Length is missing, or the body is chunked'],
   [413, 'The body is too large'],
   [415, 'The Content-Encoding is not gzip, br, deflate or identity'],
@@ -15,5 +16,6 @@ export const problemStatusTexts: ReadonlyMap<number, string> = new Map([
     'The key sends more requests a second than RATE_LIMIT lets it, or an address without a key more than OPEN_RATE_LIMIT',
   ],
   [500, 'Internal error'],
+  [502, 'The receiver of the webhook did not answer, or may not be sent to'],
   [503, 'Try again later'],
 ]);
