@@ -4,6 +4,9 @@ import { apiKeyCharactersMax } from '../../contract/limits.ts';
 import type { Principal } from '../configuration.ts';
 import type { WrittenKey } from './fields.ts';
 
+/** Said of a key that is taken. */
+export const keyGivenTwice = 'this API key is given twice';
+
 /**
  * All keys of all tenants (docs/reference/configuration.md "API keys": unique, compared in constant time).
  *
@@ -32,7 +35,7 @@ export class KeyRing {
     const first = this.#places.get(key.hash);
     if (first !== undefined) {
       const where = first.file === key.at.file ? first.path : `${first.path} of ${first.file}`;
-      key.at.issue('this API key is given twice', `${where} has it too: keys are unique over all tenants.`);
+      key.at.issue(keyGivenTwice, `${where} has it too: keys are unique over all tenants.`);
       return;
     }
     const hex = key.hash.slice('sha256:'.length);

@@ -7,6 +7,7 @@ import { documentsDigest, hashKeys } from '../../config/documents/canonical.ts';
 import { loadConfiguration } from '../../config/documents/load.ts';
 import { documentsOfTenant, inFolder, withDocumentsOfTenant } from '../../config/documents/tenant-folder.ts';
 import { withKeptSecrets, withoutSecrets } from '../../config/tenant/kept-secrets.ts';
+import { keyGivenTwice } from '../../config/tenant/key-ring.ts';
 import type { ConfigIssue } from '../../contract/diagnostic.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
@@ -131,10 +132,13 @@ function mistakes(issues: readonly ConfigIssue[], tenant: string): ProblemError 
   return new ProblemError(problems.configurationInvalid(shown.map((issue) => issueLine(issue, tenant))));
 }
 
+const ofAnotherVersion =
+  'What is active was made by another version of Millrace: update all processes to that one, then send this again';
+
 /**
  * The configuration of all tenants, of which one is new. Its documents are checked alone first, so that no mistake tells of
  * another tenant. The others became active once, and stay as they are.
- * @throws ProblemError 422 with every mistake
+ * @throws ProblemError 422 with every mistake; 409 where those of others cannot be read
  */
 function soundConfiguration(documents: ConfigDocuments, tenant: string): Configuration {
   const own = withDocumentsOfTenant(new Map(), tenant, inFolder(documents, tenant));
@@ -145,9 +149,13 @@ function soundConfiguration(documents: ConfigDocuments, tenant: string): Configu
   }
   const loaded = loadConfiguration(documents, 'stored');
   if (loaded.ok) return loaded.configuration;
-  // Documents that are sound alone can only disagree with those of others about keys.
+  // Documents that are sound alone can only disagree with those of others about keys. Anything else is wrong with the others,
+  // which were sound for the version that made them active.
+  const isKeyTaken = loaded.issues.every(({ message }) => message === keyGivenTwice);
   throw new ProblemError(
-    problems.configurationInvalid(['tenant.json: one of its API keys is taken: make another one']),
+    isKeyTaken
+      ? problems.configurationInvalid(['tenant.json: one of its API keys is taken: make another one'])
+      : problems.configurationRefused(ofAnotherVersion),
   );
 }
 
