@@ -117,7 +117,7 @@ function tenantFiles(tenantFolder: string, read: ReadModule): Plugin {
     return null;
   };
   return {
-    name: 'tenant-files',
+    name: pluginOfImports,
     setup(setup) {
       setup.onResolve({ filter: /.*/ }, async ({ path, importer, kind }) => {
         if (kind === 'entry-point') return { path, namespace };
@@ -147,15 +147,16 @@ function tenantFiles(tenantFolder: string, read: ReadModule): Plugin {
   };
 }
 
+const pluginOfImports = 'tenant-files';
 const importAdvice = 'Import files of the tenant\'s own folder by their relative path: "./helpers.ts".';
 
 function issuesOf(error: unknown, file: string): ConfigIssue[] {
   const { errors } = error as { errors?: readonly Message[] };
   if (errors === undefined) throw error;
-  return errors.map(({ text, location }) => ({
+  return errors.map(({ text, location, pluginName }) => ({
     file: location?.file.replace(`${namespace}:`, '') ?? file,
     path: location === null ? '$' : `${location.line}:${location.column + 1}`,
     message: text,
-    advice: /import|file|folder/i.test(text) ? importAdvice : 'Correct the syntax there.',
+    advice: pluginName === pluginOfImports ? importAdvice : 'Correct the code there.',
   }));
 }

@@ -69,6 +69,9 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const mistakes: string[] = [];
   const table = settingsTable;
   const value = <Value>(setting: Pick<Setting<Value, Value>, 'valueIn'>) => setting.valueIn(env, mistakes);
+  const host = value(table.host);
+  const port = value(table.port);
+  const dataDir = value(table.dataDir);
   const redisUrl = value(table.redisUrl);
   const redisCluster = value(table.redisCluster);
   const tlsCert = value(table.tlsCert);
@@ -77,8 +80,8 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const configDir = resolve(givenDir ?? 'config');
   const isConfigDirOwn = configDir === resolve(repositoryDir, 'config');
   const settings: Settings = {
-    port: value(table.port),
-    host: value(table.host),
+    port,
+    host,
     messagesUrl: value(table.messagesUrl),
     workers: value(table.workers),
     web: value(table.web),
@@ -95,7 +98,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     leaseMs: value(table.leaseMs),
     changesRetentionMs: value(table.changesRetentionMs),
     webhookAllow: value(table.webhookAllow),
-    publicUrl: value(table.publicUrl) ?? ownUrl(value(table.host), value(table.port), tlsCert !== null),
+    publicUrl: value(table.publicUrl) ?? ownUrl(host, port, tlsCert !== null),
     deliveryCacheBytes: value(table.deliveryCacheBytes),
     console: value(table.console),
     logLevel: value(table.logLevel),
@@ -106,8 +109,8 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     configDir,
     isConfigDirGiven: givenDir !== null,
     isConfigDirOwn,
-    dataDir: resolve(value(table.dataDir)),
-    snapshotDir: snapshotDirOf(value(table.snapshotDir), value(table.dataDir)),
+    dataDir: resolve(dataDir),
+    snapshotDir: snapshotDirOf(value(table.snapshotDir), dataDir),
     demo: value(table.demo) ?? isConfigDirOwn,
     frontLimits: {
       ingestBacklogEntries: value(table.ingestBacklogEntries),

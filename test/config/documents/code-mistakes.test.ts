@@ -15,8 +15,11 @@ const sound = `export default { ${triggers} properties: () => ({}) };`;
 
 let folders = 0;
 
-/** Lines `file path message` of the mistakes, or of the warnings where there are none. */
-async function told(files: Readonly<Record<string, string>>, link?: readonly [target: string, at: string]) {
+/** Mistakes, or warnings where there are none. */
+async function issuesOf(
+  files: Readonly<Record<string, string>>,
+  link?: readonly [target: string, at: string],
+) {
   folders += 1;
   const dir = path.join(folder, String(folders));
   const all = { 'tenant.json': JSON.stringify(siteTenant()), ...files };
@@ -27,11 +30,24 @@ async function told(files: Readonly<Record<string, string>>, link?: readonly [ta
   }
   if (link !== undefined) symlinkSync(link[0], path.join(dir, 'tenants/site', link[1]));
   const outcome = await readConfiguration(dir);
-  const issues = outcome.ok ? outcome.warnings : outcome.issues;
+  return outcome.ok ? outcome.warnings : outcome.issues;
+}
+
+/** Lines `file path message`. */
+async function told(...given: Parameters<typeof issuesOf>): Promise<string[]> {
+  const issues = await issuesOf(...given);
   return issues.map(
     ({ file, path: place, message }) => `${file.replace('tenants/site/', '')} ${place} ${message}`,
   );
 }
+
+test('what to do about an import is told of imports alone', async () => {
+  const adviceOn = async (code: string) =>
+    (await issuesOf({ 'schemas/a.full.js': code })).map(({ advice }) => advice);
+  assert.deepEqual(await adviceOn('export default {'), ['Correct the code there.']);
+  const [advice] = await adviceOn(`import fs from 'node:fs';\n${sound}`);
+  assert.match(advice ?? '', /relative path/);
+});
 
 test('a mistake in code is told with file, line and column', async () => {
   const cases: [string, Readonly<Record<string, string>>, string[]][] = [
