@@ -19,6 +19,8 @@ export interface BulkClientOptions {
   /** How long a request is tried again while the platform is away or busy. */
   readonly retryTotalMs: number;
   readonly signal: AbortSignal;
+  /** Hears a line for people when no answer comes, once: whoever waits would not know why. */
+  readonly onSilence?: (line: string) => void;
 }
 
 /** The platform was away or busy for the whole time that we wait. */
@@ -37,6 +39,7 @@ const busyStatuses = new Set([429, 502, 503, 504]);
 export class BulkClient {
   readonly #endpoint: URL;
   readonly #agent: http.Agent;
+  #isSilenceTold = false;
 
   constructor(private readonly options: BulkClientOptions) {
     this.#endpoint = new URL(`${options.baseUrl.replace(/\/+$/, '')}/ingest/v2`);
@@ -53,6 +56,7 @@ export class BulkClient {
     for (let tries = 1; ; tries += 1) {
       const attempt = await this.#attempt(packed);
       if (attempt.retryAfterMs === null) return attempt.answer;
+      if (attempt.answer === null) this.#tellSilence(attempt.reason);
       if (attempt.answer !== null && attempt.answer.status === 500 && tries >= internalErrorTriesMax) {
         return attempt.answer;
       }
@@ -60,7 +64,7 @@ export class BulkClient {
       if (performance.now() - startedMs + waitMs > this.options.retryTotalMs) {
         throw new PlatformAway(
           `${this.#endpoint.origin} did not take a request for ${Math.round(this.options.retryTotalMs / 1000)} s ` +
-            `(last: ${attempt.reason}). Run the same command again once it does.`,
+            `(last: ${attempt.reason}). Is --url right? Run the same command again once it does.`,
         );
       }
       await sleep(waitMs, undefined, { signal: this.options.signal });
@@ -69,6 +73,15 @@ export class BulkClient {
 
   close(): void {
     this.#agent.destroy();
+  }
+
+  #tellSilence(reason: string): void {
+    if (this.#isSilenceTold) return;
+    this.#isSilenceTold = true;
+    const seconds = Math.round(this.options.retryTotalMs / 1000);
+    this.options.onSilence?.(
+      `${this.#endpoint.origin} gives no answer (${reason}): trying again for up to ${seconds} s`,
+    );
   }
 
   async #attempt(body: PackedBody): Promise<Attempt> {

@@ -28,7 +28,10 @@ export async function importFile(
   const clock = new ImportClock(input);
   const progress = showProgress(input);
   const importer = new Importer(
-    { baseUrl, trust, sourceKey, concurrency, retryTotalMs, signal },
+    {
+      ...{ baseUrl, trust, sourceKey, concurrency, retryTotalMs, signal },
+      onSilence: (line) => progress.say(line),
+    },
     failures,
     (counts) => progress.show(counts),
   );

@@ -16,6 +16,8 @@ export interface ImportOptions {
   readonly concurrency: number;
   readonly retryTotalMs: number;
   readonly signal: AbortSignal;
+  /** As in `BulkClientOptions`. */
+  readonly onSilence?: (line: string) => void;
 }
 
 export interface ImportCounts {

@@ -8,6 +8,8 @@ const lineEveryMs = 5_000;
 /** Shows how far an import is: with a bar on a terminal, with a line now and then elsewhere. */
 export interface Progress {
   show(counts: ImportCounts): void;
+  /** Writes a line of its own. */
+  say(line: string): void;
   stop(): void;
 }
 
@@ -80,6 +82,10 @@ function bar(clock: ImportClock, totalBytes: number, output: NodeJS.WriteStream)
   };
   return {
     show: draw,
+    say(line) {
+      output.write(`\r\u001b[K${line}\n`);
+      draw(last);
+    },
     stop() {
       draw(last);
       single.stop();
@@ -94,6 +100,9 @@ function lines(clock: ImportClock, output: NodeJS.WriteStream): Progress {
       if (clock.seconds() < nextSeconds) return;
       nextSeconds = clock.seconds() + lineEveryMs / 1000;
       output.write(`${progressText(clock, counts)}\n`);
+    },
+    say(line) {
+      output.write(`${line}\n`);
     },
     stop() {},
   };

@@ -105,6 +105,7 @@ test('Retry-After is read as seconds and as a date', () => {
 test('a platform that stays away ends the import after the time that was given, and says so', async (context) => {
   const file = path.join(await temporaryFolder(context), 'failed');
   const failures = new FailureFile(file);
+  const said: string[] = [];
   const importer = new Importer(
     {
       // Port 9 is the discard service, which nobody runs.
@@ -113,6 +114,7 @@ test('a platform that stays away ends the import after the time that was given, 
       concurrency: 2,
       retryTotalMs: 500,
       signal: new AbortController().signal,
+      onSilence: (line) => said.push(line),
     },
     failures,
   );
@@ -124,6 +126,8 @@ test('a platform that stays away ends the import after the time that was given, 
   });
   failures.close();
   assert.equal(importer.done.failed, 2);
+  assert.equal(said.length, 1, 'whoever waits is told why, once');
+  assert.match(said[0] ?? '', /^http:\/\/127\.0\.0\.1:9 gives no answer \(.*ECONNREFUSED.*\): trying again/);
 });
 
 test('an import that is interrupted ends at once', async (context) => {
