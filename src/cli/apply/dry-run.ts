@@ -2,6 +2,7 @@
 import { hashKeys } from '../../config/documents/canonical.ts';
 import { beginDryRun } from '../../jobs/dry-run/begin.ts';
 import { dryRunJobs, dryRunState } from '../../jobs/dry-run/queue.ts';
+import { assert } from '../../lib/assert.ts';
 import { readActiveDigest } from '../../store/configuration/published-configuration.ts';
 import type { Store } from '../../store/store.ts';
 import type { ConfigurationDiff } from '../../trial/dry-run/diff.ts';
@@ -41,6 +42,6 @@ async function waitForDryRun(store: Store, token: string): Promise<Configuration
   } finally {
     await queue.close();
   }
-  if (diff === null) throw new Error('the dry run is done');
+  assert(diff !== null, 'a dry run that is done has a diff');
   return diff;
 }

@@ -127,7 +127,7 @@ function bytesOf(file: string): number {
   try {
     return Math.max(1, statSync(file).size);
   } catch (error) {
-    throw new CommandStop(`${file} cannot be read: ${error instanceof Error ? error.message : error}`);
+    throw new CommandStop(`${file} cannot be read: ${error instanceof Error ? error.message : error}.`);
   }
 }
 

@@ -22,7 +22,11 @@ export async function activeConfiguration(
     );
   }
   const loaded = loadConfiguration(published.documents, 'stored', observer);
-  if (!loaded.ok) throw new CommandStop('The active configuration was made by another version of Millrace.');
+  if (!loaded.ok) {
+    throw new CommandStop(
+      'The active configuration was made by another version of Millrace: run this command of that version.',
+    );
+  }
   const { configuration } = loaded;
   if (tenant !== null && !configuration.tenants.has(tenant)) {
     const known = [...configuration.tenants.keys()].join(', ');

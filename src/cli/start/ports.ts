@@ -27,7 +27,8 @@ export async function requireFreePort(host: string, port: number): Promise<void>
       );
     }
     throw new CommandStop(
-      `Nothing can listen on HOST=${host}: ${error instanceof Error ? error.message : error}`,
+      `Nothing can listen on HOST=${host}: ${error instanceof Error ? error.message : error}. ` +
+        'Choose an address of this machine: HOST=127.0.0.1 npm start',
     );
   }
 }

@@ -1,4 +1,5 @@
 /** The programs of tenants, each tenant's in a compartment of its own. */
+import { assert } from '../../lib/assert.ts';
 import type { ProgramKind } from '../../schemas/code/call.ts';
 import { programName } from '../../schemas/code/call.ts';
 import { tenantCompartment } from './intrinsics.ts';
@@ -25,7 +26,7 @@ export class ProgramSets {
 
   get(id: string): Programs {
     const set = this.#sets.get(id);
-    if (set === undefined) throw new Error(`the programs ${id} are not open`);
+    assert(set !== undefined, 'programs are opened before they are asked for');
     return set;
   }
 }
@@ -55,7 +56,7 @@ export class Programs {
     const known = this.#factories.get(name);
     if (known !== undefined) return known;
     const code = this.codes.get(name);
-    if (code === undefined) throw new Error(`there is no program ${name}`);
+    assert(code !== undefined, 'only programs of the set are asked for');
     // The first line is ours, so that the lines of the program are counted from the second.
     const text = `(function (globalThis) { "use strict";\n${code}\n})\n//# sourceURL=schema:${name}`;
     const factory: Factory = this.compartment.evaluate(text);

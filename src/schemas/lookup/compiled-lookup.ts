@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Json } from '../../contract/json.ts';
 import { lookupResultsMax } from '../../contract/limits.ts';
+import { assert } from '../../lib/assert.ts';
 import { compileTest, type FilterTest, Reads } from '../filter/evaluate.ts';
 import { type KeyTerm, keyTerms } from '../filter/key-terms.ts';
 import type { FilterNode } from '../filter/node.ts';
@@ -144,8 +145,8 @@ export class CompiledLookup {
     const projected = new Map(layout.projection.map((path, index) => [JSON.stringify(path), index]));
     const places = this.plan.reads.map((path) => {
       const place = projected.get(JSON.stringify(path));
-      if (place !== undefined) return place;
-      throw new Error(`The lookup layout ${layout.id} was not made for a plan that reads ${path.join('.')}`);
+      assert(place !== undefined, 'a layout has what the plans read that it answers');
+      return place;
     });
     this.#placesByLayout.set(layout, places);
     return places;

@@ -80,7 +80,7 @@ export class ValueDictionary {
   /** The value of a code in use. */
   valueOf(code: number): PlainValue {
     const value = this.#values.at(code);
-    if (value === undefined) throw new Error(`code ${code} is not in use`);
+    assert(value !== undefined, 'a code in use has a value');
     return value;
   }
 

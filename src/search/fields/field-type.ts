@@ -1,3 +1,4 @@
+import { assert } from '../../lib/assert.ts';
 import type { FieldTypeName } from '../../schemas/definition/index-fields.ts';
 
 /**
@@ -48,7 +49,7 @@ const scalarKinds: ReadonlyMap<string, ValueKind> = new Map([
 
 const known = new Map<FieldType, FieldTraits>();
 
-/** The traits of a field type. @throws Error for a name that is no type, which is our own mistake */
+/** The traits of a field type. @throws InvariantError for a name that is no type */
 export function traitsOf(type: FieldType): FieldTraits {
   const remembered = known.get(type);
   if (remembered !== undefined) return remembered;
@@ -64,7 +65,7 @@ function readTraits(type: FieldType): FieldTraits {
   const isList = type.endsWith('[]');
   const scalar = isList ? type.slice(0, -2) : type;
   const kind = scalarKinds.get(scalar);
-  if (kind === undefined) throw new Error(`unknown field type ${type}`);
+  assert(kind !== undefined, 'each field type has a kind');
   const isSearchable = scalar === 'text' || scalar === 'keywordText';
   return { shape: isList ? 'list' : 'scalar', kind, isSearchable };
 }
