@@ -310,8 +310,8 @@ export const diagnosticsPerBuildMax = 100;
 export const codeBuildCpuMs = 1_000;
 /** Processor time in which the process for schemas in JavaScript has begun: many times what a slow machine takes. */
 export const codeStartCpuMs = 30_000;
-/** Memory that one build by a schema in JavaScript may take. `codeHeapMebibytes` bounds it, with what else lies there. */
-export const codeMemoryMebibytesMax = 64;
+/** Memory that a build by a schema in JavaScript has. It ends where `codeHeapMebibytes` does: beside few programs at some 80. */
+export const codeMemoryMebibytes = 64;
 /** How long a schema in JavaScript is not run after its first build that took too much time or memory. */
 export const codeFirstPauseMs = 1_000;
 /** So many times longer is each pause than the one before it, as long as it goes on. */
@@ -321,7 +321,7 @@ export const codeTenantPauseMs = 3_000;
 /** The longest pause of a schema; one that kept within its limits for as long begins anew. */
 export const codePauseMaxMs = 60_000;
 /** Heap of the process in which schemas in JavaScript run: one build, and 24 MiB for Node and the programs of all tenants. */
-export const codeHeapMebibytes = codeMemoryMebibytesMax + 24;
+export const codeHeapMebibytes = codeMemoryMebibytes + 24;
 /** Kinds of lookups that the schemas of a tenant may ask for without writing them out; others are never answered. */
 export const askedLookupsMax = 200;
 /** Of so many, a new configuration keeps those that were asked for under the one before it. */

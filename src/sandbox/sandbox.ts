@@ -3,7 +3,7 @@
  * process that a call takes too much of is ended, and the calls that it had not answered go to the next one, one at a time:
  * so it is known which call it was, and the others are done.
  */
-import { codeBuildCpuMs, codeMemoryMebibytesMax } from '../contract/limits.ts';
+import { codeBuildCpuMs, codeMemoryMebibytes } from '../contract/limits.ts';
 import type { CodeCall, CodeReply, ProgramKind, ProgramSet } from '../schemas/code/call.ts';
 import { Conduct } from './conduct.ts';
 import type { DescribeReply, FromSandbox } from './protocol.ts';
@@ -271,7 +271,7 @@ export class Sandbox {
 function limitMessage(reason: 'time' | 'memory'): string {
   return reason === 'time'
     ? `the schema ran for more than ${codeBuildCpuMs} ms of processor time`
-    : `the schema took more than ${codeMemoryMebibytesMax} MB of memory`;
+    : `the schema ran out of memory: a build has ${codeMemoryMebibytes} MB`;
 }
 
 const paused =
