@@ -6,12 +6,16 @@ import type { QueryRequest, QueryTarget } from '../../query/query-service.ts';
 
 /**
  * The query of a body that names its target itself: by `index`, else by `sourceGroupAlias` and `sourceEntityType`.
- * @throws ProblemError 400 when the body is no object
+ * @throws ProblemError 400 when the body is no object, or names none
  */
 export function targetedRequest(body: Json): QueryRequest {
-  const members = isJsonObject(body) && Object.hasOwn(body, 'index') ? indexTargets : sourceGroupTargets;
-  if (isJsonObject(body)) return namedQuery(body, members).request;
-  throw new ProblemError(problems.queryInvalid(['The body must be an object']));
+  if (!isJsonObject(body)) throw new ProblemError(problems.queryInvalid(['The body must be an object']));
+  if (Object.hasOwn(body, 'index')) return namedQuery(body, indexTargets).request;
+  if (sourceGroupTargets.names.some((name) => Object.hasOwn(body, name))) {
+    return namedQuery(body, sourceGroupTargets).request;
+  }
+  const mistake = 'The target is missing: send index, or sourceGroupAlias and sourceEntityType';
+  throw new ProblemError(problems.queryInvalid([mistake]));
 }
 
 /** One of several queries of a request. */

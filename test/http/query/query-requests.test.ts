@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ProblemError } from '../../../src/contract/errors.ts';
+import { targetedRequest } from '../../../src/http/query/query-requests.ts';
+
+test('a query that names no target is told of both ways to name one', () => {
+  assert.throws(
+    () => targetedRequest({ search: { field: 'name', value: 'x' } }),
+    (error) => {
+      assert.ok(error instanceof ProblemError);
+      assert.deepEqual(error.problem.errors, [
+        'The target is missing: send index, or sourceGroupAlias and sourceEntityType',
+      ]);
+      return true;
+    },
+  );
+  assert.deepEqual(targetedRequest({ index: 5 }).mistakes, ['index must be a text']);
+  assert.deepEqual(targetedRequest({ sourceGroupAlias: 'cms' }).mistakes, [
+    'sourceEntityType must be a text',
+  ]);
+  assert.deepEqual(targetedRequest({ index: 'a', sourceGroupAlias: 'cms' }).target, {
+    kind: 'index',
+    alias: 'a',
+  });
+});
