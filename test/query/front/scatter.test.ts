@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { queryWaitMs } from '../../../src/contract/limits.ts';
 import { UnavailableError } from '../../../src/query/query-service.ts';
@@ -24,6 +23,11 @@ const tenant = tenantOf({
 });
 const things = schemaIndex('things');
 
+/** Until a query did not get a complete answer. */
+async function untilRetried(cluster: TestCluster): Promise<void> {
+  await until('the query is asked again', () => cluster.service.counters.retries > 0);
+}
+
 test('a query that meets a dying worker is answered whole by the new owner of its partitions', async (context) => {
   const cluster = await startCluster(context, redis, tenant, { partitions: 4, workers: 2 });
   await cluster.write(things, numbered(50));
@@ -31,7 +35,7 @@ test('a query that meets a dying worker is answered whole by the new owner of it
   if (survivor === undefined || victim === undefined) throw new Error('two workers');
   await victim.kill();
   const answers = Promise.all([totalOf(cluster), totalOf(cluster), totalOf(cluster)]);
-  await setTimeout(100);
+  await untilRetried(cluster);
   await victim.loseLeases();
   for (const partition of [1, 3]) await survivor.take(partition);
   survivor.beat();
@@ -64,7 +68,7 @@ test('a partition that two workers answer for is counted once', async (context) 
   const own = former.covered;
   former.covered = () => new Map([...own(), [0, 0]]);
   const answer = totalOf(cluster);
-  await setTimeout(150);
+  await untilRetried(cluster);
   former.shards.close(0);
   former.covered = own;
   assert.equal(await answer, 50);
@@ -76,8 +80,9 @@ test('a worker whose shards have more than it covers does not answer', async (co
   const [first, second] = cluster.workers;
   if (first === undefined || second === undefined) throw new Error('two workers');
   await second.shards.open(0, 9, first.shards.applied(0) ?? 0);
+  const looks = second.looks;
   const answer = totalOf(cluster);
-  await setTimeout(150);
+  await until('the worker has seen the query', () => second.looks > looks);
   second.shards.close(0);
   assert.equal(await answer, 50);
 });
@@ -91,8 +96,9 @@ test('a query waits for commits that its front has seen and a shard has not', as
   const changes = [{ scope, index: things, sourceId, originId: 'late', item }];
   const number = await worker.commit(0, changes);
   await until('the front has seen it', () => cluster.progress.commits[0] === number);
+  const looks = worker.looks;
   const answer = totalOf(cluster);
-  await setTimeout(100);
+  await until('the worker has seen the query', () => worker.looks > looks);
   worker.shards.apply(0, number, changes);
   assert.equal(await answer, 1);
   assert.equal(cluster.service.counters.retries, 0);

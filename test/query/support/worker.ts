@@ -34,6 +34,8 @@ export class TestWorker {
   readonly #leases = new Map<number, TakenLease>();
   #heartbeat: Heartbeat | null = null;
   readonly troubles: unknown[] = [];
+  /** How often it has looked whether its shards can answer a request. */
+  looks = 0;
   /** Partitions that it says it covers; as its leases unless a test sets something else. */
   covered: () => ReadonlyMap<number, number> = () =>
     new Map(
@@ -69,7 +71,7 @@ export class TestWorker {
     this.responder = new Responder({
       store,
       workerId: id,
-      shards: this.copies ?? new OwnedShards(this.shards, () => this.covered(), store.partitions.count),
+      shards: this.copies ?? new OwnedShards(this.shards, () => this.#look(), store.partitions.count),
       ...(queryCpuMs === undefined ? {} : { queryCpuMs }),
       onTrouble: (error) => this.troubles.push(error),
     });
@@ -103,6 +105,11 @@ export class TestWorker {
   /** Tells at once what is new. */
   beat(): void {
     this.#heartbeat?.tell();
+  }
+
+  #look(): ReadonlyMap<number, number> {
+    this.looks += 1;
+    return this.covered();
   }
 
   #beat(): ProcessBeat {

@@ -20,10 +20,10 @@ const target = { kind: 'index', alias: 'things' } as const;
 const rowCount = 20_000;
 
 /**
- * At most 50 ms is what one thing should keep the event loop. Here a front, a worker and the test share one, the
- * garbage collector's threads count too, and the machine may be busy: twice as much.
+ * A query has a second of processor time, and others wait for 100 ms of it at most (docs/promises.md "Load and outages"). A
+ * query that nobody cuts would keep them for all of what it takes.
  */
-const turnMsMax = 100;
+const keptShareMax = 0.1;
 
 /** Texts of 1,000 characters, each another one. */
 function longTexts(count: number): Map<string, JsonObject> {
@@ -66,11 +66,28 @@ function refusalOf(outcome: QueryOutcome | undefined): string {
   return outcome.errors.join('\n');
 }
 
+/** Another tenant writes and reads. @returns how long it took, of it no more than was computed, in ms */
+async function politeRound(cluster: TestCluster, number: number): Promise<number> {
+  const spentBefore = spentMs();
+  const startedMs = performance.now();
+  await cluster.write(index, new Map([['polite', { f: 'mine', n: number }]]), 1000, polite);
+  const [outcome] = await cluster.runOf(polite, target, {});
+  assert.ok(outcome?.ok);
+  assert.equal(JSON.parse(readResult(outcome).rows[0]?.text.toString() ?? '').n, number);
+  return Math.min(spentMs() - spentBefore, performance.now() - startedMs);
+}
+
+function medianOf(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}
+
 test('a costly multi-query is refused with what was costly, and other tenants are served meanwhile', async (context) => {
   const cluster = await startCluster(context, { queryWaitMs: 30_000 });
   await writeInParts(cluster, longTexts(rowCount));
   await cluster.write(index, new Map([['polite', { f: 'mine', n: 1 }]]), 1000, polite);
-  await cluster.runOf(polite, target, {});
+  const alone: number[] = [];
+  while (alone.length < 9) alone.push(await politeRound(cluster, alone.length));
+  const aloneMs = medianOf(alone);
 
   const beforeOne = spentMs();
   const [one] = await cluster.run(target, patterns(100));
@@ -84,16 +101,7 @@ test('a costly multi-query is refused with what was costly, and other tenants ar
     isDone = true;
   });
   const waits: number[] = [];
-  while (!isDone) {
-    const spentBefore = spentMs();
-    const startedMs = performance.now();
-    const number = waits.length;
-    await cluster.write(index, new Map([['polite', { f: 'mine', n: number }]]), 1000, polite);
-    const [outcome] = await cluster.runOf(polite, target, {});
-    assert.ok(outcome?.ok);
-    assert.equal(JSON.parse(readResult(outcome).rows[0]?.text.toString() ?? '').n, number);
-    waits.push(Math.min(spentMs() - spentBefore, performance.now() - startedMs));
-  }
+  while (!isDone) waits.push(await politeRound(cluster, waits.length));
   const outcomes = await costly;
   const longestMs = turns.stop();
   const fiveMs = spentMs() - before;
@@ -108,12 +116,13 @@ test('a costly multi-query is refused with what was costly, and other tenants ar
   // each of the five it would be 3.2 times. A busy machine takes longer for either.
   const times = fiveMs / oneMs;
   assert.ok(times < 2.5, `${Math.round(fiveMs)} ms of processor time, ${times.toFixed(1)} times that of one`);
-  assert.ok(longestMs < turnMsMax, `the event loop was kept for ${Math.round(longestMs)} ms`);
   assert.ok(waits.length > 5, `${waits.length} reads of another tenant`);
-  const inOrder = waits.sort((a, b) => a - b);
-  const median = inOrder[Math.floor(inOrder.length / 2)] ?? 0;
-  // A write with its commit and a read; docs/promises.md has 100 ms for what somebody else's query adds to a read.
-  assert.ok(median < 100, `another tenant wrote and read in ${Math.round(median)} ms`);
+  const addedMs = medianOf(waits) - aloneMs;
+  context.diagnostic(
+    `of ${Math.round(oneMs)} ms another tenant waited for ${Math.round(addedMs)}, beside ${Math.round(aloneMs)} of its own; the longest turn ${Math.round(longestMs)}`,
+  );
+  assert.ok(longestMs < keptShareMax * oneMs, `the event loop was kept for ${Math.round(longestMs)} ms`);
+  assert.ok(addedMs < keptShareMax * oneMs, `another tenant waited for ${Math.round(addedMs)} ms`);
   assert.ok(figuresOf(cluster).refused >= 1);
   assert.ok(figuresOf(cluster).pauses > 20);
 });

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import { writeClaims } from '../../../src/store/claims/claims.ts';
 import { noteIntents } from '../../../src/store/derived/intents.ts';
 import { registerDependents, touchKeys } from '../../../src/store/derived/lookups.ts';
@@ -29,6 +28,11 @@ async function take(store: Store, workerId: string, leaseMs = long, partition = 
   const lease = await takeLease(store, partition, workerId, leaseMs);
   assert.ok(lease !== null, `${workerId} takes partition ${partition}`);
   return lease;
+}
+
+/** Ends a lease as if its time were over. */
+async function endNow(store: Store, { tag }: Lease): Promise<void> {
+  await store.client.hset(keys.owner(tag), 'leaseUntilMs', (await redisTimeMs(store.client)) - 1);
 }
 
 test('a partition has one owner at a time, and everybody can see who', async () => {
@@ -94,23 +98,22 @@ test('a renewal makes what others have seen of the lease worthless, whatever the
 
 test('renewing keeps a lease; what is lost cannot be renewed', async () => {
   const store = await redis.openEmptyStore(1);
-  const lease = await take(store, 'a', 300);
-  for (let round = 0; round < 4; round += 1) {
-    await setTimeout(100);
-    assert.equal(await renewLease(store, lease, 300), true);
-  }
+  const lease = await take(store, 'a', long / 2);
+  assert.equal(await renewLease(store, lease, long), true);
+  const [renewed] = await readOwners(store);
+  assert.ok((renewed?.leaseUntilMs ?? 0) > (await redisTimeMs(store.client)) + long - 5000);
   assert.equal(await takeLease(store, 0, 'b', long), null);
   await releaseLease(store, lease);
   await take(store, 'b');
-  assert.equal(await renewLease(store, lease, 300), false);
+  assert.equal(await renewLease(store, lease, long), false);
   const [owner] = await readOwners(store);
   assert.equal(owner?.workerId, 'b');
 });
 
 test('a lease that has ended but was taken by nobody can still be renewed', async () => {
   const store = await redis.openEmptyStore(1);
-  const lease = await take(store, 'a', 30);
-  await setTimeout(60);
+  const lease = await take(store, 'a');
+  await endNow(store, lease);
   assert.equal(await renewLease(store, lease, long), true);
   assert.equal(await takeLease(store, 0, 'b', long), null);
 });
@@ -176,12 +179,12 @@ function effectsOf(
 
 test('after a takeover every effect of the old owner is refused, in every partition', async () => {
   const store = await redis.openEmptyStore(4);
-  const old = await take(store, 'a', 30);
+  const old = await take(store, 'a');
   assert.equal(await fenceOlderOwners(store, old), true);
   for (const [name, effect] of Object.entries(effectsOf(store, old))) {
     await assert.doesNotReject(effect, name);
   }
-  await setTimeout(60);
+  await endNow(store, old);
   const next = await take(store, 'b');
   assert.equal(await fenceOlderOwners(store, next), true);
   const before = await store.client.dbsize();
