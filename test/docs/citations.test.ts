@@ -8,9 +8,9 @@ import { headingsOf, root, textOf } from './support/markdown.ts';
 const folders = ['src', 'test', 'bench', 'workers', 'config'];
 /** Texts of these are about citations and links. */
 const leftOut = path.join('test', 'docs');
-/** A page, and a heading of it in quotes, which may stand on the next line of the comment. */
+/** A page, and a heading of it in quotes, which may stand behind a comma, and on the next line of the comment. */
 const citationPattern =
-  /((?:docs\/[\w/-]+|bench\/README|README|ARCHITECTURE|CHANGELOG)\.md)(?:(?: |\s*\n\s*(?:\*|--)\s*)"([^"\n]+)")?/g;
+  /((?:docs\/[\w/-]+|bench\/README|README|ARCHITECTURE|CHANGELOG)\.md),?(?:(?: |\s*\n\s*(?:\*|--)\s*)"([^"\n]+)")?/g;
 /** Papers that are not in this repository. */
 const elsewherePattern = /\b(?:contract|specification),? (?:end of )?(?:sections?|endpoints?|") ?\w*/gi;
 
@@ -70,10 +70,11 @@ describe('citations in', () => {
 
 test('mistakes in citations are found', () => {
   const source =
-    '/** (docs/reference/http.md "Delivery"), docs/reference/http.md\n * "Nothing", docs/no-page.md */';
+    '/** (docs/reference/http.md "Delivery"), docs/reference/http.md\n * "Nothing", bench/README.md, "Slow paths", docs/no-page.md */';
   assert.deepEqual(citationsOf(source).map(mistakeOf), [
     null,
     'docs/reference/http.md has no heading "Nothing"',
+    'bench/README.md has no heading "Slow paths"',
     'there is no docs/no-page.md',
   ]);
   assert.equal([...'(contract section 5), specification endpoint 3'.matchAll(elsewherePattern)].length, 2);

@@ -1,4 +1,4 @@
-/** The page about the data names every key that stands in Redis. */
+/** The page about the data names every key that stands in Redis, by the word behind its tag. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -7,9 +7,9 @@ import { root, textOf } from './support/markdown.ts';
 
 test('docs/design/data.md names every key', () => {
   const source = readFileSync(path.join(root, 'src/store/keys.ts'), 'utf8');
-  const kinds = [...source.matchAll(/`\$\{(?:tag|platformTag|tagOf\(list\))\}:([a-z-]+)/g)].map(
-    ([, kind = '']) => kind,
-  );
+  const kinds = [
+    ...source.matchAll(/`(?:\$\{(?:tag|platformTag|tagOf\(list\))\}|\{process:\S+\}):([a-z-]+)/g),
+  ].map(([, kind = '']) => kind);
   assert.ok(kinds.length > 40, 'keys are found at all');
   const page = textOf('docs/design/data.md');
   const missing = kinds.filter((kind) => !page.includes(`\`${kind}\``));
