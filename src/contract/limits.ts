@@ -161,8 +161,12 @@ export const slowReaderMs = 10_000;
 export const bodilessAnswersPerConnection = 1000;
 /** How long requests are answered in one turn of the event loop; further answers wait for the next turn. */
 export const requestTurnMsMax = 50;
-/** Long work goes on for so long at once, then lets other work of its process go first. Searches and snapshots have less. */
+/** Long work goes on for so long at once, then lets other work of its process go first. */
 export const sliceMs = 10;
+/** Shards are loaded, changed and written for so long at once; then queries and leases go first. */
+export const shardSliceMs = 8;
+/** A query is worked on for so long at once, in a worker and in a front; then others go first. */
+export const querySliceMs = 5;
 /** Requests of a turn between two looks at the clock. */
 export const requestsPerLook = 64;
 /** Requests without a known key that one front takes from one address in a second. */

@@ -3,6 +3,7 @@
  * the first of its items of each value. The first of them all stands for the value. Then the workers are asked again,
  * with the items that do not. So no two of their answers have a value in common, and they add up like those of any query.
  */
+import { querySliceMs } from '../../contract/limits.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
 import { Decision } from '../../search/distinct/decision.ts';
@@ -17,8 +18,6 @@ import type { GatheredReply } from './attempt.ts';
 import { type AskPlaces, settleOpen } from './open-values.ts';
 import type { Scatter } from './scatter.ts';
 
-/** Other requests have their turns after this long. */
-const sliceMs = 5;
 /**
  * When items change between the questions, all are asked again, this often at most. Under writes without end the last
  * answers are taken as they are.
@@ -72,7 +71,7 @@ async function beatenItems(
   bodies: readonly MessageBody[],
   askPlaces: AskPlaces,
 ): Promise<(readonly string[])[]> {
-  const slice = new Slice(sliceMs);
+  const slice = new Slice(querySliceMs);
   const beaten: (readonly string[])[] = [];
   let room = distinctValuesMax(query);
   for (const populationIndex of populationsOf(query).keys()) {

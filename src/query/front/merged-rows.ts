@@ -1,5 +1,5 @@
 /** Merges the answers of several workers. Counts of facets and texts of rows may have to be asked for in a second round. */
-import { queryPageUnitsMax } from '../../contract/limits.ts';
+import { queryPageUnitsMax, querySliceMs } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
@@ -24,9 +24,6 @@ import type { ShardQuestion } from '../protocol/shard-request.ts';
 import { UnavailableError } from '../query-service.ts';
 import { joinedRows, rowFormOf, rowText } from '../result/row-text.ts';
 import type { Scatter } from './scatter.ts';
-
-/** Other requests have their turns after this long. */
-const sliceMs = 5;
 
 /** A worker's answer to one query. */
 export interface WorkerAnswer {
@@ -66,7 +63,7 @@ export async function mergedRows(
     return replies.map(({ answers: [body = null] }) => body);
   };
   boundFacets(answers.map(({ body }) => facetsLength(body)));
-  const slice = new Slice(sliceMs);
+  const slice = new Slice(querySliceMs);
   const decoded: PartialAnswer<SentRow>[] = [];
   for (const { body } of answers) {
     decoded.push(decodeAnswer(body));

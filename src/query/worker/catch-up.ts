@@ -1,8 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
+import { shardSliceMs } from '../../contract/limits.ts';
 import type { LiveShard } from './live-shard.ts';
-
-/** Changes and loads give way to queries and leases after this long. */
-export const sliceMs = 8;
 
 /** Applies the changes that wait at shards. For one slice they are applied at once, the others bit by bit. */
 export class CatchUp {
@@ -15,7 +13,7 @@ export class CatchUp {
 
   /** Applies changes for a slice. The others follow soon. */
   advance(shards: Iterable<LiveShard>): void {
-    const endsMs = performance.now() + sliceMs;
+    const endsMs = performance.now() + shardSliceMs;
     for (const live of shards) if (!live.advance(endsMs)) this.soon(live);
   }
 
@@ -30,7 +28,7 @@ export class CatchUp {
     // Pinned shards are left out here. `soon` is called for each when its last pin goes.
     for (let live = this.#next(); live !== null; live = this.#next()) {
       await setImmediate();
-      if (!live.advance(performance.now() + sliceMs)) continue;
+      if (!live.advance(performance.now() + shardSliceMs)) continue;
       this.#behind.delete(live);
       this.onCurrent();
     }

@@ -1,7 +1,7 @@
 /** Answers the queries of the fronts in a worker. */
 import { createSecretKey } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import { copyBehindMs, queryCpuMs as queryCpuMsDefault } from '../../contract/limits.ts';
+import { copyBehindMs, queryCpuMs as queryCpuMsDefault, querySliceMs } from '../../contract/limits.ts';
 import type { Store } from '../../store/store.ts';
 import { nothingHeld } from '../protocol/shard-reply.ts';
 import { decodeRequest, type ShardRequest } from '../protocol/shard-request.ts';
@@ -12,8 +12,6 @@ import { QueryTurns } from './query-turns.ts';
 import { type RequestTerms, RunningRequest } from './running-request.ts';
 import type { ShardState } from './shard-state.ts';
 
-/** Leases, changes and other tenants get a turn after this long. */
-const sliceMs = 5;
 /** No event tells of renewed leases, so requests that wait are looked at this often. */
 const recheckMs = 100;
 
@@ -185,7 +183,7 @@ export class Responder {
   /** Begins requests for a slice. Each request gets a slice of its own to end in. */
   #answerFresh(): void {
     let nowMs = performance.now();
-    const endsMs = nowMs + sliceMs;
+    const endsMs = nowMs + querySliceMs;
     const stateOf = this.#states();
     while (nowMs < endsMs) {
       const request = this.#turns.takeFresh();
@@ -217,7 +215,7 @@ export class Responder {
 
   #goOn(request: RunningRequest, nowMs: number): void {
     try {
-      const answers = request.run(nowMs, nowMs + sliceMs);
+      const answers = request.run(nowMs, nowMs + querySliceMs);
       if (answers === null) {
         this.#pause(request);
         return;

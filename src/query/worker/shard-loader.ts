@@ -1,10 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
+import { shardSliceMs } from '../../contract/limits.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import type { EncodedItem, StoredItem } from '../../store/derived/item-record.ts';
 import { decodeItems, type ScopedIndex, scanItems } from '../../store/derived/items.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import type { Store } from '../../store/store.ts';
-import { type CatchUp, sliceMs } from './catch-up.ts';
+import type { CatchUp } from './catch-up.ts';
 import type { Fill, LiveShard } from './live-shard.ts';
 
 export interface LoadOptions {
@@ -58,7 +59,7 @@ export class ShardLoader {
     if (!live.shard.hasUnproven) return items;
     await live.current();
     const left: EncodedItem[] = [];
-    const slice = new Slice(sliceMs);
+    const slice = new Slice(shardSliceMs);
     for (const item of items) {
       if (!live.confirm(fill, item)) left.push(item);
       if (slice.isOver) await slice.next();
@@ -72,7 +73,7 @@ export class ShardLoader {
     items: readonly StoredItem[],
     isHeld: () => boolean,
   ): Promise<void> {
-    let sliceEndsMs = performance.now() + sliceMs;
+    let sliceEndsMs = performance.now() + shardSliceMs;
     for (const item of items) {
       if (!isHeld()) return;
       live.found(fill, item);
@@ -80,7 +81,7 @@ export class ShardLoader {
       await setImmediate();
       if (!live.isCurrent) this.catchUp.soon(live);
       await live.current();
-      sliceEndsMs = performance.now() + sliceMs;
+      sliceEndsMs = performance.now() + shardSliceMs;
     }
   }
 

@@ -1,5 +1,6 @@
 import type { EntityRef } from '../../contract/ids.ts';
 import { getOwn } from '../../contract/json.ts';
+import { shardSliceMs } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
 import { atOnce, finish, type Maybe, pace, type Steps, Unfinished } from '../../lib/pace.ts';
 import { Slice } from '../../lib/slices/slice.ts';
@@ -29,8 +30,6 @@ import { Tables } from './tables.ts';
 export type TakeFirst = (populationIndex: number, name: PlainValue, place: SentPlace) => boolean;
 
 const scratches = new Scratches();
-/** Longest time for which a snapshot is gone through without letting other work of the process run. */
-const sliceMs = 8;
 /** The cost of putting or taking out an item, in units of the pace, besides a unit for each character. */
 const itemUnits = 1000;
 
@@ -90,7 +89,7 @@ export class Shard {
     await docs.restore(from);
     for (const field of fields.values()) await field.restore(from);
     // Lists may still have docs that were gone.
-    await new Slice(sliceMs).run(this.#buryGone());
+    await new Slice(shardSliceMs).run(this.#buryGone());
   }
 
   *#buryGone(): Steps<void> {

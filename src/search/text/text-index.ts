@@ -1,3 +1,4 @@
+import { shardSliceMs } from '../../contract/limits.ts';
 import { pace } from '../../lib/pace.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import type { Stem } from '../analysis/stemmers.ts';
@@ -7,8 +8,6 @@ import { Postings } from './postings.ts';
 import { StemTerms } from './stem-terms.ts';
 import { type SweepCursor, TermDictionary } from './term-dictionary.ts';
 
-/** Longest time for which terms of a snapshot are stemmed without letting other work of the process run. */
-const sliceMs = 8;
 /** The cost of looking up a term, in units of the pace. */
 const unitsPerTerm = 100;
 /** Roughly what the text of a term takes. */
@@ -55,7 +54,7 @@ export class TextIndex {
     await this.postings.restore(from);
     [this.#postingCount = 0] = await from.numbers(uint32);
     const stems = this.#stems;
-    if (stems !== null) await new Slice(sliceMs).run(this.terms.all((term) => stems.add(term)));
+    if (stems !== null) await new Slice(shardSliceMs).run(this.terms.all((term) => stems.add(term)));
   }
 
   /** @param words must be distinct. The doc must be new to this field, or swept out of it */

@@ -4,9 +4,9 @@
  */
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
+import { shardSliceMs } from '../../../contract/limits.ts';
 import { Slice } from '../../../lib/slices/slice.ts';
 import { SnapshotDamagedError } from '../../../search/snapshot/parts.ts';
-import { sliceMs } from '../catch-up.ts';
 
 /** Length and digest before the bytes of a frame. */
 const digestBytes = 32;
@@ -46,7 +46,7 @@ export class FrameReader {
   readonly #ahead = Buffer.allocUnsafeSlow(aheadBytes);
   #from = 0;
   #end = 0;
-  readonly #slice = new Slice(sliceMs);
+  readonly #slice = new Slice(shardSliceMs);
 
   private constructor(private readonly file: FileHandle) {}
 

@@ -1,9 +1,9 @@
 /** A shard in a file: what it is a shard of, then its parts. */
 import { open, rename, rm } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
+import { shardSliceMs } from '../../../contract/limits.ts';
 import type { FieldType } from '../../../search/fields/field-type.ts';
 import { type PartReader, type Parts, SnapshotDamagedError } from '../../../search/snapshot/parts.ts';
-import { sliceMs } from '../catch-up.ts';
 import { FrameReader, FrameWriter } from './frames.ts';
 import { FramedParts, framesOf } from './part-frames.ts';
 
@@ -55,14 +55,14 @@ async function writeParts(
   isStale: () => boolean,
 ): Promise<boolean> {
   await frames.write(Buffer.from(JSON.stringify(head)));
-  let sliceEndsMs = performance.now() + sliceMs;
+  let sliceEndsMs = performance.now() + shardSliceMs;
   for (const part of parts) {
     for (const frame of framesOf(part)) {
       if (isStale()) return false;
       await frames.write(frame);
       if (performance.now() < sliceEndsMs) continue;
       await setImmediate();
-      sliceEndsMs = performance.now() + sliceMs;
+      sliceEndsMs = performance.now() + shardSliceMs;
     }
   }
   return !isStale();
