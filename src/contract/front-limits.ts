@@ -1,14 +1,14 @@
 /** Limits and time-outs of a front that an operator may set; their defaults are those of `limits.ts`. */
 import {
-  bodiesInFlightBytesMax,
+  bodiesInFlightBytes,
   bodyIdleTimeoutMs,
   drainMs,
-  ingestBacklogEntriesMax,
+  ingestBacklogEntries,
   minVersionWaitMs,
   queryWaitMs,
   redisCommandTimeoutMs,
   stopReserveMs,
-  unsentAnswersBytesMax,
+  unsentAnswersBytes,
 } from './limits.ts';
 
 export interface FrontLimits {
@@ -31,9 +31,9 @@ export interface FrontLimits {
 }
 
 export const defaultFrontLimits: FrontLimits = {
-  ingestBacklogEntries: ingestBacklogEntriesMax,
-  bodiesInFlightBytes: bodiesInFlightBytesMax,
-  unsentAnswersBytes: unsentAnswersBytesMax,
+  ingestBacklogEntries,
+  bodiesInFlightBytes,
+  unsentAnswersBytes,
   bodyIdleMs: bodyIdleTimeoutMs,
   minVersionWaitMs,
   queryWaitMs,

@@ -1,6 +1,7 @@
 /**
  * Every limit of the platform, named once. The end of a name says what is counted (`limit-list.ts` lists them so):
- * bytes, ms, seconds, characters (UTF-16 units), code points, else things. Each has its meaning on the line above it.
+ * bytes, ms, seconds, characters (UTF-16 units), code points, else things. `Min` or `Max` stands behind it. What a setting
+ * replaces has neither: it is a default (`front-limits.ts`, `src/config/settings/table.ts`). Each has its meaning on the line above it.
  */
 
 /** Entities of one bulk save, and ids of one bulk delete. */
@@ -148,7 +149,7 @@ export const mistakesListedMax = 20;
 /** A request head beyond this is refused unread. */
 export const headBytesMax = 256 * 1024;
 /** Answers that one front holds for clients that have not read them; beyond it those above `smallAnswerBytesMax` are 503. */
-export const unsentAnswersBytesMax = 256 * 1024 * 1024;
+export const unsentAnswersBytes = 256 * 1024 * 1024;
 /** Part of what the live answers of other tenants leave of `ANSWERS_MB` that those of one tenant may take in a front. */
 export const liveAnswersTenantShare = 0.5;
 /** Answers up to this size are begun however many others wait for their clients. */
@@ -170,13 +171,13 @@ export const querySliceMs = 5;
 /** Requests of a turn between two looks at the clock. */
 export const requestsPerLook = 64;
 /** Requests without a known key that one front takes from one address in a second. */
-export const openRequestsPerSecondMax = 1000;
+export const openRequestsPerSecond = 1000;
 /** An address that was quiet may send the requests of so many seconds at once. */
 export const openBurstSeconds = 5;
 /** Addresses whose requests are counted at a time. */
 export const countedAddressesMax = 10_000;
 /** Request bodies that one front holds at a time; what arrives beyond it is answered 503. */
-export const bodiesInFlightBytesMax = 512 * 1024 * 1024;
+export const bodiesInFlightBytes = 512 * 1024 * 1024;
 /** Fewest files that a front keeps free beside its connections. It keeps a tenth of what it may open, within bounds. */
 export const filesReserveMin = 32;
 /** Most files that a front keeps free beside its connections. */
@@ -184,7 +185,7 @@ export const filesReserveMax = 1_024;
 /** Ingest bodies beyond this are parsed by another thread, so that no other request waits for it. */
 export const inlineBodyBytesMax = 64 * 1024;
 /** Stream entries of one tenant that may wait in one partition before its ingest is answered 503. */
-export const ingestBacklogEntriesMax = 10_000;
+export const ingestBacklogEntries = 10_000;
 /** How long an ingest request waits for workers that are behind; then it is answered 503. */
 export const ingestWaitMs = 10_000;
 /** What `Retry-After` says, in seconds. */
@@ -261,7 +262,7 @@ export const autoIndexedNamesMax = 20_000;
 /** Largest of the settings RATE_LIMIT and OPEN_RATE_LIMIT, in requests a second. */
 export const rateLimitMax = 1_000_000;
 /** Largest INGEST_BACKLOG. */
-export const ingestBacklogSettingMax = 10_000_000;
+export const ingestBacklogEntriesMax = 10_000_000;
 /** Largest BODIES_MB. */
 export const bodiesMebibytesMax = 65_536;
 /** Largest ANSWERS_MB. */
@@ -269,7 +270,7 @@ export const answersMebibytesMax = 65_536;
 /** Largest DELIVERY_CACHE_MB. */
 export const deliveryCacheMebibytesMax = 65_536;
 /** Finished answers of delivery and queries that a front keeps. */
-export const deliveryCacheBytesMax = 128 * 1024 * 1024;
+export const deliveryCacheBytes = 128 * 1024 * 1024;
 /** Longest of all waits that settings name. */
 export const waitSecondsMax = 3_600;
 /** Smallest QUERY_CPU_MS: two turns of a query. */

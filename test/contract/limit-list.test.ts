@@ -24,6 +24,6 @@ test('the unit is that of the name', () => {
   assert.equal(unitOf('apiKeyCharactersMax'), 'UTF-16 units');
   assert.equal(unitOf('searchCodePointsMax'), 'code points');
   assert.equal(unitOf('bodiesMebibytesMax'), 'MiB');
-  assert.equal(unitOf('openRequestsPerSecondMax'), '');
+  assert.equal(unitOf('openRequestsPerSecond'), '');
   assert.equal(unitOf('bulkEntitiesMax'), '');
 });

@@ -2,21 +2,21 @@
 import { availableParallelism } from 'node:os';
 import {
   answersMebibytesMax,
-  bodiesInFlightBytesMax,
+  bodiesInFlightBytes,
   bodiesMebibytesMax,
   bodyIdleTimeoutMs,
   changesRetentionDays,
   changesRetentionDaysMax,
   confirmReplicasMax,
-  deliveryCacheBytesMax,
+  deliveryCacheBytes,
   deliveryCacheMebibytesMax,
   drainMs,
+  ingestBacklogEntries,
   ingestBacklogEntriesMax,
-  ingestBacklogSettingMax,
   leaseMs,
   leaseSecondsMin,
   minVersionWaitMs,
-  openRequestsPerSecondMax,
+  openRequestsPerSecond,
   partitionsMax,
   processesMax,
   queryCpuMs,
@@ -27,7 +27,7 @@ import {
   redisCommandTimeoutMs,
   replicaWaitMs,
   shardCopiesMax,
-  unsentAnswersBytesMax,
+  unsentAnswersBytes,
   waitSecondsMax,
 } from '../../contract/limits.ts';
 import { portMax } from '../urls/url.ts';
@@ -172,25 +172,25 @@ export const settingsTable = {
   openRateLimit: new Setting<number, number>(
     'OPEN_RATE_LIMIT',
     rate,
-    openRequestsPerSecondMax,
+    openRequestsPerSecond,
     "requests without a known key (health, metrics, the document, unknown paths and keys) that one front takes from one address, an IPv6 /64 as one, with a burst of five seconds' worth; 0: no limit. Over it: 429. Behind a proxy all requests come from its address",
   ),
   ingestBacklogEntries: new Setting<number, number>(
     'INGEST_BACKLOG',
-    wholeNumber(1, ingestBacklogSettingMax, 'entries'),
-    ingestBacklogEntriesMax,
+    wholeNumber(1, ingestBacklogEntriesMax, 'entries'),
+    ingestBacklogEntries,
     'stream entries of one tenant (accepted requests, as each front counts its own) that may wait in one partition, and its requests that wait, before its ingest is answered 503',
   ),
   bodiesInFlightBytes: new Setting<number, number>(
     'BODIES_MB',
     mebibytes(1, bodiesMebibytesMax),
-    bodiesInFlightBytesMax,
+    bodiesInFlightBytes,
     'request bodies that one front holds at a time; what arrives beyond it is answered 503',
   ),
   unsentAnswersBytes: new Setting<number, number>(
     'ANSWERS_MB',
     mebibytes(1, answersMebibytesMax),
-    unsentAnswersBytesMax,
+    unsentAnswersBytes,
     'answers that one front holds for clients which have not read them, each counted for every such client; beyond it answers over 64 KiB are 503; live answers may hold as much again, those of one tenant half of what others leave',
   ),
   bodyIdleMs: new Setting<number, number>(
@@ -269,7 +269,7 @@ export const settingsTable = {
   deliveryCacheBytes: new Setting<number, number>(
     'DELIVERY_CACHE_MB',
     mebibytes(0, deliveryCacheMebibytesMax),
-    deliveryCacheBytesMax,
+    deliveryCacheBytes,
     'memory for finished answers of delivery and queries in each front; 0 turns the cache off',
   ),
   console: new Setting<boolean, boolean>(

@@ -1,6 +1,6 @@
 /** A front in this process over a real Redis. Nothing processes its streams: tests put views and claims in place. */
 import { defaultFrontLimits } from '../../../src/contract/front-limits.ts';
-import { openRequestsPerSecondMax } from '../../../src/contract/limits.ts';
+import { openRequestsPerSecond } from '../../../src/contract/limits.ts';
 import { LiveFeeds } from '../../../src/feed/live-feeds.ts';
 import { AnswerCache } from '../../../src/http/cache/answer-cache.ts';
 import { LargeAnswers } from '../../../src/http/delivery/large-answers.ts';
@@ -67,7 +67,7 @@ const noQueries: QueryService = {
 export async function startFront({
   services: given,
   rateLimit = 0,
-  openRateLimit = openRequestsPerSecondMax,
+  openRateLimit = openRequestsPerSecond,
   log = createLog('test', 'fatal'),
 }: FrontOptions = {}): Promise<TestFront> {
   const redis = await TestRedis.open();
