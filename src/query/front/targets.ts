@@ -1,6 +1,7 @@
 /** Finds the index of a target that the client may ask, and the index's fields as they are now. */
 import type { ClientPrincipal } from '../../config/configuration.ts';
 import { BoundedCache } from '../../lib/bounded-cache.ts';
+import { quote } from '../../lib/quote.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
 import type { ScopedIndex } from '../../store/derived/items.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
@@ -97,8 +98,4 @@ function resolveIndex({ tenant }: ClientPrincipal, scope: EnvironmentScope, alia
   if (schema === undefined) return unknown(`No index has the alias ${quote(alias)}`);
   const index = indexName.schema(alias);
   return { ok: true, target: { kind: 'index', scope, index, fields: schema.fields } };
-}
-
-function quote(name: string): string {
-  return JSON.stringify(name.slice(0, 200));
 }

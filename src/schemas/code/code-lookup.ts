@@ -36,7 +36,7 @@ function compile(request: LookupRequest): CompiledLookup {
   ];
   const [only, ...others] = conditions;
   return new CompiledLookup({
-    place: `lookup(${quote((filter ?? 'children').slice(0, 200))})`,
+    place: `lookup(${quote(filter ?? 'children')})`,
     digest: createHash('sha256').update(lookupText(request)).digest('hex').slice(0, 32),
     sourceGroup,
     condition: only !== undefined && others.length === 0 ? only : { kind: 'and', nodes: conditions },

@@ -2,6 +2,7 @@ import type { Cursor } from '../../contract/config-cursor.ts';
 import type { Json } from '../../contract/json.ts';
 import { partialDepthMax } from '../../contract/limits.ts';
 import { chain, type Maybe } from '../../lib/pace.ts';
+import { quote } from '../../lib/quote.ts';
 import type { BodyWriter } from '../build/view-body.ts';
 import { type Definition, type DefinitionContext, nullDefinition } from '../definition/definition.ts';
 import { CompiledPartial } from '../definition/partial.ts';
@@ -37,9 +38,7 @@ export function writePartial(
   const partial = findPartial(frame, name);
   const isTooDeep = build.partialDepth >= partialDepthMax;
   if (partial === null) {
-    const message = name
-      ? `no partial is called ${JSON.stringify(name.slice(0, 100))}`
-      : 'the alias of the partial is empty';
+    const message = name ? `no partial is called ${quote(name)}` : 'the alias of the partial is empty';
     build.report({ kind: 'partialUnknown', place, message });
   } else if (isTooDeep) {
     build.limitReached(place, `partials are nested ${partialDepthMax} deep; what is deeper is null`);
