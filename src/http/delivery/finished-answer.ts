@@ -1,6 +1,6 @@
 /**
  * A delivered body in every form in which it is sent. Each form is made once, a compressed one when it is first asked
- * for.
+ * for. What that is worth: bench/README.md "Fast paths".
  */
 import { type Answer, type HeaderField, jsonType } from '../answer.ts';
 import { headLines, headOf } from '../uws/reply.ts';

@@ -1,6 +1,7 @@
 /**
  * Accepts source entities. Entities that come while a call to Redis is under way go with the next call, whatever requests
  * they belong to. So under load a call carries hundreds of entities, and a lone request does not wait.
+ * What that is worth: bench/README.md "Fast paths".
  *
  * Sources tend to send everything again. While most of what comes is stored as it is, hashes are compared first, and only
  * what differs is encoded and sent to Redis.
