@@ -6,15 +6,15 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 import { changesPageMax, sliceMs } from '../contract/limits.ts';
 import { groupBy } from '../lib/group-by.ts';
 import { SharedReads } from '../lib/shared-reads.ts';
-import { Batch } from './batch.ts';
 import type { Expansions } from './expansions.ts';
 import type { Feed } from './feed.ts';
 import { OffsetGoneError } from './log-page.ts';
 import type { Position } from './offset.ts';
+import { WrittenPage } from './written-page.ts';
 
 export interface Follower {
-  /** Changes since the batch before, or since the position with which it joined. Never empty but at its joining. */
-  told(batch: Batch): void;
+  /** Changes since the page before, or since the position with which it joined. Never empty but at its joining. */
+  told(page: WrittenPage): void;
   /** There is more behind its position than a page. It is to read that by itself, then join again. */
   isFarBehind(): void;
   /** Nothing more is told. */
@@ -44,7 +44,7 @@ export class LiveFeed {
   readonly #followers = new Set<Follower>();
   readonly #joining = new Map<Follower, Position>();
   readonly #starts = new SharedReads<Position>();
-  readonly #pages = new SharedReads<Batch>();
+  readonly #pages = new SharedReads<WrittenPage>();
   #head: Position | null = null;
   #isDirty = true;
   #readAtMs = 0;
@@ -76,7 +76,7 @@ export class LiveFeed {
    * The next changes behind a position, read once for all who ask at a time.
    * @throws as `Feed.page`; ProblemError `unavailable` when too many pages wait that say where views are shown
    */
-  next(from: Position, limit: number): Promise<Batch> {
+  next(from: Position, limit: number): Promise<WrittenPage> {
     return this.#pages.get(`${limit};${positionName(from)}`, () => this.#readInTurn(from, limit));
   }
 
@@ -86,7 +86,7 @@ export class LiveFeed {
     this.#wake();
   }
 
-  /** From now on the follower is told what is behind its position. The first batch may be empty. */
+  /** From now on the follower is told what is behind its position. The first page may be empty. */
   join(follower: Follower, position: Position): void {
     if (this.#isClosed) {
       follower.failed(new FeedClosedError('the process ends'));
@@ -160,15 +160,15 @@ export class LiveFeed {
       this.#head = await this.feed.end();
       return this.#head;
     }
-    const batch = await this.#read(this.#head, changesPageMax, null);
-    this.#head = batch.position;
-    if (batch.changes.length > 0) await this.#tell(this.#followers, batch);
-    if (batch.isUpToDate) return this.#head;
+    const page = await this.#read(this.#head, changesPageMax, null);
+    this.#head = page.position;
+    if (page.changes.length > 0) await this.#tell(this.#followers, page);
+    if (page.isUpToDate) return this.#head;
     this.#isDirty = true;
     return null;
   }
 
-  async #readInTurn(from: Position, limit: number): Promise<Batch> {
+  async #readInTurn(from: Position, limit: number): Promise<WrittenPage> {
     if (this.expand === 'nothing') return this.#read(from, limit, null);
     const end = await this.expansions.turns.turn(this.feed.scope.tenant);
     try {
@@ -178,9 +178,9 @@ export class LiveFeed {
     }
   }
 
-  async #read(from: Position, limit: number, until: Position | null): Promise<Batch> {
+  async #read(from: Position, limit: number, until: Position | null): Promise<WrittenPage> {
     const page = await this.feed.page(from, limit, until);
-    return new Batch(
+    return new WrittenPage(
       this.feed,
       this.expand === 'shown' ? await this.expansions.expanded(this.feed, page, from) : page,
     );
@@ -196,21 +196,21 @@ export class LiveFeed {
   }
 
   async #takeInAt(head: Position, from: Position, group: readonly Joining[]): Promise<void> {
-    let batch: Batch;
+    let page: WrittenPage;
     try {
-      batch = await this.#read(from, changesPageMax, head);
+      page = await this.#read(from, changesPageMax, head);
     } catch (error) {
       if (!(error instanceof OffsetGoneError)) throw error;
       for (const follower of this.#stillJoining(group)) follower.failed(error);
       return;
     }
     const followers = this.#stillJoining(group);
-    if (!batch.isUpToDate) {
+    if (!page.isUpToDate) {
       for (const follower of followers) follower.isFarBehind();
       return;
     }
     for (const follower of followers) this.#followers.add(follower);
-    await this.#tell(followers, batch);
+    await this.#tell(followers, page);
   }
 
   /** Those of the group that did not leave meanwhile; they join no more. */
@@ -222,10 +222,10 @@ export class LiveFeed {
     });
   }
 
-  async #tell(followers: Iterable<Follower>, batch: Batch): Promise<void> {
+  async #tell(followers: Iterable<Follower>, page: WrittenPage): Promise<void> {
     let sliceStartMs = performance.now();
     for (const follower of [...followers]) {
-      if (this.#followers.has(follower)) follower.told(batch);
+      if (this.#followers.has(follower)) follower.told(page);
       if (performance.now() - sliceStartMs < sliceMs) continue;
       await setImmediate();
       sliceStartMs = performance.now();

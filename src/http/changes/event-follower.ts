@@ -3,10 +3,10 @@
  * the position behind what its connection was given, and reads on from there.
  */
 import { eventsPageMax } from '../../contract/limits.ts';
-import type { Batch } from '../../feed/batch.ts';
 import type { Follower, LiveFeed } from '../../feed/live-feed.ts';
 import type { LiveFeeds } from '../../feed/live-feeds.ts';
 import type { Position } from '../../feed/offset.ts';
+import type { WrittenPage } from '../../feed/written-page.ts';
 import type { EventStream } from '../uws/event-streams.ts';
 
 /** @returns called when the stream is over */
@@ -37,9 +37,9 @@ class EventFollower implements Follower {
     if (!this.stream.isOver) this.feeds.join(this.live, this, this.position);
   }
 
-  told(batch: Batch): void {
-    const given = this.#give(batch);
-    if (this.stream.isBlocked && given < batch.pieces.length) this.#holdBack(batch.pieces.slice(given));
+  told(page: WrittenPage): void {
+    const given = this.#give(page);
+    if (this.stream.isBlocked && given < page.pieces.length) this.#holdBack(page.pieces.slice(given));
   }
 
   isFarBehind(): void {
@@ -51,7 +51,7 @@ class EventFollower implements Follower {
   }
 
   /** @returns how many pieces the connection was given */
-  #give({ pieces }: Batch): number {
+  #give({ pieces }: WrittenPage): number {
     for (const [at, { bytes, position }] of pieces.entries()) {
       if (this.stream.isBlocked || this.stream.isOver) return at;
       this.stream.send(bytes);
@@ -60,7 +60,7 @@ class EventFollower implements Follower {
     return pieces.length;
   }
 
-  #holdBack(pieces: Batch['pieces']): void {
+  #holdBack(pieces: WrittenPage['pieces']): void {
     if (!this.#isBehind) void this.stream.taken().then(() => this.#comeBack());
     this.#isBehind = true;
     this.stream.heldBack(pieces.reduce((sum, { bytes }) => sum + bytes.length, 0));
@@ -75,9 +75,9 @@ class EventFollower implements Follower {
   /** Reads page by page, at the pace of the client, until the rest is no more than a page. */
   async #catchUp(): Promise<void> {
     while (!this.stream.isOver) {
-      const batch = await this.live.next(this.position, eventsPageMax);
-      if (batch.isUpToDate) break;
-      this.#give(batch);
+      const page = await this.live.next(this.position, eventsPageMax);
+      if (page.isUpToDate) break;
+      this.#give(page);
       await this.stream.taken();
     }
     this.join();

@@ -1,11 +1,11 @@
 /** `GET /changes/v1`: the changes of an environment, at once, by long-poll, or as events (docs/reference/http.md "Changes"). */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { changesPageMax, longPollMs } from '../../contract/limits.ts';
-import type { Batch } from '../../feed/batch.ts';
 import { FeedClosedError, type LiveFeed, type Since } from '../../feed/live-feed.ts';
 import type { LiveFeeds } from '../../feed/live-feeds.ts';
 import { OffsetGoneError } from '../../feed/log-page.ts';
 import type { Position } from '../../feed/offset.ts';
+import type { WrittenPage } from '../../feed/written-page.ts';
 import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import { type Answer, jsonType } from '../answer.ts';
 import type { Call } from '../call.ts';
@@ -42,11 +42,11 @@ function feedOf(services: Services, scopeOfCall: (call: Call) => EnvironmentScop
     try {
       if (way === 'sse') return await followedAnswer(services.feeds, live, since);
       const from = typeof since === 'string' ? await live.start(since) : since;
-      const batch = await nextChanges(live, from);
+      const page = await nextChanges(live, from);
       // Under another configuration its key may follow no more.
       const mayWait = way === 'long-poll' && services.configuration.current === current;
-      if (!mayWait || batch.changes.length > 0) return changesAnswer(batch);
-      return changesAnswer(await firstChanges(services.feeds, live, batch, call));
+      if (!mayWait || page.changes.length > 0) return changesAnswer(page);
+      return changesAnswer(await firstChanges(services.feeds, live, page, call));
     } catch (error) {
       throw problemOf(error);
     }
@@ -54,28 +54,33 @@ function feedOf(services: Services, scopeOfCall: (call: Call) => EnvironmentScop
 }
 
 /** A page with changes, or an empty one when there are none. Entries that tell of nothing any more are passed. */
-async function nextChanges(live: LiveFeed, from: Position): Promise<Batch> {
+async function nextChanges(live: LiveFeed, from: Position): Promise<WrittenPage> {
   for (let position = from; ; ) {
-    const batch = await live.next(position, changesPageMax);
-    if (batch.changes.length > 0 || batch.isUpToDate) return batch;
-    position = batch.position;
+    const page = await live.next(position, changesPageMax);
+    if (page.changes.length > 0 || page.isUpToDate) return page;
+    position = page.position;
   }
 }
 
 /** The changes that come first, or none when the time is over or the client has gone. @param latest what is told then */
-function firstChanges(feeds: LiveFeeds, live: LiveFeed, latest: Batch, call: Call): Promise<Batch> {
+function firstChanges(
+  feeds: LiveFeeds,
+  live: LiveFeed,
+  latest: WrittenPage,
+  call: Call,
+): Promise<WrittenPage> {
   const from = latest.position;
   return new Promise((resolve, reject) => {
     let empty = latest;
-    const finish = (batch: Batch) => {
+    const finish = (page: WrittenPage) => {
       clearTimeout(timer);
       live.leave(follower);
-      resolve(batch);
+      resolve(page);
     };
     const follower = {
-      told: (batch: Batch) => {
-        empty = batch;
-        if (batch.changes.length > 0) finish(batch);
+      told: (page: WrittenPage) => {
+        empty = page;
+        if (page.changes.length > 0) finish(page);
       },
       isFarBehind: () => nextChanges(live, from).then(finish, reject),
       failed: (error: unknown) => {
@@ -90,7 +95,7 @@ function firstChanges(feeds: LiveFeeds, live: LiveFeed, latest: Batch, call: Cal
   });
 }
 
-function changesAnswer({ json }: Batch): Answer {
+function changesAnswer({ json }: WrittenPage): Answer {
   return { status: 200, body: json, contentType: jsonType, headers: [['Cache-Control', 'no-store']] };
 }
 

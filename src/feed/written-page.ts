@@ -11,7 +11,7 @@ export interface Piece {
   readonly position: Position;
 }
 
-export class Batch {
+export class WrittenPage {
   #pieces: readonly Piece[] | null = null;
   #json: Uint8Array | null = null;
 
