@@ -1,5 +1,5 @@
 /** Fields that say by their name alone what a partition has: an owner stores each of them once. */
-import type { HashWrites } from '../store/partitions/commit.ts';
+import type { PartitionWrites } from '../store/partitions/commit.ts';
 
 /** Value of such a field. */
 const present = Buffer.from('1');
@@ -15,7 +15,7 @@ export class NamedFields {
     this.#coming = [];
   }
 
-  add(writes: HashWrites, key: string, field: string): void {
+  add(writes: PartitionWrites, key: string, field: string): void {
     const name = `${key} ${field}`;
     if (this.#stored.has(name)) return;
     writes.set(key, field, present);

@@ -21,7 +21,7 @@ import { storedFields } from '../../store/derived/stored-body.ts';
 import { claimSubject, itemsSubject, viewSubject } from '../../store/derived/subjects.ts';
 import type { NameList } from '../../store/entities/name-lists.ts';
 import { keys, largeBodyField } from '../../store/keys.ts';
-import { type FieldWrites, HashWrites, type ListChange } from '../../store/partitions/commit.ts';
+import { type FieldWrites, type ListChange, PartitionWrites } from '../../store/partitions/commit.ts';
 import type { NamedFields } from '../named-fields.ts';
 import type { Refused } from '../rebuild/refused-rebuilds.ts';
 import type { Builder, OutputName } from './builder.ts';
@@ -48,7 +48,7 @@ export class BatchChanges {
   readonly references = new ReferenceChanges();
   /** What goes into the change log. */
   readonly told = new ToldViews();
-  readonly writes = new HashWrites();
+  readonly writes = new PartitionWrites();
   /** Outputs that were not made because their schema is not run for now. */
   readonly refused: Refused[] = [];
   readonly counts: BatchCounts = { entities: 0, built: 0, unchanged: 0, diagnostics: new Map() };

@@ -5,7 +5,7 @@
 import { codeFirstPauseMs } from '../../contract/limits.ts';
 import { parseDependent } from '../../store/derived/dependents.ts';
 import { keys } from '../../store/keys.ts';
-import type { HashWrites } from '../../store/partitions/commit.ts';
+import type { PartitionWrites } from '../../store/partitions/commit.ts';
 import { type IntakePortion, nameOfWork } from '../../store/partitions/intake.ts';
 import {
   encodePendingRebuild,
@@ -48,7 +48,7 @@ export class PendingRebuilds {
   }
 
   /** Queues what a portion asks for. @param writes of the commit that takes the portion in */
-  add({ works, invalidations }: IntakePortion, writes: HashWrites): void {
+  add({ works, invalidations }: IntakePortion, writes: PartitionWrites): void {
     const whole = invalidations.length === 0 ? noNames : new Set(works.map(nameOfWork));
     for (const { tenant, dependents, causes, sequence } of invalidations) {
       for (const [at, dependent] of dependents.entries()) {
@@ -61,7 +61,7 @@ export class PendingRebuilds {
   }
 
   /** Notes what a batch was refused. @param writes of its commit; a later owner finds it there */
-  refuse(refused: readonly Refused[], writes: HashWrites, nowMs: number): void {
+  refuse(refused: readonly Refused[], writes: PartitionWrites, nowMs: number): void {
     for (const one of refused) {
       this.#refused.add(one, nowMs);
       writes.set(keys.refusedRebuilds(this.tag), fieldOf(one), nothing);
@@ -84,7 +84,7 @@ export class PendingRebuilds {
   }
 
   /** @param writes of the commit that contains their rebuilds */
-  remove(done: readonly Waiting[], writes: HashWrites): void {
+  remove(done: readonly Waiting[], writes: PartitionWrites): void {
     for (const waiting of done) {
       const field = fieldOf(waiting);
       writes.delete(keys.pendingRebuilds(this.tag), field);

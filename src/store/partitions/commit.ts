@@ -63,7 +63,7 @@ export type ListChange = 'new' | 'kept' | 'removed';
 type ListWrites = Readonly<Record<ListChange, string[]>>;
 
 /** Writes to the hashes and ordered lists of one partition. */
-export class HashWrites {
+export class PartitionWrites {
   readonly #hashes = new Map<string, FieldWrites>();
   readonly #lists = new Map<string, ListWrites>();
 
@@ -138,7 +138,7 @@ export interface BesideCommit {
 export async function commit(
   store: Store,
   lease: Lease,
-  writes: HashWrites,
+  writes: PartitionWrites,
   announcement: OwnAnnouncement,
   after: number | null = null,
   { claims = [], references = new ReferenceChanges(), told = new ToldViews() }: BesideCommit = {},

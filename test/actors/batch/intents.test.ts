@@ -4,7 +4,7 @@ import { Intents } from '../../../src/actors/batch/intents.ts';
 import { readIntents } from '../../../src/store/derived/intents.ts';
 import type { Suspect } from '../../../src/store/derived/suspects.ts';
 import { keys } from '../../../src/store/keys.ts';
-import { commit, HashWrites } from '../../../src/store/partitions/commit.ts';
+import { commit, PartitionWrites } from '../../../src/store/partitions/commit.ts';
 import {
   fenceOlderOwners,
   releaseLease,
@@ -33,7 +33,7 @@ async function owned(store: Store): Promise<TakenLease> {
 
 /** Commits a batch of these entities. */
 async function commitOf(store: Store, lease: TakenLease, intents: Intents, originIds: string[]) {
-  const writes = new HashWrites();
+  const writes = new PartitionWrites();
   for (const field of intents.settledBy(originIds.map(owner))) {
     writes.delete(keys.intents(lease.tag), field);
   }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { PendingRebuilds } from '../../../src/actors/rebuild/pending-rebuilds.ts';
 import { formatDependent } from '../../../src/store/derived/dependents.ts';
 import { repairOf } from '../../../src/store/derived/suspects.ts';
-import { commit, HashWrites } from '../../../src/store/partitions/commit.ts';
+import { commit, PartitionWrites } from '../../../src/store/partitions/commit.ts';
 import { type IntakeEntry, portionsOf } from '../../../src/store/partitions/intake.ts';
 import { type Lease, takeLease } from '../../../src/store/partitions/lease.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -26,7 +26,7 @@ function portionOf(...entries: IntakeEntry[]) {
   return portion;
 }
 
-async function store(it: Store, lease: Lease, writes: HashWrites, checkpoint: number): Promise<void> {
+async function store(it: Store, lease: Lease, writes: PartitionWrites, checkpoint: number): Promise<void> {
   const announcement = {
     checkpoint,
     pendingRebuilds: new Map(),
@@ -41,7 +41,7 @@ test('the next owner finds the rebuilds that wait, oldest first, and none that i
   const lease = await takeLease(it, 0, 'first', leaseMs);
   assert.ok(lease !== null);
   const pending = new PendingRebuilds(it, lease.tag);
-  const taken = new HashWrites();
+  const taken = new PartitionWrites();
   pending.add(
     portionOf(
       invalidation(1, 'acme', view('a'), view('b|with a bar')),
@@ -62,7 +62,7 @@ test('the next owner finds the rebuilds that wait, oldest first, and none that i
       ['acme', view('c'), 2, 2],
     ],
   );
-  const done = new HashWrites();
+  const done = new PartitionWrites();
   next.remove(waiting.slice(0, 2), done);
   await store(it, lease, done, 3);
   const last = new PendingRebuilds(it, lease.tag);
@@ -91,7 +91,7 @@ test('what a whole turn of the same portion sees does not wait, but a repair doe
       changed,
       invalidation(3, 'other', view('a')),
     ),
-    new HashWrites(),
+    new PartitionWrites(),
   );
   const waiting = [0, 1].flatMap(() => pending.queue.take(0, Number.MAX_SAFE_INTEGER));
   assert.deepEqual(

@@ -15,7 +15,7 @@ import { itemIndexField } from '../../../src/store/derived/items.ts';
 import { sourceField } from '../../../src/store/derived/processed.ts';
 import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
 import { keys } from '../../../src/store/keys.ts';
-import { commit, HashWrites } from '../../../src/store/partitions/commit.ts';
+import { commit, PartitionWrites } from '../../../src/store/partitions/commit.ts';
 import { releaseLease, type TakenLease, takeLease } from '../../../src/store/partitions/lease.ts';
 import { Heartbeat } from '../../../src/store/processes/heartbeat.ts';
 import type { ProcessBeat } from '../../../src/store/processes/process-messages.ts';
@@ -163,7 +163,7 @@ export class TestWorker {
   async commit(partition: number, changes: readonly ItemChange[]): Promise<number> {
     const lease = this.#leases.get(partition);
     if (lease === undefined) throw new Error(`partition ${partition} is not ours`);
-    const writes = new HashWrites();
+    const writes = new PartitionWrites();
     for (const change of changes) {
       const { scope, index, sourceId, originId, item } = change;
       const key = keys.items(lease.tag, scope.tenant, scope.environmentId, sourceId, index);

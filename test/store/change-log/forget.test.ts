@@ -6,7 +6,7 @@ import { forgetLogs } from '../../../src/store/change-log/forget.ts';
 import { ToldViews } from '../../../src/store/change-log/told-views.ts';
 import { forgetTypes, typesIn } from '../../../src/store/entities/directory.ts';
 import { keys } from '../../../src/store/keys.ts';
-import { commit, HashWrites, type ListChange } from '../../../src/store/partitions/commit.ts';
+import { commit, type ListChange, PartitionWrites } from '../../../src/store/partitions/commit.ts';
 import { type TakenLease, takeLease } from '../../../src/store/partitions/lease.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { TestRedis } from '../../support/redis.ts';
@@ -27,7 +27,7 @@ async function owned(): Promise<{ store: Store; lease: TakenLease }> {
 async function tell(store: Store, lease: TakenLease, note: (told: ToldViews) => void): Promise<void> {
   const told = new ToldViews();
   note(told);
-  await commit(store, lease, new HashWrites(), announcement, null, { told });
+  await commit(store, lease, new PartitionWrites(), announcement, null, { told });
 }
 
 async function readAll(reader: LogReader) {
@@ -74,7 +74,7 @@ test('types are forgotten of which there are no entities', async () => {
   const { store, lease } = await owned();
   const { tag } = lease;
   const list = async (change: ListChange) => {
-    const writes = new HashWrites();
+    const writes = new PartitionWrites();
     writes.list(keys.directory(tag, 'acme', 'src', 'post'), 'x', change);
     await commit(store, lease, writes, announcement);
   };

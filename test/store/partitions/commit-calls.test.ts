@@ -8,7 +8,7 @@ import { readServed } from '../../../src/store/claims/read-claims.ts';
 import { ReferenceChanges, referenceText } from '../../../src/store/derived/references.ts';
 import { claimField, keys } from '../../../src/store/keys.ts';
 import type { Announcement } from '../../../src/store/partitions/announcement.ts';
-import { type BesideCommit, commit, HashWrites } from '../../../src/store/partitions/commit.ts';
+import { type BesideCommit, commit, PartitionWrites } from '../../../src/store/partitions/commit.ts';
 import { type TakenLease, takeLease } from '../../../src/store/partitions/lease.ts';
 import { FencedError } from '../../../src/store/redis/errors.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -46,7 +46,7 @@ function viewsKey({ tag }: TakenLease): string {
 
 /** A commit that stores one view. */
 function commitView(store: Store, lease: TakenLease, beside: BesideCommit = {}): Promise<number> {
-  const writes = new HashWrites();
+  const writes = new PartitionWrites();
   writes.set(viewsKey(lease), 'view', Buffer.from('text'));
   return commit(store, lease, writes, announcing(), 0, beside);
 }
@@ -81,7 +81,7 @@ test('large commits that come together go in several calls', async () => {
   const { store, leases } = await owned();
   const before = await scriptCalls(store);
   const send = (lease: TakenLease) => {
-    const writes = new HashWrites();
+    const writes = new PartitionWrites();
     writes.set(viewsKey(lease), 'large', Buffer.alloc(200 * 1024));
     return commit(store, lease, writes, announcing(), 0);
   };
@@ -254,7 +254,7 @@ test('commits in one call make what the same commits make one by one, and tell o
       const send = ({ store, leases }: Owned, partition: number, one: Made, after: number) => {
         const lease = leases[partition];
         assert.ok(lease !== undefined);
-        return commit(store, lease, new HashWrites(), announcing(), after, besideOf(partition, one));
+        return commit(store, lease, new PartitionWrites(), announcing(), after, besideOf(partition, one));
       };
       for (const [after, round] of rounds.entries()) {
         const [toldBefore, servedBefore] = [await toldOf(together), await servedViews(together)];

@@ -9,7 +9,7 @@ import { ReferenceChanges, readReferrers, referenceText } from '../../../src/sto
 import type { Suspect } from '../../../src/store/derived/suspects.ts';
 import { claimField, keys } from '../../../src/store/keys.ts';
 import type { Announcement } from '../../../src/store/partitions/announcement.ts';
-import { commit, HashWrites } from '../../../src/store/partitions/commit.ts';
+import { commit, PartitionWrites } from '../../../src/store/partitions/commit.ts';
 import { IntakeReader } from '../../../src/store/partitions/intake.ts';
 import { invalidate, outsideCaller } from '../../../src/store/partitions/invalidate.ts';
 import { releaseLease, type TakenLease, takeLease } from '../../../src/store/partitions/lease.ts';
@@ -40,7 +40,7 @@ test('a commit stores all writes, moves the checkpoint and announces it, numbere
   const { store, lease } = await owned();
   const key = `${lease.tag}:views:acme:env`;
   await store.client.hset(key, 'gone', 'x');
-  const writes = new HashWrites();
+  const writes = new PartitionWrites();
   writes.set(key, 'kept', Buffer.from([0, 1, 255]));
   writes.delete(key, 'gone');
   writes.set(key, 'twice', Buffer.from('first'));
@@ -57,13 +57,13 @@ test('a commit stores all writes, moves the checkpoint and announces it, numbere
 
 test('a commit of many thousand fields is one commit', async () => {
   const { store, lease } = await owned();
-  const writes = new HashWrites();
+  const writes = new PartitionWrites();
   const key = `${lease.tag}:views:acme:env`;
   for (let field = 0; field < 70_001; field += 1) writes.set(key, `f${field}`, Buffer.from(`v${field}`));
   await commit(store, lease, writes, announcing());
   assert.equal(await store.client.hlen(key), 70_001);
   assert.equal(await store.client.hget(key, 'f70000'), 'v70000');
-  const deletes = new HashWrites();
+  const deletes = new PartitionWrites();
   for (let field = 0; field < 70_001; field += 2) deletes.delete(key, `f${field}`);
   await commit(store, lease, deletes, announcing());
   assert.equal(await store.client.hlen(key), 35_000);
@@ -71,10 +71,10 @@ test('a commit of many thousand fields is one commit', async () => {
 
 test('a commit sent twice is one commit', async () => {
   const { store, lease } = await owned();
-  const send = () => commit(store, lease, new HashWrites(), announcing({ checkpoint: 3 }), 0);
+  const send = () => commit(store, lease, new PartitionWrites(), announcing({ checkpoint: 3 }), 0);
   assert.deepEqual(await Promise.all([send(), send()]), [1, 1]);
   assert.equal(await changesLength(store), 1);
-  assert.equal(await commit(store, lease, new HashWrites(), announcing({ checkpoint: 3 }), 1), 2);
+  assert.equal(await commit(store, lease, new PartitionWrites(), announcing({ checkpoint: 3 }), 1), 2);
 });
 
 test('claims move with a commit, in all partitions, and not with one that is refused', async () => {
@@ -95,7 +95,7 @@ test('claims move with a commit, in all partitions, and not with one that is ref
     return found.flat().map(({ display }) => display);
   };
   const send = (epoch: number) =>
-    commit(store, { ...lease, epoch }, new HashWrites(), announcing(), null, { claims });
+    commit(store, { ...lease, epoch }, new PartitionWrites(), announcing(), null, { claims });
   await assert.rejects(send(lease.epoch + 1), FencedError);
   assert.deepEqual(await claimed(), []);
   await send(lease.epoch);
@@ -122,7 +122,7 @@ test('referrers move with a commit, in all partitions, and not with one that is 
   const send = async (action: 'add' | 'drop', after: number) => {
     const references = new ReferenceChanges();
     for (const target of targets) references[action](scope, referrer, referenceText(referrer, target));
-    await commit(store, lease, new HashWrites(), announcing(), after, { references });
+    await commit(store, lease, new PartitionWrites(), announcing(), after, { references });
   };
   const referrers = async () => {
     const found: LoggedView[][] = [];
@@ -141,16 +141,19 @@ test('referrers move with a commit, in all partitions, and not with one that is 
 
 test('an owner whose store went back to an earlier state cannot skip what is no longer done', async () => {
   const { store, lease } = await owned();
-  for (const after of [0, 1, 2]) await commit(store, lease, new HashWrites(), announcing(), after);
+  for (const after of [0, 1, 2]) await commit(store, lease, new PartitionWrites(), announcing(), after);
   await store.client.hset(keys.owner(lease.tag), 'commits', 1, 'checkpoint', 1);
-  await assert.rejects(commit(store, lease, new HashWrites(), announcing({ checkpoint: 9 }), 3), FencedError);
+  await assert.rejects(
+    commit(store, lease, new PartitionWrites(), announcing({ checkpoint: 9 }), 3),
+    FencedError,
+  );
   assert.equal(await store.client.hget(keys.owner(lease.tag), 'checkpoint'), '1');
 });
 
 test('digests that are not whole are a mistake of ours and reach no reader', async () => {
   const { store, lease } = await owned();
   const torn = announcing({ digests: Buffer.alloc(7) });
-  await assert.rejects(commit(store, lease, new HashWrites(), torn), InvariantError);
+  await assert.rejects(commit(store, lease, new PartitionWrites(), torn), InvariantError);
 });
 
 test('the stream is trimmed up to the checkpoint and no further', async () => {
@@ -158,7 +161,7 @@ test('the stream is trimmed up to the checkpoint and no further', async () => {
   for (let entry = 0; entry < 1000; entry += 1) {
     await invalidate(store, outsideCaller, 0, 'acme', [`v|e|a|s|${entry}`]);
   }
-  await commit(store, lease, new HashWrites(), announcing({ checkpoint: 900 }));
+  await commit(store, lease, new PartitionWrites(), announcing({ checkpoint: 900 }));
   assert.ok((await store.client.xlen(keys.stream(lease.tag))) <= 100 + 100, 'about 100 entries are left');
   const source = openStreamSource(store);
   const left = await new IntakeReader(source, lease.tag, 900).next(200, 10);
@@ -169,7 +172,7 @@ test('the stream is trimmed up to the checkpoint and no further', async () => {
 test('announcements are kept in a bounded number', async () => {
   const { store, lease } = await owned();
   for (let round = 0; round < changesKept * 2; round += 1) {
-    await commit(store, lease, new HashWrites(), announcing());
+    await commit(store, lease, new PartitionWrites(), announcing());
   }
   const length = await changesLength(store);
   assert.ok(length >= changesKept && length < changesKept * 2, String(length));
@@ -181,16 +184,16 @@ test('the last invalidations that a partition sent are kept, per tenant and part
   await commit(
     store,
     lease,
-    new HashWrites(),
+    new PartitionWrites(),
     announcing({ downstream: [caused('a', 0, 4), caused('b', 1, 2)] }),
   );
-  await commit(store, lease, new HashWrites(), announcing({ downstream: [caused('a', 0, 9)] }));
+  await commit(store, lease, new PartitionWrites(), announcing({ downstream: [caused('a', 0, 9)] }));
   assert.deepEqual(await store.client.hgetall(keys.downstream(lease.tag)), { 'a:0': '9', 'b:1': '2' });
 });
 
 test('waiting rebuilds come back to the next owner as they were', async () => {
   const { store, lease } = await owned();
-  const writes = new HashWrites();
+  const writes = new PartitionWrites();
   const pending = new Map([
     ['acme|v|e|a|s|1', { first: 3, last: 8, cause: { sourceId: 's', originId: 'x:1' } }],
     ['acme|v|e|a|s|2', { first: 4, last: 4, cause: null }],
@@ -222,7 +225,7 @@ test('intents come back to the next owner until a commit deletes them', async ()
     await readIntents(store, next.tag),
     new Map([['1.1', new Map([['acme|s|a|b', [claim, entry]]])]]),
   );
-  const writes = new HashWrites();
+  const writes = new PartitionWrites();
   writes.delete(keys.intents(next.tag), '1.1');
   await commit(store, next, writes, announcing());
   assert.deepEqual(await readIntents(store, next.tag), new Map());

@@ -4,7 +4,7 @@ import { writeClaims } from '../../../src/store/claims/claims.ts';
 import { noteIntents } from '../../../src/store/derived/intents.ts';
 import { registerDependents, touchKeys } from '../../../src/store/derived/lookups.ts';
 import { claimField, keys } from '../../../src/store/keys.ts';
-import { commit, HashWrites } from '../../../src/store/partitions/commit.ts';
+import { commit, PartitionWrites } from '../../../src/store/partitions/commit.ts';
 import { invalidate, outsideCaller } from '../../../src/store/partitions/invalidate.ts';
 import {
   fenceOlderOwners,
@@ -142,8 +142,8 @@ test('a new owner goes on from the checkpoint and the commits of the one before'
     downstream: [],
     digests: Buffer.alloc(0),
   };
-  await commit(store, first, new HashWrites(), announcement);
-  await commit(store, first, new HashWrites(), announcement);
+  await commit(store, first, new PartitionWrites(), announcement);
+  await commit(store, first, new PartitionWrites(), announcement);
   await releaseLease(store, first);
   const second = await take(store, 'b');
   assert.deepEqual([second.checkpoint, second.commits], [17, 2]);
@@ -197,7 +197,7 @@ test('after a takeover every effect of the old owner is refused, in every partit
     downstream: [],
     digests: Buffer.alloc(0),
   };
-  const writes = new HashWrites();
+  const writes = new PartitionWrites();
   writes.set(`${old.tag}:views:x:y`, 'f', Buffer.from('stale'));
   await assert.rejects(commit(store, old, writes, announcement), FencedError);
   await assert.rejects(noteIntents(store, old, new Map([['f', new Map()]])), FencedError);

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { urlCodePointsMax } from '../../../src/contract/limits.ts';
 import { keys } from '../../../src/store/keys.ts';
-import { commit, HashWrites, type ListChange } from '../../../src/store/partitions/commit.ts';
+import { commit, type ListChange, PartitionWrites } from '../../../src/store/partitions/commit.ts';
 import { type TakenLease, takeLease } from '../../../src/store/partitions/lease.ts';
 import {
   hasListed,
@@ -43,7 +43,7 @@ interface Step {
 }
 
 async function write({ store, lease }: Owned, list: string, { change, texts }: Step): Promise<void> {
-  const writes = new HashWrites();
+  const writes = new PartitionWrites();
   for (const text of texts) writes.list(list, text, change);
   await commit(store, lease, writes, announcement);
 }

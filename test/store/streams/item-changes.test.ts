@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { changedItems, packItemNames } from '../../../src/store/derived/item-names.ts';
 import { keys } from '../../../src/store/keys.ts';
-import { commit, HashWrites } from '../../../src/store/partitions/commit.ts';
+import { commit, PartitionWrites } from '../../../src/store/partitions/commit.ts';
 import { type TakenLease, takeLease } from '../../../src/store/partitions/lease.ts';
 import { StoreUnavailableError } from '../../../src/store/redis/errors.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -58,7 +58,7 @@ class Followed {
     const change = { scope, index: 'schema:things', sourceId: 's', originId: originId ?? '', item: null };
     const named = originId === null ? {} : { itemNames: packItemNames([change]) };
     const told = { checkpoint: 0, pendingRebuilds: new Map(), downstream: [], digests: Buffer.alloc(0) };
-    return commit(this.store, this.lease, new HashWrites(), { ...told, ...named });
+    return commit(this.store, this.lease, new PartitionWrites(), { ...told, ...named });
   }
 
   async until(...told: string[]): Promise<void> {

@@ -4,7 +4,7 @@ import { acceptEntities } from '../../../src/store/entities/accept.ts';
 import { encodeEntity } from '../../../src/store/entities/entity-record.ts';
 import { keys } from '../../../src/store/keys.ts';
 import type { Announcement } from '../../../src/store/partitions/announcement.ts';
-import { commit, HashWrites } from '../../../src/store/partitions/commit.ts';
+import { commit, PartitionWrites } from '../../../src/store/partitions/commit.ts';
 import { invalidate, outsideCaller } from '../../../src/store/partitions/invalidate.ts';
 import { type TakenLease, takeLease } from '../../../src/store/partitions/lease.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -52,7 +52,7 @@ async function scene(partitionCount = 3): Promise<Scene> {
         digests: Buffer.alloc(0),
         ...parts,
       };
-      const number = await commit(store, lease, new HashWrites(), announcement);
+      const number = await commit(store, lease, new PartitionWrites(), announcement);
       await until('the front has seen the commit', () => (progress.commits[partition] ?? 0) >= number);
       return number;
     },
@@ -150,7 +150,7 @@ test('a front that missed announcements loads the state and tells its listeners 
   await store.client.hincrby(keys.clock(tag), 'changes', 1000);
   const lease = leases[0];
   assert.ok(lease !== undefined);
-  await commit(store, lease, new HashWrites(), many);
+  await commit(store, lease, new PartitionWrites(), many);
   await until('the listener hears of the gap', () => heard.includes(null));
   assert.equal(await isVisible(new Map([[0, 8]])), true);
 });
@@ -177,7 +177,7 @@ test('a front waits out a Redis that was killed, and sees what was committed mea
     downstream: [],
     digests: Buffer.alloc(0),
   };
-  await commit(store, lease, new HashWrites(), announcement);
+  await commit(store, lease, new PartitionWrites(), announcement);
   await until('the commit is seen', () => isVisible(new Map([[0, 5]])));
 });
 
