@@ -3,10 +3,11 @@ import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
+import { until } from '../../support/until.ts';
 import { startFront, type TestFront } from '../support/front.ts';
 import { putClaim, putView } from '../support/seed.ts';
 import { apiKeys } from '../support/site.ts';
-import { exchange, pause } from '../support/wire.ts';
+import { exchange } from '../support/wire.ts';
 
 let front: TestFront;
 before(async () => {
@@ -18,8 +19,12 @@ const head = (line: string, ...fields: string[]) =>
   `${[line, 'Host: x', `X-Api-Key: ${apiKeys.source}`, ...fields].join('\r\n')}\r\n\r\n`;
 const live = 'GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n';
 const statusOf = (text: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1]);
-const heldBytes = async () =>
-  Number(/^millrace_http_body_bytes\{[^}]*\} (\d+)/m.exec((await front.call('GET', '/metrics')).text)?.[1]);
+const bytesOf = async (metric: string) => {
+  const { text } = await front.call('GET', '/metrics');
+  return Number(new RegExp(`^${metric}\\{[^}]*\\} (\\d+)`, 'm').exec(text)?.[1]);
+};
+const heldBytes = () => bytesOf('millrace_http_body_bytes');
+const unsentBytes = () => bytesOf('millrace_http_unsent_bytes');
 
 describe('hostile and slow senders', { concurrency: true }, () => {
   test('a body without Content-Length, or a chunked one, is 411 whatever the endpoint', async () => {
@@ -126,7 +131,7 @@ describe('hostile and slow senders', { concurrency: true }, () => {
     const socket = connect(front.port, '127.0.0.1');
     socket.pause();
     socket.write(request);
-    await pause(3_000);
+    await until('the rest waits for the client', async () => (await unsentBytes()) > 0);
     let bytes = 0;
     const whole = new Promise<void>((resolve) => {
       socket.on('data', (piece) => {
@@ -137,17 +142,18 @@ describe('hostile and slow senders', { concurrency: true }, () => {
     socket.resume();
     await whole;
     socket.destroy();
+    await until('all is sent', async () => (await unsentBytes()) === 0);
     const gone = connect(front.port, '127.0.0.1');
     gone.write(request);
-    await pause(300);
+    await until('its answer waits', async () => (await unsentBytes()) > 0);
     gone.destroy();
+    await until('nothing waits any more', async () => (await unsentBytes()) === 0);
     assert.equal(statusOf((await exchange(front.port, [live])).text), 200);
   });
 });
 
 test('bodies that were dropped hold no memory', async () => {
-  for (let attempt = 0; attempt < 20 && (await heldBytes()) > 0; attempt += 1) await pause(100);
-  assert.equal(await heldBytes(), 0);
+  await until('nothing is held', async () => (await heldBytes()) === 0);
   assert.equal(front.server.active, 0);
 });
 
