@@ -1,4 +1,5 @@
 /** Answers of the management interface (docs/reference/management.md). */
+import { configNameCharactersMax } from './limits.ts';
 import type { Shape } from './shape.ts';
 
 const text: Shape = { type: 'string' };
@@ -253,7 +254,7 @@ export const previewBodyShape: Shape = {
             text,
             alias: {
               type: 'string',
-              pattern: '^[A-Za-z0-9_-]{1,100}$',
+              pattern: `^[A-Za-z0-9_-]{1,${configNameCharactersMax}}$`,
               description: 'Schema of the tenant that it replaces for once; absent: it is a new one',
             },
           },

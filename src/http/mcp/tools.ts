@@ -4,7 +4,7 @@
  */
 import type { ClientPrincipal, ManagementPrincipal } from '../../config/configuration.ts';
 import { getOwn, type Json, type JsonObject } from '../../contract/json.ts';
-import { urlCodePointsMax } from '../../contract/limits.ts';
+import { routesPageMax, urlCodePointsMax } from '../../contract/limits.ts';
 import { previewBodyShape } from '../../contract/shapes-management.ts';
 import { queryBodyShape } from '../../contract/shapes-query.ts';
 import type { IndexSchema } from '../../schemas/schema.ts';
@@ -80,7 +80,7 @@ const deliveryTools: readonly Tool[] = [
 
 const listRoutes: Tool = {
   name: 'list_routes',
-  description: 'The URLs of all pages and redirects, in order, up to 500 at a time.',
+  description: `The URLs of all pages and redirects, in order, up to ${routesPageMax} at a time.`,
   inputSchema: textArguments(
     { after: '`continuationToken` of the answer before; absent: from the first' },
     [],

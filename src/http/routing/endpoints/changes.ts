@@ -1,5 +1,6 @@
 /** The changes interface (docs/reference/http.md "Changes"). */
 import type { Json } from '../../../contract/json.ts';
+import { longPollMs } from '../../../contract/limits.ts';
 import { changesAnswerShape } from '../../../contract/shapes-read.ts';
 import { minVersion, type RouteDefinition } from '../route-definition.ts';
 
@@ -38,7 +39,7 @@ export const changesEndpoint: RouteDefinition = {
       name: 'live',
       in: 'query',
       shape: { type: 'string', enum: ['long-poll', 'sse'] },
-      description: 'Waits up to 30 s for a first change, or goes on as server-sent events',
+      description: `Waits up to ${longPollMs / 1000} s for a first change, or goes on as server-sent events`,
     },
     {
       name: 'expand',

@@ -1,5 +1,6 @@
 /** The ingest interface (docs/reference/http.md "Saving one entity"). */
 import type { Json } from '../../../contract/json.ts';
+import { bulkEntitiesMax } from '../../../contract/limits.ts';
 import {
   acceptedShape,
   bulkAnswerShape,
@@ -72,7 +73,7 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
     method: 'post',
     path: '/ingest/v2',
     tag: 'ingest',
-    summary: 'Save up to 50 entities',
+    summary: `Save up to ${bulkEntitiesMax} entities`,
     access: { kind: 'source' },
     problems: 'bulkIngest',
     parameters: [],
@@ -139,7 +140,7 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
     method: 'delete',
     path: '/ingest/v2',
     tag: 'ingest',
-    summary: 'Delete up to 50 entities',
+    summary: `Delete up to ${bulkEntitiesMax} entities`,
     access: { kind: 'source' },
     problems: 'bulkIngest',
     parameters: [],
