@@ -16,17 +16,17 @@ function matching(condition: string, items: Json[]): readonly Json[] {
 test('there is a run while a path is evaluated, and none before and behind it, even one that fails', () => {
   const environment = new PathEnvironment();
   const run = new PathRun(frameOver(1));
-  assert.throws(() => environment.run, /outside a run/);
+  assert.throws(() => environment.run, /within a run/);
   assert.equal(
     environment.within(run, () => environment.run === run),
     true,
   );
-  assert.throws(() => environment.run, /outside a run/);
+  assert.throws(() => environment.run, /within a run/);
   const fail = () => {
     throw new Error('failed');
   };
   assert.throws(() => environment.within(run, fail), /failed/);
-  assert.throws(() => environment.run, /outside a run/);
+  assert.throws(() => environment.run, /within a run/);
 });
 
 test('`length` counts characters, elements and members; of anything else it is Nothing', () => {
