@@ -205,6 +205,32 @@ test('long texts are never read beside each other, in whatever order they came',
   }
 });
 
+test('leaves that long texts began go with them', async () => {
+  for (const direction of ['up', 'down', 'mixed'] as const) {
+    const all = await owned();
+    const list = keys.directory(all.lease.tag, 'acme', 'src', 'page');
+    const numbers = Array.from(
+      { length: 600 },
+      (_, at) => ({ up: at, down: 599 - at, mixed: (at * 7919) % 600 })[direction],
+    );
+    const short = numbers.map((number) => `/p/${String(number).padStart(3, '0')}`);
+    const long = short.map((text) => `${text}/${'x'.repeat(16_000)}`);
+    await write(all, list, { change: 'new', texts: [...short, ...long] });
+    assert.ok((await leavesOf(all.store.client, list)).size >= long.length);
+    await write(all, list, { change: 'removed', texts: long });
+    await checkLeaves(all, list, inOrder(short));
+    const leaves = await leavesOf(all.store.client, list);
+    assert.ok(leaves.size <= (3 * short.length) / leafMax, `${direction}: ${leaves.size} leaves`);
+    // One long text after the other, each gone before the next one comes.
+    for (const text of long) {
+      await write(all, list, { change: 'new', texts: [text] });
+      await write(all, list, { change: 'removed', texts: [text] });
+    }
+    await checkLeaves(all, list, inOrder(short));
+    assert.equal((await leavesOf(all.store.client, list)).size, leaves.size, direction);
+  }
+});
+
 test('lists whose names begin alike, and whose texts go on with a name, share no leaf', async () => {
   const all = await owned();
   const whole = 'a:b:c';

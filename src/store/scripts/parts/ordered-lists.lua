@@ -10,7 +10,8 @@ local leafMax = 128
 -- Bytes. A leaf has at most one text that is longer. So a leaf, which is read as a whole, is small whatever its texts: one of
 -- the longest URLs and 127 such texts have 81 KB.
 local longText = 512
--- A leaf that has shrunk to so many texts becomes one with a neighbour that has no more. So of two neighbours one is larger.
+-- A leaf that has shrunk to so many texts becomes one with a neighbour that has no more. So of two neighbours one is larger,
+-- where no long text has cut them.
 local smallLeaf = 32
 
 -- The keys of a list, as `store/keys.ts` names them. `leaves` is what those of its leaves begin with: the length of the list's
@@ -86,26 +87,25 @@ local function hasLong(texts)
   return false
 end
 
--- Two neighbours become one leaf, if both are small and the upper one has no long text, or if one has none at all. Returns
--- whether they did.
-local function join(list, lower, upper)
+-- Two neighbours become one leaf, if together they have `most` texts at most, and the upper one has no long text or the lower
+-- one no text at all. Returns whether they did.
+local function join(list, lower, upper, most)
   if not lower or not upper then return false end
   local size, sizeOfUpper = redis.call('LLEN', list.leaves .. lower), redis.call('LLEN', list.leaves .. upper)
-  local isOneEmpty = size == 0 or sizeOfUpper == 0
-  if not isOneEmpty and math.max(size, sizeOfUpper) > smallLeaf then return false end
+  if size + sizeOfUpper > most then return false end
   local texts = redis.call('LRANGE', list.leaves .. upper, 0, -1)
-  if not isOneEmpty and hasLong(texts) then return false end
+  if size > 0 and hasLong(texts) then return false end
   if #texts > 0 then redis.call('RPUSH', list.leaves .. lower, unpack(texts)) end
   redis.call('DEL', list.leaves .. upper)
   redis.call('ZREM', list.key, upper)
   return true
 end
 
--- A leaf has become small, or empty: then it goes, whatever stands beside it.
-local function shrink(list, bound, size)
+-- A leaf becomes one with a neighbour if it can. If it is empty it goes anyhow.
+local function shrink(list, bound, size, most)
   local lower = redis.call('ZREVRANGEBYLEX', list.key, '(' .. bound, '-', 'LIMIT', '0', '1')[1]
   local upper = redis.call('ZRANGEBYLEX', list.key, '(' .. bound, '+', 'LIMIT', '0', '1')[1]
-  if join(list, lower, bound) or join(list, bound, upper) or size > 0 then return end
+  if join(list, lower, bound, most) or join(list, bound, upper, most) or size > 0 then return end
   redis.call('ZREM', list.key, bound)
 end
 
@@ -117,7 +117,12 @@ local function remove(list, text)
   local gone = redis.call('LREM', leaf, 0, text)
   if gone == 0 then return 0 end
   local size = redis.call('LLEN', leaf)
-  if size == 0 or size == smallLeaf then shrink(list, bound, size) end
+  if size == 0 or #text > longText then
+    -- A long text had cut a leaf, which becomes whole again. Otherwise the text would stay as a bound, in two keys.
+    shrink(list, bound, size, leafMax)
+  elseif size == smallLeaf then
+    shrink(list, bound, size, 2 * smallLeaf)
+  end
   return gone
 end
 
