@@ -1,4 +1,5 @@
 /** The errors of the store that reach callers, and which of them an error of the client library is. */
+import { InvariantError } from '../../lib/assert.ts';
 
 /** Redis did not take or answer a command: try again later. Front ends see it as 503. */
 export class StoreUnavailableError extends Error {
@@ -39,8 +40,10 @@ export function storeError(error: unknown): Error {
 /** What scripts are told of a slot on the move: by Redis 7, and by Redis 8. */
 const slotMoves = /non local key|during rehashing of the slot/;
 
+const ours = [InvariantError, TypeError, RangeError, SyntaxError];
+
 /** Errors that mean a mistake of our own; trying again cannot help. */
 function isProgrammingError(error: Error): boolean {
-  if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError) return true;
+  if (ours.some((kind) => error instanceof kind)) return true;
   return /^(ERR|WRONGTYPE|CROSSSLOT|NOPERM)\b/.test(error.message) && !slotMoves.test(error.message);
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { InvariantError } from '../../../src/lib/assert.ts';
 import { StoreUnavailableError, storeError } from '../../../src/store/redis/errors.ts';
 
 test('a slot on the move is no mistake of ours, in the words of any Redis', () => {
@@ -9,8 +10,16 @@ test('a slot on the move is no mistake of ours, in the words of any Redis', () =
   ]) {
     assert.ok(storeError(new Error(message)) instanceof StoreUnavailableError, message);
   }
-  const mistake = new Error('ERR wrong number of arguments for command');
-  assert.equal(storeError(mistake), mistake);
+});
+
+test('a mistake of ours never looks like a Redis that is away', () => {
+  for (const mistake of [
+    new Error('ERR wrong number of arguments for command'),
+    new InvariantError('the epoch only grows'),
+    new TypeError('undefined is not a function'),
+  ]) {
+    assert.equal(storeError(mistake), mistake);
+  }
 });
 
 test('a connection that was lost is told in our words', () => {
