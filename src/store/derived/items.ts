@@ -31,7 +31,7 @@ const portionItemsMin = 4;
 const portionItemsMax = 1000;
 const portionItemsFirst = 100;
 
-/** Adds to items the lists of names that they leave out. @throws StoreUnavailableError */
+/** Adds to items the lists of names that they leave out, and leaves out those that are gone. @throws StoreUnavailableError */
 async function withNames(
   store: Store,
   place: NamesPlace,
@@ -46,12 +46,12 @@ async function withNames(
     return isLast ? digests.length - 1 : digests.push(digest) - 1;
   });
   const lists = await readNames(store, place, digests);
-  return pairs.map(([name, stored], at) => ({
-    sourceId: place.sourceId,
-    originId: name.toString(),
-    stored,
-    names: lists[placesOfDigests[at] ?? 0] ?? null,
-  }));
+  return pairs.flatMap(([name, stored], at) => {
+    const names = lists[placesOfDigests[at] ?? 0];
+    return names === undefined
+      ? []
+      : [{ sourceId: place.sourceId, originId: name.toString(), stored, names }];
+  });
 }
 
 /** Parses items, in slices. */
@@ -114,8 +114,8 @@ export async function readItems(
     return value === null ? [] : [[originId, value]];
   });
   const encoded = await withNames(store, { tag, tenant, sourceId }, found);
-  const items = (await decodeItems(encoded)).values();
-  return values.map((value) => (value === null ? null : (items.next().value ?? null)));
+  const items = new Map((await decodeItems(encoded)).map((item) => [item.originId, item]));
+  return originIds.map((originId) => items.get(originId) ?? null);
 }
 
 /** Number of items of an index in a partition. @throws StoreUnavailableError */

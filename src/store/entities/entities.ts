@@ -6,7 +6,7 @@ import { largeJsonCharacters } from '../../contract/large-json/parse-in-parts.ts
 import { sliceMs } from '../../contract/limits.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import { keys } from '../keys.ts';
-import { answerOf, storeError } from '../redis/errors.ts';
+import { answerOf } from '../redis/errors.ts';
 import { fieldsPortion, portionsFrom, type ScanPlace } from '../redis/scan.ts';
 import { readFields } from '../redis/send.ts';
 import type { Store } from '../store.ts';
@@ -27,20 +27,18 @@ export async function readEntities(
     if (group === undefined) groups.set(`${tag}${sourceId}`, { tag, sourceId, positions: [position] });
     else group.positions.push(position);
   });
-  try {
-    await Promise.all(
-      [...groups.values()].map(async ({ tag, sourceId, positions }) => {
-        const originIds = positions.map((position) => refs[position]?.originId ?? '');
-        const records = await store.client.hmgetBuffer(keys.entities(tag, tenant, sourceId), ...originIds);
-        const entities = await decodeEntities(store, { tag, tenant, sourceId }, originIds, records);
-        positions.forEach((position, index) => {
-          result[position] = entities[index] ?? null;
-        });
-      }),
-    );
-  } catch (error) {
-    throw storeError(error);
-  }
+  await Promise.all(
+    [...groups.values()].map(async ({ tag, sourceId, positions }) => {
+      const originIds = positions.map((position) => refs[position]?.originId ?? '');
+      const records = await answerOf(
+        store.client.hmgetBuffer(keys.entities(tag, tenant, sourceId), ...originIds),
+      );
+      const entities = await decodeEntities(store, { tag, tenant, sourceId }, originIds, records);
+      positions.forEach((position, index) => {
+        result[position] = entities[index] ?? null;
+      });
+    }),
+  );
   return result;
 }
 
@@ -73,12 +71,12 @@ async function decodeEntities(
   const digests = open.map((record) => record?.namesDigest ?? null);
   const lists = await readNames(store, place, digests);
   for (const [index, record] of open.entries()) {
-    if (record === null) {
+    const names = lists[index];
+    if (record === null || names === undefined) {
       entities.push(null);
       continue;
     }
     const ref = { sourceId, originId: originIds[index] ?? '' };
-    const names = lists[index] ?? null;
     const isSmall = (records[index]?.length ?? 0) <= largeJsonCharacters;
     entities.push(
       isSmall ? decodeEntity(ref, record, names) : await slice.run(decodeInParts(ref, record, names)),

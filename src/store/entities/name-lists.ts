@@ -101,19 +101,21 @@ export interface NamesPlace {
 }
 
 /**
- * The lists of records, in the order asked; null for a record that has its names itself.
- * @param digests null for such a record. @throws StoreUnavailableError
+ * The lists of records, in the order asked; null for a record that has its names itself. Undefined for one that went with its
+ * list since it was read: a purge forgets the lists of a source behind the last of their records.
+ * @param digests null for a record that has its names itself. @throws StoreUnavailableError
  */
 export async function readNames(
   store: Store,
   place: NamesPlace,
   digests: readonly (Uint8Array | null)[],
-): Promise<(readonly string[] | null)[]> {
+): Promise<(readonly string[] | null | undefined)[]> {
   const lists = await findNames(store, place, digests);
-  return lists.map((list) => {
-    assert(list !== undefined, 'the names of a record are stored with it');
-    return list;
-  });
+  if (lists.includes(undefined)) {
+    const left = await answerOf(store.client.exists(...recordKeys(place)));
+    assert(left === 0, 'the names of a record are stored with it');
+  }
+  return lists;
 }
 
 /** A list that this process has read; undefined: it has to be read (`findNames`). */
@@ -121,7 +123,7 @@ export function knownNames(digest: Uint8Array): readonly string[] | undefined {
   return read.get(textOf(digest));
 }
 
-/** As `readNames`; undefined where damage has left a record without its list. @throws StoreUnavailableError */
+/** As `readNames`; undefined, too, where damage has left a record without its list. @throws StoreUnavailableError */
 export async function findNames(
   store: Store,
   { tag, tenant, sourceId }: NamesPlace,
@@ -157,14 +159,12 @@ function textOf(digest: Uint8Array): string {
 const forgetScript = new Script<0 | 1>('entities/forget-names', 3);
 
 /** Forgets the lists of a source of which a partition has no entities and no items. @throws StoreUnavailableError */
-export async function forgetNames(store: Store, { tag, tenant, sourceId }: NamesPlace): Promise<void> {
-  await forgetScript.run(
-    store.client,
-    [
-      keys.entities(tag, tenant, sourceId),
-      keys.processed(tag, tenant, sourceId),
-      keys.names(tag, tenant, sourceId),
-    ],
-    [],
-  );
+export async function forgetNames(store: Store, place: NamesPlace): Promise<void> {
+  const { tag, tenant, sourceId } = place;
+  await forgetScript.run(store.client, [...recordKeys(place), keys.names(tag, tenant, sourceId)], []);
+}
+
+/** While one of them is there, the lists of the source are. */
+function recordKeys({ tag, tenant, sourceId }: NamesPlace): [entities: string, processed: string] {
+  return [keys.entities(tag, tenant, sourceId), keys.processed(tag, tenant, sourceId)];
 }

@@ -11,9 +11,10 @@ import {
 } from '../../../src/store/derived/items.ts';
 import { sourceField } from '../../../src/store/derived/processed.ts';
 import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
-import { nameListFor } from '../../../src/store/entities/name-lists.ts';
+import { forgetNames, nameListFor } from '../../../src/store/entities/name-lists.ts';
 import { indexName, keys } from '../../../src/store/keys.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { beforeCommand } from '../../support/before-command.ts';
 import { TestRedis } from '../../support/redis.ts';
 
 const redis = await TestRedis.start();
@@ -62,6 +63,37 @@ test('a scan gives items that leave their names out, each with the names of its 
   assert.deepEqual(await scanAll(store, index), items);
   const asked = ['e11', 'gone', 'e10'];
   assert.deepEqual(await readItems(store, 0, { scope, index }, 'source', asked), [items[1], null, items[0]]);
+});
+
+test('items that a purge takes away while they are read, before their names are, are gone', async () => {
+  const store = await redis.openEmptyStore(1);
+  const reader = await redis.openStore(1);
+  const tag = store.partitions.tag(0);
+  const index = indexName.schema('purged');
+  const key = keys.items(tag, scope.tenant, scope.environmentId, 'source', index);
+  const place = { tag, tenant: scope.tenant, sourceId: 'source' };
+  const list = nameListFor(['a name that nobody has read yet']);
+  const fields = { 'a name that nobody has read yet': 1 };
+  const named = { sourceId: 'source', originId: 'named', updatedAtMs: 1, fields: {} };
+  const reads: readonly ((what: Store) => Promise<unknown>)[] = [
+    async (what) => assert.deepEqual(await scanAll(what, index), [named]),
+    async (what) =>
+      assert.deepEqual(await readItems(what, 0, { scope, index }, 'source', ['e', 'none', 'named']), [
+        null,
+        null,
+        named,
+      ]),
+  ];
+  for (const read of reads) {
+    await putItems(store, index, [named]);
+    await store.client.hset(key, 'e', encodeItem({ updatedAtMs: 1, fields }, list));
+    await store.client.hset(keys.names(tag, scope.tenant, 'source'), list.digest, list.text);
+    beforeCommand(reader, keys.names(tag, scope.tenant, 'source'), async () => {
+      await store.client.del(key);
+      await forgetNames(store, place);
+    });
+    await read(reader);
+  }
 });
 
 test('a scan finds every item once it is read to the end, small and large ones, in bounded portions', async () => {

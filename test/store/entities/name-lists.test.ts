@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { SourceEntity } from '../../../src/contract/entity.ts';
 import type { JsonObject } from '../../../src/contract/json.ts';
+import { InvariantError } from '../../../src/lib/assert.ts';
 import { acceptEntities } from '../../../src/store/entities/accept.ts';
 import { readEntities } from '../../../src/store/entities/entities.ts';
 import {
@@ -16,6 +17,7 @@ import { recordHeadsOf } from '../../../src/store/entities/record-heads.ts';
 import { removeEntities } from '../../../src/store/entities/remove.ts';
 import { keys } from '../../../src/store/keys.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { beforeCommand } from '../../support/before-command.ts';
 import { TestRedis } from '../../support/redis.ts';
 import { runs } from '../../support/runs.ts';
 
@@ -93,6 +95,37 @@ test('the names go with the last entity of their source and what was made of it,
   await store.client.hdel(keys.processed(tag, tenant, sourceId), 'e0');
   await forgetNames(store, place);
   assert.equal(await store.client.exists(keys.names(tag, tenant, sourceId)), 0);
+});
+
+test('an entity that a purge takes away while it is read, before its names are, is gone', async () => {
+  const store = await redis.openEmptyStore(1);
+  const reader = await redis.openStore(1);
+  const [tag = ''] = store.partitions.tags;
+  await accept(
+    store,
+    originIds.map((originId) => entity(originId, { 'read by nobody yet': originId })),
+  );
+  beforeCommand(reader, keys.names(tag, tenant, sourceId), async () => {
+    await removeEntities(store, { tenant, sourceId, originIds });
+    await forgetNames(store, { tag, tenant, sourceId });
+  });
+  const found = await storedProperties(reader);
+  // The first ones have their names themselves.
+  assert.ok(found.includes(undefined));
+  for (const [at, properties] of found.entries()) {
+    if (properties !== undefined) assert.deepEqual(properties, { 'read by nobody yet': originIds[at] });
+  }
+});
+
+test('an entity whose names alone are lost is damage, and not gone', async () => {
+  const store = await redis.openEmptyStore(1);
+  const [tag = ''] = store.partitions.tags;
+  await accept(
+    store,
+    originIds.map((originId) => entity(originId, { 'read by nobody at all': originId })),
+  );
+  await store.client.del(keys.names(tag, tenant, sourceId));
+  await assert.rejects(storedProperties(store), InvariantError);
 });
 
 /** The record of an entity, open, and the names that it leaves out. */

@@ -1,0 +1,20 @@
+/** What happens between two commands of a reader. */
+import type { Redis } from 'ioredis';
+import type { Store } from '../../src/store/store.ts';
+
+type Send = Redis['sendCommand'];
+
+/**
+ * Does something before the next command of a store that names a key goes to Redis.
+ * @param store one that only the reader uses
+ */
+export function beforeCommand({ client }: Store, key: string, act: () => Promise<unknown>): void {
+  const send: Send = client.sendCommand.bind(client);
+  client.sendCommand = (...sent: Parameters<Send>) => {
+    const [command] = sent;
+    if (!command.args.map(String).includes(key)) return send(...sent);
+    client.sendCommand = send;
+    void act().then(() => send(...sent));
+    return command.promise;
+  };
+}
