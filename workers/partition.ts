@@ -46,6 +46,11 @@ runProcess('worker', async () => {
           store,
           autoFields,
           onRestored: (index, items) => log.info({ index, items }, 'a snapshot was read'),
+          onOutdated: (indexes) =>
+            log.info(
+              { indexes },
+              'snapshots were outdated: another version or other definitions made them, so their items are loaded from Redis instead',
+            ),
           onTrouble,
         });
   const copies: ShardCopies | null = hasCopies

@@ -34,7 +34,12 @@ export interface SnapshotsOptions {
   readonly quietMs?: number;
   /** Told of each file that was read. @param items how many it had; those that are not in Redis so will go */
   onRestored?(index: string, items: number): void;
-  /** Told once when the folder cannot be used, and of each file that was thrown away. */
+  /**
+   * Told once at a start of the indexes whose files were thrown away because another version made them, or the definition of
+   * the index has changed since. That is no damage: every upgrade does it.
+   */
+  onOutdated?(indexes: readonly string[]): void;
+  /** Told once when the folder cannot be used, and of each file that is damaged or that the disk did not give. */
   onTrouble(message: string, error: unknown): void;
 }
 
@@ -75,13 +80,16 @@ export class ShardSnapshots {
 
   async #restoreAll(shards: ShardSet, configuration: Configuration): Promise<void> {
     const definitions = await this.#definitions(configuration);
+    const outdated: string[] = [];
     await this.#usingDisk(async () => {
       await this.options.folder.make();
       for (const [name, file] of await this.options.folder.takeOver([...definitions.keys()])) {
         const definition = definitions.get(name);
-        if (definition !== undefined) await this.#restoreOne(shards, name, definition, file);
+        if (definition === undefined) continue;
+        if ((await this.#restoreOne(shards, name, definition, file)) === 'outdated') outdated.push(name);
       }
     });
+    if (outdated.length > 0) this.options.onOutdated?.(outdated);
   }
 
   /** Writes shards that have changed much, whenever they rest. */
@@ -128,47 +136,60 @@ export class ShardSnapshots {
     return definitions;
   }
 
+  /** Fills a shard from its file. A file that is no good is removed. */
   async #restoreOne(
     shards: ShardSet,
     name: string,
     definition: IndexDefinition,
     file: string,
-  ): Promise<void> {
+  ): Promise<'restored' | 'outdated' | 'unreadable'> {
     try {
-      const { head, parts, close } = await openSnapshot(file);
-      try {
-        await this.#checkHead(head, name, definition);
-        const items = await shards.restore(indexOfField(name), definition, new Map(head.fields), parts);
-        this.options.onRestored?.(name, items);
-      } finally {
-        await close();
+      const items = await this.#read(shards, name, definition, file);
+      if (items === null) {
+        await this.options.folder.remove(name);
+        return 'outdated';
       }
+      this.options.onRestored?.(name, items);
       this.#written.set(name, { live: null, changeCount: 0 });
+      return 'restored';
     } catch (error) {
       if (!(error instanceof SnapshotDamagedError || isOfDisk(error))) throw error;
       await this.options.folder.remove(name);
       this.options.onTrouble(
-        `the snapshot of index ${name} is of no use: its items are loaded without it`,
+        `the snapshot of index ${name} is damaged or cannot be read: its items are loaded from Redis instead`,
         error,
       );
+      return 'unreadable';
     }
   }
 
-  /** @throws SnapshotDamagedError when the snapshot is one of another index, or of other code */
-  async #checkHead(
+  /** @returns number of items; null when the file is outdated @throws SnapshotDamagedError; what the disk says */
+  async #read(
+    shards: ShardSet,
+    name: string,
+    definition: IndexDefinition,
+    file: string,
+  ): Promise<number | null> {
+    const { head, parts, close } = await openSnapshot(file);
+    try {
+      if (!(await this.#fits(head, name, definition))) return null;
+      return await shards.restore(indexOfField(name), definition, new Map(head.fields), parts);
+    } finally {
+      await close();
+    }
+  }
+
+  /** False when the snapshot is one of other code, or the index has another definition or other fields by now. */
+  async #fits(
     { identity, fields }: SnapshotHead,
     name: string,
     definition: IndexDefinition,
-  ): Promise<void> {
-    if (identity !== this.#identityOf(name, definition)) {
-      throw new SnapshotDamagedError('it was made by another version, or the index has changed since');
-    }
-    if (definition.kind === 'schema') return;
+  ): Promise<boolean> {
+    if (identity !== this.#identityOf(name, definition)) return false;
+    if (definition.kind === 'schema') return true;
     await this.options.autoFields.read(definition.tenant, definition.sourceId, definition.type);
     const known = knownFields(definition, this.options.autoFields);
-    if (fields.some(([field, type]) => known.get(field) !== type)) {
-      throw new SnapshotDamagedError('the fields of the index have other types');
-    }
+    return fields.every(([field, type]) => known.get(field) === type);
   }
 
   #identityOf(name: string, definition: IndexDefinition): string {
