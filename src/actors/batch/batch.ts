@@ -84,8 +84,17 @@ export async function processSound(
     return await processBatch(context, works);
   } catch (error) {
     if (isOfStore(error)) throw error;
-    // It comes again below, from the entity whose turn fails.
+    return await processBatch(context, await soundOf(context, works, error, onTrouble));
   }
+}
+
+/** @param whole error of all works together @returns works whose turns do not fail alone */
+async function soundOf(
+  context: BatchContext,
+  works: readonly EntityWork[],
+  whole: unknown,
+  onTrouble: (error: unknown) => void,
+): Promise<EntityWork[]> {
   const sound: EntityWork[] = [];
   for (const work of works) {
     try {
@@ -96,7 +105,9 @@ export async function processSound(
       onTrouble(error);
     }
   }
-  return await processBatch(context, sound);
+  // An error that comes from none of them alone would be lost.
+  if (sound.length === works.length) onTrouble(whole);
+  return sound;
 }
 
 function isOfStore(error: unknown): boolean {

@@ -1,0 +1,97 @@
+/** What is told of batches that fail as a whole. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { Worker } from '../../../src/actors/worker.ts';
+import { ActiveConfiguration } from '../../../src/store/configuration/active-configuration.ts';
+import { acceptEntities } from '../../../src/store/entities/accept.ts';
+import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
+import { encodeEntity } from '../../../src/store/entities/entity-record.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { TestRedis } from '../../support/redis.ts';
+import { until } from '../../support/until.ts';
+import { publishDocuments, RecordingSink } from '../support/fleet.ts';
+import { storedViews } from '../support/stored.ts';
+import { worldDocuments } from '../support/world.ts';
+
+const redis = await TestRedis.start();
+
+/** Fails as a mistake of ours would: when it is asked about one type for the first time, and always about another. */
+class FaultyAutoFields extends AutoFields {
+  #hasPassed = false;
+
+  override async decide(...args: Parameters<AutoFields['decide']>): ReturnType<AutoFields['decide']> {
+    const [, , type] = args;
+    if (type === 'passing' && !this.#hasPassed) {
+      this.#hasPassed = true;
+      throw new Error('once with passing');
+    }
+    if (type === 'lasting') throw new Error('again and again');
+    return await super.decide(...args);
+  }
+}
+
+interface Site {
+  readonly store: Store;
+  readonly troubles: string[];
+}
+
+async function open(context: TestContext): Promise<Site> {
+  const store = await redis.openEmptyStore(1);
+  await publishDocuments(store, worldDocuments());
+  const configuration = new ActiveConfiguration(store);
+  await configuration.start();
+  const troubles: string[] = [];
+  const worker = new Worker({
+    store,
+    configuration,
+    autoFields: new FaultyAutoFields(store),
+    items: new RecordingSink(store),
+    waitingFor: () => [],
+    onTrouble: (message, error) => troubles.push(`${message} ${error}`),
+  });
+  worker.start();
+  context.after(async () => {
+    await worker.stop();
+    configuration.close();
+  });
+  return { store, troubles };
+}
+
+/** Saves entities in one call: products, and others of which each has a type of its own. */
+async function save(store: Store, ...originIds: readonly string[]): Promise<void> {
+  const entities = originIds.map((originId) => ({
+    originId,
+    type: originId.startsWith('product') ? 'product' : originId,
+    url: null,
+    originParentId: null,
+    redirects: [],
+    properties: { title: originId },
+  }));
+  await acceptEntities(store, {
+    tenant: 'acme',
+    sourceId: 'src-shop',
+    force: false,
+    entities: entities.map(encodeEntity),
+  });
+}
+
+async function untilThere(store: Store, originId: string): Promise<void> {
+  await until(`${originId} is there`, async () => {
+    const views = await storedViews(store, 'acme', 'env-1');
+    return views.has(`src-shop:product:${originId}`);
+  });
+}
+
+test('a batch that fails and whose entities do not leaves one line with its error', async (context) => {
+  const { store, troubles } = await open(context);
+  await save(store, 'passing', 'product');
+  await untilThere(store, 'product');
+  assert.deepEqual(troubles, ['partition 0 Error: once with passing']);
+});
+
+test('an error that comes back from an entity is told for that entity alone', async (context) => {
+  const { store, troubles } = await open(context);
+  await save(store, 'lasting', 'product');
+  await untilThere(store, 'product');
+  assert.deepEqual(troubles, ['partition 0 Error: again and again']);
+});
