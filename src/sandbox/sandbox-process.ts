@@ -22,8 +22,8 @@ export interface SandboxProcessEvents {
 
 export class SandboxProcess {
   readonly #child: ChildProcess;
-  /** Programs that it knows. */
-  readonly open = new Set<string>();
+  /** Characters of each set of programs that it knows, those used longest ago first. */
+  readonly open = new Map<string, number>();
   #unread: Buffer[] = [];
   #isEnded = false;
   #endReason: EndReason | null = null;

@@ -3,7 +3,7 @@
  * process that a call takes too much of is ended, and the calls that it had not answered go to the next one, one at a time:
  * so it is known which call it was, and the others are done.
  */
-import { codeBuildCpuMs, codeMemoryMebibytes } from '../contract/limits.ts';
+import { codeBuildCpuMs, codeMemoryMebibytes, codeProgramsCharactersMax } from '../contract/limits.ts';
 import type { CodeCall, CodeReply, ProgramKind, ProgramSet } from '../schemas/code/call.ts';
 import { Conduct } from './conduct.ts';
 import type { DescribeReply, FromSandbox } from './protocol.ts';
@@ -175,19 +175,28 @@ export class Sandbox {
   }
 
   #open(process: SandboxProcess, { id, programs }: ProgramSet): void {
-    if (process.open.has(id)) {
+    const known = process.open.get(id);
+    if (known !== undefined) {
       // The set that was used longest ago is the first.
       process.open.delete(id);
-      process.open.add(id);
+      process.open.set(id, known);
       return;
     }
-    const [oldest] = process.open;
-    if (process.open.size >= setsKept && oldest !== undefined) {
+    const characters = total(Array.from(programs.values(), ({ length }) => length));
+    this.#closeOldest(process, characters);
+    process.open.set(id, characters);
+    process.send({ kind: 'open', id, programs: [...programs] });
+  }
+
+  /** Closes sets until there is room for one of so many characters: a build has its memory beside them. */
+  #closeOldest(process: SandboxProcess, characters: number): void {
+    let left = total(process.open.values()) + characters;
+    for (const [oldest, itsCharacters] of process.open) {
+      if (process.open.size < setsKept && left <= codeProgramsCharactersMax) return;
       process.open.delete(oldest);
+      left -= itsCharacters;
       process.send({ kind: 'close', id: oldest });
     }
-    process.open.add(id);
-    process.send({ kind: 'open', id, programs: [...programs] });
   }
 
   /** What waits here of programs that are suspect by now. */
@@ -266,6 +275,12 @@ export class Sandbox {
     }
     this.#schedule();
   }
+}
+
+function total(counts: Iterable<number>): number {
+  let sum = 0;
+  for (const count of counts) sum += count;
+  return sum;
 }
 
 function limitMessage(reason: 'time' | 'memory'): string {

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
-import { codeBuildCpuMs } from '../../src/contract/limits.ts';
+import { codeBuildCpuMs, codeProgramsCharactersMax } from '../../src/contract/limits.ts';
 import { Conduct } from '../../src/sandbox/conduct.ts';
 import { Sandbox } from '../../src/sandbox/sandbox.ts';
 import type { CodeCall, CodeReply, ProgramSet } from '../../src/schemas/code/call.ts';
@@ -330,6 +330,25 @@ test('memory up to the limit may be taken, again and again', async () => {
   const set = schemaOf('const a = new Array(4e6).fill(1.5); return { n: a.length };');
   for (const reply of await sandbox.run(Array.from({ length: 6 }, () => callOf(set)))) {
     assert.equal(reply.kind, 'made', JSON.stringify(reply));
+  }
+});
+
+test('memory up to the limit may be taken beside as many programs as a tenant may have, of all alphabets', async () => {
+  const count = 8;
+  const lines = 'return { properties() { return { n: new Array(8e6).fill(1.5).length }; } };';
+  const text = `"${'\u0436'.repeat(codeProgramsCharactersMax / count - lines.length - 4)}";\n`;
+  const aliases = Array.from({ length: count }, (_, number) => `p${number}`);
+  const set = setOf(Object.fromEntries(aliases.map((alias) => [`full/${alias}`, text + lines])));
+  for (const reply of await sandbox.run(aliases.map((alias) => ({ ...callOf(set), alias })))) {
+    assert.equal(reply.kind, 'made', JSON.stringify(reply));
+  }
+});
+
+test('memory up to the limit may be taken, however many programs of others were run before', async () => {
+  const text = `"${'\u0436'.repeat(codeProgramsCharactersMax / 4)}";`;
+  for (let number = 0; number < 12; number += 1) {
+    const reply = await replyOf(schemaOf('return { n: new Array(8e6).fill(1.5).length };', text));
+    assert.equal(reply.kind, 'made', `${number} ${JSON.stringify(reply)}`);
   }
 });
 

@@ -5,6 +5,8 @@
 
 import { Cursor, type Findings } from '../../contract/config-cursor.ts';
 import type { ConfigIssue } from '../../contract/diagnostic.ts';
+import { codeProgramsCharactersMax } from '../../contract/limits.ts';
+import { quote } from '../../lib/quote.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
 import { type ProgramKind, programName } from '../../schemas/code/call.ts';
 import { type CodeProgram, sourcePlace } from '../../schemas/code/program.ts';
@@ -26,6 +28,9 @@ const kinds: Readonly<Record<SchemaPlace['kind'], ProgramKind>> = {
   partials: 'partial',
   indexes: 'index',
 };
+
+const sizeAdvice =
+  'Each schema has all that it imports for itself: import less, keep large tables in entities, or share code as a partial.';
 
 /**
  * Never throws for what the documents hold. Programs that the documents have are thrown away.
@@ -61,6 +66,8 @@ export async function compileCode(
 
 class Compiler {
   readonly #sandbox = new Sandbox();
+  /** Of the programs of each tenant until now. */
+  readonly #characters = new Map<string, number>();
 
   /** @param sources takes in what is imported */
   constructor(
@@ -73,10 +80,18 @@ class Compiler {
     this.#sandbox.close();
   }
 
-  async compile(file: string, { kind: folder, alias }: SchemaPlace): Promise<CodeProgram | null> {
+  async compile(file: string, { tenant, kind: folder, alias }: SchemaPlace): Promise<CodeProgram | null> {
+    // It was told already. A small file may import large ones, so to make the others could take any memory.
+    if (this.#hasTooMany(tenant)) return null;
     const kind = kinds[folder];
     const bundled = await bundle(file, (path) => this.#read(path), this.issues);
     if (bundled === null) return null;
+    this.#characters.set(tenant, (this.#characters.get(tenant) ?? 0) + bundled.code.length);
+    if (this.#hasTooMany(tenant)) {
+      const message = `with it the programs of tenant ${quote(tenant)} have more than ${codeProgramsCharactersMax} characters`;
+      this.issues.push({ file, path: '$', message, advice: sizeAdvice });
+      return null;
+    }
     const analysis = analyse(bundled.tree);
     const draft: CodeProgram = {
       ...{ kind, alias, file, files: bundled.files, code: bundled.code, map: bundled.map },
@@ -89,6 +104,10 @@ class Compiler {
     const described = await this.#describe(draft);
     if (described === null) return null;
     return { ...described, names: namesOf(draft, bundled, analysis) };
+  }
+
+  #hasTooMany(tenant: string): boolean {
+    return (this.#characters.get(tenant) ?? 0) > codeProgramsCharactersMax;
   }
 
   async #read(path: string): Promise<string | null> {
@@ -108,7 +127,7 @@ class Compiler {
   async #describe(program: CodeProgram): Promise<CodeProgram | null> {
     const { kind, alias, code, file } = program;
     const name = programName(kind, alias);
-    const set = { id: `${file} ${code}`, programs: new Map([[name, code]]) };
+    const set = { id: file, programs: new Map([[name, code]]) };
     const reply = await this.#sandbox.describe(set, kind, alias);
     if (reply.kind === 'failed') {
       const { line, column, message } = reply.failure;

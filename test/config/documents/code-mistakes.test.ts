@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { readConfiguration } from '../../../src/config/documents/read.ts';
+import { codeProgramsCharactersMax } from '../../../src/contract/limits.ts';
 import { siteTenant } from '../support/site.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'millrace-code-'));
@@ -170,6 +171,24 @@ export default { ${triggers}
     ['sound', { 'schemas/a.full.js': sound }, []],
   ];
   for (const [name, files, expected] of cases) assert.deepEqual(await told(files), expected, name);
+});
+
+test('programs that are too large together are refused once, whatever imports make of small files', async () => {
+  const large = `export const text = '${'x'.repeat(codeProgramsCharactersMax / 4)}';`;
+  const importing = `import { text } from '../lib/large.js';\nexport default { ${triggers} properties: () => ({ text }) };`;
+  const schemas = (count: number) =>
+    Object.fromEntries(
+      Array.from({ length: count }, (_, number) => [`schemas/s${number}.full.js`, importing]),
+    );
+  assert.deepEqual(await told({ 'lib/large.js': large, ...schemas(3) }), []);
+  const issues = await issuesOf({ 'lib/large.js': large, ...schemas(6) });
+  assert.deepEqual(
+    issues.map(({ file, message }) => `${file} ${message}`),
+    [
+      'tenants/site/schemas/s3.full.js with it the programs of tenant "site" have more than 8388608 characters',
+    ],
+  );
+  assert.match(issues[0]?.advice ?? '', /each schema has all that it imports/i);
 });
 
 test('a link out of the folder is not imported', async () => {
