@@ -59,13 +59,15 @@ describe('hostile connections', { concurrency: true }, () => {
   });
 
   test('300 clients that stop in the middle of head or body keep nobody waiting, and are sent away after 10 s', async () => {
-    const halves = [
-      'GET /v2?handle=x HTTP/1.1\r\nHost: x\r\nX-Api-',
-      save('slow', 1000, '{"type":'),
-      save('slow', 1000, ''),
+    const halves: (readonly [text: string, statuses: readonly number[]])[] = [
+      ['GET /v2?handle=x HTTP/1.1\r\nHost: x\r\nX-Api-', []],
+      // A whole head, but the HTTP library waits for a field (docs/reference/http.md).
+      ['GET /health/live HTTP/1.1\r\n\r\n', []],
+      [save('slow', 1000, '{"type":'), [408]],
+      [save('slow', 1000, ''), [408]],
     ];
     const clients = Array.from({ length: 300 }, (_, number) =>
-      exchange(front.port, [halves[number % halves.length] ?? ''], Number.POSITIVE_INFINITY),
+      exchange(front.port, [halves[number % halves.length]?.[0] ?? ''], Number.POSITIVE_INFINITY),
     );
     let sentAway = 0;
     for (const client of clients) void client.then(() => (sentAway += 1));
@@ -75,7 +77,7 @@ describe('hostile connections', { concurrency: true }, () => {
     const outcomes = await Promise.all(clients);
     for (const [number, { text, closedAfterMs }] of outcomes.entries()) {
       assert.ok(closedAfterMs !== null && closedAfterMs > 7_000, `${number}: ${closedAfterMs}`);
-      assert.deepEqual(statusesOf(text), number % halves.length === 0 ? [] : [408], text);
+      assert.deepEqual(statusesOf(text), halves[number % halves.length]?.[1], text);
     }
     await answersOthers();
   });
