@@ -181,3 +181,19 @@ test('a purge that was planned for another configuration does not begin', async 
   assert.equal(await beginPurge(platform.store, generation, [{ tenant: 'twin', sourceId: 'src-1' }]), null);
   assert.equal(await readPurge(platform.store), null);
 });
+
+test('what a front took in after the purge, because nobody could tell it, harms nothing and goes with the next one', async (context) => {
+  const { platform, generation } = await removedTwin(context);
+  await platform.startJobs();
+  await platform.rebuilt(generation);
+  const env = platform.environment('');
+  assert.equal((await runCommand('purge', ['--yes'], { env })).code, 0);
+  // As a front does that still has the former configuration.
+  await platform.ingest([page('late', { name: 'Late' }, { url: '/late' }), ...pages], 'src-1', 'twin');
+  await platform.settle();
+  const verified = await runCommand('verify', [], { env });
+  assert.equal(verified.code, 0, verified.stdout);
+  const purged = await runCommand('purge', ['--yes'], { env });
+  assert.match(purged.stdout, /Purged 151 entities/);
+  assert.deepEqual(await keysOf('twin'), []);
+});
