@@ -6,6 +6,9 @@ import { commands, commandsOfClones } from './commands.mjs';
 
 const helpWords = ['--help', '-h'];
 
+/** Options that npm has settings of the same name for: an .npmrc may hold them, whatever is typed. */
+const settingsOfNpm = ['json', 'yes'];
+
 /**
  * Answers words that need only the table: prints the help, or what is wrong with the words.
  * @param {import('./commands.mjs').CommandName} name
@@ -17,7 +20,7 @@ export function answerWords(name, words) {
     console.log(helpText(name));
     return 0;
   }
-  const mistake = wordsMistake(name, words);
+  const mistake = takenByNpm(name, words) ?? wordsMistake(name, words);
   if (mistake === null) return null;
   console.error(mistake);
   return command(name).wrongWordsCode ?? 1;
@@ -50,6 +53,27 @@ export function helpText(name) {
   const table = lines.map(([word, meaning]) => `  ${word.padEnd(width)}  ${meaning}`);
   const parts = [`Usage: ${usage(name)}`, does, table.join('\n'), `Example: ${example}`, `Exit code ${ends}`];
   return asTyped(parts.join('\n\n'));
+}
+
+/**
+ * The mistake of an option that stood before `--`, in one line; null when there is none. npm takes such an option for
+ * itself, and only its environment tells: without a look at that, `npm run apply --dry-run` would apply.
+ * @param {import('./commands.mjs').CommandName} name
+ * @param {readonly string[]} words
+ * @returns {string | null}
+ */
+function takenByNpm(name, words) {
+  const isRunByNpm = isClone && script(name).split(' ').at(-1) === process.env.npm_lifecycle_event;
+  if (!isRunByNpm) return null;
+  for (const option of Object.keys(command(name).options)) {
+    const whole = `--${option}`;
+    if (settingsOfNpm.includes(option) || words.includes(whole)) continue;
+    const [, no, variable = ''] = /^(no-)?(.*)$/.exec(option) ?? [];
+    const value = process.env[`npm_config_${variable.replaceAll('-', '_')}`];
+    if (value === undefined || (value === '') !== (no !== undefined)) continue;
+    return `npm took ${whole} for itself: write options behind --, as in ${withWords(name)} ${whole}`;
+  }
+  return null;
 }
 
 /**

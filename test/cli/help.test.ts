@@ -48,6 +48,21 @@ describe('every script', { concurrency: 2 }, () => {
   }
 });
 
+test('an option before -- is npm’s own: what would go on without it stops, and says where options stand', async () => {
+  const env = { REDIS_URL: 'redis://127.0.0.1:1', LOG_LEVEL: 'silent' };
+  const taken = async (...words: string[]) => (await run('npm', ['run', '-s', ...words], { env })).stderr;
+  assert.equal(
+    await taken('apply', '--dry-run'),
+    'npm took --dry-run for itself: write options behind --, as in npm run apply -- --dry-run\n',
+  );
+  assert.match(await taken('apply', '--no-wait'), /^npm took --no-wait for itself: /);
+  assert.match(await taken('import', 'f', '--key', 'k', '--url', 'u'), /^npm took --url for itself: /);
+  assert.match(await taken('view-types', '--out=f'), /^npm took --out for itself: /);
+  // Where it stands behind -- too, and where npm has a setting of its own by that name, nothing is amiss.
+  assert.match(await taken('apply', '--dry-run', '--', '--dry-run'), /^Redis at .* does not answer/);
+  assert.match(await taken('apply', '--yes', '--json'), /^Redis at .* does not answer/);
+});
+
 test('settings that a help names are in the reference with the same default', () => {
   const page = readFileSync(path.join(root, 'docs/reference/settings.md'), 'utf8');
   const named = [...commands.start.does.matchAll(/^ {2}([A-Z_]+) .*\(default: (.*)\)$/gm)];
