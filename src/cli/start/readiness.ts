@@ -20,7 +20,7 @@ export async function waitUntilReady(
   for (;;) {
     const waitingFor = await askReady(baseUrl, trust);
     if (waitingFor === null) return;
-    const what = waitingFor.join(', ');
+    const what = waitingFor.join('; ');
     if (what !== shown) onWaiting(what);
     shown = what;
     await sleep(pollMs, undefined, { signal });

@@ -109,11 +109,13 @@ export class ShardSet implements ItemSink {
     return this.#followed?.digest ?? null;
   }
 
-  /** What it still loads, in words for `/health/ready`. */
+  /** What it still loads, in words for `/health/ready`: at most one text, since loads go one after the other. */
   get waitingFor(): string[] {
-    return this.loading.map(
-      ({ partition, done, total }) => `index items of partition ${partition}: ${done} of ${total}`,
-    );
+    const [load, ...others] = this.loading;
+    if (load === undefined) return [];
+    const { partition, done, total } = load;
+    const then = others.length === 0 ? '' : `, then those of ${others.length} more`;
+    return [`index items of partition ${partition}: ${done} of ${total}${then}`];
   }
 
   /** Loads under way. */

@@ -156,6 +156,15 @@ test('while a partition loads the others answer, and its progress is told', asyn
   assert.equal(stateOf(shards).size, 8010);
 });
 
+test('what many partitions wait for is one short text', async () => {
+  const store = await redis.openEmptyStore(16);
+  const shards = new ShardSet(store, new AutoFields(store), plain);
+  const opened = Promise.all(Array.from({ length: 16 }, (_, partition) => shards.open(partition, 1, 0)));
+  assert.deepEqual(shards.waitingFor, ['index items of partition 0: 0 of 0, then those of 15 more']);
+  await opened;
+  assert.deepEqual(shards.waitingFor, []);
+});
+
 test('a partition that is closed while it loads leaves nothing, and can be opened again at once', async () => {
   const store = await redis.openEmptyStore(1);
   const owner = new Owner(store);
