@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
@@ -253,12 +253,36 @@ test('a wrong key ends the import at once with one line, even while its input st
   assert.equal(platform.accepted.length, 0);
 });
 
+test('the first failed line is told with its errors, though it is answered behind others', async (context) => {
+  const platform = await server(context);
+  const file = await ndjson(context, [entity('refused', {}, 'wrong'), 'no JSON', entity('good')]);
+  const { code, stderr } = await runCommand('import', [file, '--key', key, '--url', platform.url]);
+  assert.equal(code, 1);
+  assert.ok(
+    stderr.endsWith(`are in ${file}.failed.ndjson\nThe first is line 1: type is wrong; and again\n`),
+    stderr,
+  );
+});
+
+test('a file that only its name calls gzip is called so', async (context) => {
+  const plain = await ndjson(context, entities(2));
+  const file = `${plain}.gz`;
+  await copyFile(plain, file);
+  const { code, stderr } = await runCommand('import', [file, '--key', key, '--url', 'http://127.0.0.1:9']);
+  assert.equal(code, 1);
+  assert.ok(stderr.includes(`${file} is no whole gzip file: incorrect header check.\n`), stderr);
+});
+
 test('wrong arguments are told in one line', async (context) => {
   const file = await ndjson(context, []);
   for (const [words, expected] of [
     [[], /Which FILE\?/],
     [[file], /--key of the source is missing/],
     [[file, '--key', key, '--url', 'ftp://x'], /--url must be an address/],
+    [
+      [file, '--key', key, '--url', 'http://x:4000/ingest/v2'],
+      /^--url wants the address alone, without '\/ingest\/v2': http:\/\/x:4000$/m,
+    ],
     [[file, '--key', key, '--concurrency', '0'], /--concurrency must be a whole number/],
     [[file, '--key', key, '--quick'], /Unknown option '--quick'/],
     [[`${file}.missing`, '--key', key], /cannot be read: ENOENT/],

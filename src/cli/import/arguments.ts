@@ -29,8 +29,13 @@ export function readImportArguments(words: readonly string[], defaultUrl: string
 }
 
 function readUrl(text: string): string {
-  if (/^https?:\/\//.test(text) && URL.canParse(text)) return text;
-  throw new CommandStop(`--url must be an address such as http://127.0.0.1:4000, not '${text}'.`);
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) {
+    throw new CommandStop(`--url must be an address such as http://127.0.0.1:4000, not '${text}'.`);
+  }
+  // Sent to another endpoint, each entity would be called wrong.
+  const [address, endpoint] = text.split(/(\/ingest(?:\/.*)?)$/);
+  if (endpoint === undefined) return text;
+  throw new CommandStop(`--url wants the address alone, without '${endpoint}': ${address}`);
 }
 
 function readConcurrency(text: string): number {

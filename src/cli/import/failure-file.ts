@@ -5,15 +5,24 @@ import type { Failure } from './records.ts';
 /** Writes the lines that failed, as NDJSON beside the imported file. There is no file while nothing failed. */
 export class FailureFile {
   #descriptor: number | null = null;
+  #first: Pick<Failure, 'line' | 'errors'> | null = null;
 
   /** Removes the file of an earlier import. */
   constructor(readonly file: string) {
     rmSync(file, { force: true });
   }
 
+  /** The failure of the earliest line; null while nothing failed. */
+  get first(): Pick<Failure, 'line' | 'errors'> | null {
+    return this.#first;
+  }
+
   /** Writes failures at once, so that the file is whole however the import ends. */
   add(failures: readonly Failure[]): void {
     if (failures.length === 0) return;
+    for (const { line, errors } of failures) {
+      if (this.#first === null || line < this.#first.line) this.#first = { line, errors };
+    }
     const text = failures.map((failure) => `${JSON.stringify(failure)}\n`).join('');
     try {
       this.#descriptor ??= openSync(this.file, 'w');

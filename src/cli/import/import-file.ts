@@ -39,32 +39,37 @@ export async function importFile(
   try {
     await importer.run(input.stream);
   } catch (error) {
-    stoppedBy = stopReason(error, signal);
+    stoppedBy = stopReason(error, file, signal);
   } finally {
     progress.stop();
     failures.close();
   }
   const summary = { ...importer.done, stoppedBy };
-  printSummary(summary, clock, failures.file);
+  printSummary(summary, clock, failures);
   return summary;
 }
 
 /** Why an import ended, in words for its user. @throws any other error, which is a bug of ours */
-function stopReason(error: unknown, signal: AbortSignal): string {
+function stopReason(error: unknown, file: string, signal: AbortSignal): string {
   if (error instanceof CommandStop || error instanceof PlatformAway) return error.message;
   if (signal.aborted)
     return 'Stopped. Run the same command again to go on; what is there already is left alone.';
-  if (error instanceof Error && 'code' in error) return `The input cannot be read: ${error.message}`;
-  throw error;
+  if (!(error instanceof Error && 'code' in error)) throw error;
+  if (String(error.code).startsWith('Z_')) return `${file} is no whole gzip file: ${error.message}.`;
+  return `The input cannot be read: ${error.message}`;
 }
 
-function printSummary(summary: ImportSummary, clock: ImportClock, failureFile: string): void {
+function printSummary(summary: ImportSummary, clock: ImportClock, { file, first }: FailureFile): void {
   const { changed, unchanged, failed, stoppedBy } = summary;
   const seconds = clock.seconds().toFixed(1);
   console.error(
     `${counted(doneEntities(summary), 'entity', 'entities')} in ${seconds} s (${clock.rate(summary)}): ` +
       `${changed} changed, ${unchanged} unchanged, ${failed} failed`,
   );
-  if (failed > 0) console.error(`The failed lines and their errors are in ${failureFile}`);
+  if (first !== null) {
+    console.error(`The failed lines and their errors are in ${file}`);
+    const isTold = stoppedBy !== null && first.errors.includes(stoppedBy);
+    if (!isTold) console.error(`The first is line ${first.line}: ${first.errors.join('; ')}`);
+  }
   if (stoppedBy !== null) console.error(stoppedBy);
 }

@@ -1,4 +1,5 @@
 import cliProgress from 'cli-progress';
+import { counted } from '../../config/documents/issue-text.ts';
 import type { ImportCounts } from './importer.ts';
 import type { ImportInput } from './input.ts';
 
@@ -109,7 +110,7 @@ function lines(clock: ImportClock, output: NodeJS.WriteStream): Progress {
 }
 
 function progressText(clock: ImportClock, counts: ImportCounts): string {
-  const parts = [`${doneEntities(counts)} entities`, clock.rate(counts), clock.remaining()];
+  const parts = [counted(doneEntities(counts), 'entity', 'entities'), clock.rate(counts), clock.remaining()];
   if (counts.failed > 0) parts.push(`${counts.failed} failed`);
   return parts.filter((part) => part !== null).join(', ');
 }
