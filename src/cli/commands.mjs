@@ -58,7 +58,7 @@ It takes no options. Settings are environment variables, or lines of a file .env
     ends: '0 after Ctrl-C or SIGTERM; 130 after a second Ctrl-C; 1: the start failed.',
   },
   init: {
-    does: `Writes a new site into FOLDER: the configuration of one tenant with fresh random keys, a schema in TypeScript, three
+    does: `Writes a new site into FOLDER: the configuration of one tenant with fresh random keys, two schemas in TypeScript, three
 entities to begin with, and a README of one page. A folder that is there and not empty is refused.`,
     words: { FOLDER: 'the folder to write' },
     options: {},

@@ -26,9 +26,9 @@ function demoLines(baseUrl: string): string[] {
   const { environment, source } = demoKeys;
   const key = `-H 'X-Api-Key: ${environment}'`;
   const query =
-    '{"search":{"field":"name","value":"Lyom"},"facets":[{"field":"country"}],"aliases":["city"],"pagination":{"pageSize":3}}';
+    '{"search":{"field":"name","value":"Amsterdm"},"facets":[{"field":"country"}],"aliases":["city"],"pagination":{"pageSize":3}}';
   return [
-    `Demo keys: ${source} (ingest), ${environment} (delivery, routes, query). Try:`,
+    `Demo keys: ${source} (ingest), ${environment} (delivery, routes, changes, query). Try:`,
     '',
     `  curl '${baseUrl}/v2?url=/europe/france' ${key}`,
     `  curl '${baseUrl}/routes/v2' ${key}`,
