@@ -163,7 +163,7 @@ function checkSchemaNames(
   }
   for (const program of programs) checkCodeNames(program, known, findings);
   warnOfUnknownSchemas(webhooks, known);
-  warnOfLonelyTypes([...folders.indexes.values(), ...folders.schemas.values()]);
+  warnOfLonelyTypes([...folders.indexes.values(), ...folders.schemas.values()], programs, findings);
 }
 
 function checkIndexAliases(indexes: ReadonlyMap<string, Cursor>): void {

@@ -3,10 +3,11 @@
  * type that only one file names is most likely a slip when it looks like a type that others name.
  */
 
-import type { Cursor } from '../../contract/config-cursor.ts';
+import { Cursor, type Findings } from '../../contract/config-cursor.ts';
 import { groupBy } from '../../lib/group-by.ts';
 import { quote } from '../../lib/quote.ts';
 import { nearestName } from '../../lib/suggest.ts';
+import type { CodeProgram } from '../../schemas/code/program.ts';
 
 interface NamedType {
   /** Null: of any source group. */
@@ -15,9 +16,16 @@ interface NamedType {
   readonly at: Cursor;
 }
 
-/** @param roots of all schemas and indexes of a tenant, in the order of their files */
-export function warnOfLonelyTypes(roots: readonly Cursor[]): void {
-  const named = roots.flatMap(typesIn);
+/**
+ * @param roots of all schemas and indexes of a tenant in JSON, in the order of their files
+ * @param programs of those in JavaScript
+ */
+export function warnOfLonelyTypes(
+  roots: readonly Cursor[],
+  programs: readonly CodeProgram[],
+  findings: Findings,
+): void {
+  const named = [...roots.flatMap(typesIn), ...programs.flatMap((program) => typesInCode(program, findings))];
   const groups = new Set(named.map(({ group }) => group));
   for (const group of groups) {
     // A type of any group stands beside those of each, and is lonely only among all.
@@ -52,6 +60,11 @@ function typesIn(root: Cursor): NamedType[] {
   const triggers = root.member('triggers');
   const ofGroups = triggers.names().flatMap((group) => typesOf(triggers.member(group), group));
   return [...ofGroups, ...typesOf(root.member('sourceEntityTypes'), null)];
+}
+
+function typesInCode({ file, triggers }: CodeProgram, findings: Findings): NamedType[] {
+  const at = new Cursor(file, '$.triggers', undefined, findings);
+  return triggers.flatMap(([group, types]) => types.map((type) => ({ group, type, at })));
 }
 
 function typesOf(list: Cursor, group: string | null): NamedType[] {

@@ -173,6 +173,19 @@ export default { ${triggers}
   for (const [name, files, expected] of cases) assert.deepEqual(await told(files), expected, name);
 });
 
+test('types that code triggers on count, whichever language names them', async () => {
+  const code = (type: string) =>
+    `export default { triggers: (context) => context.triggers('cms', ['${type}']), properties: () => ({}) };`;
+  const json = (...types: string[]) => JSON.stringify({ triggers: { cms: types }, properties: {} });
+  assert.deepEqual(await told({ 'schemas/a.json': json('article'), 'schemas/b.full.ts': code('artcle') }), [
+    'schemas/b.full.ts $.triggers no other schema of source group "cms" names the entity type "artcle"',
+  ]);
+  // `author` is not lonely: code names it too.
+  const files = { 'schemas/a.json': json('authors', 'author'), 'schemas/b.json': json('authors') };
+  assert.equal((await told(files)).length, 1);
+  assert.deepEqual(await told({ ...files, 'schemas/c.full.js': code('author') }), []);
+});
+
 test('programs that are too large together are refused once, whatever imports make of small files', async () => {
   const large = `export const text = '${'x'.repeat(codeProgramsCharactersMax / 4)}';`;
   const importing = `import { text } from '../lib/large.js';\nexport default { ${triggers} properties: () => ({ text }) };`;
