@@ -13,8 +13,8 @@ rmSync(folder, { recursive: true, force: true });
 await build({
   entryPoints: [`${root}src/client/client.ts`],
   outfile: `${folder}/client.js`,
+  // Not minified: bundlers of sites do that, and in Node an error that nobody catches prints the line that threw it.
   bundle: true,
-  minify: true,
   format: 'esm',
   target: 'es2022',
 });

@@ -68,6 +68,15 @@ test('the package, installed in an empty folder, makes a site and runs it', asyn
     assert.match(early.stderr, /Run millrace start first/);
   });
 
+  await context.test('an error of the client that nobody catches can be read', async () => {
+    const asking = `import { createClient } from 'millrace/client';
+await createClient({ url: 'http://127.0.0.1:9', key: 'x', retries: 0 }).byHandle('a');`;
+    writeFileSync(path.join(site, 'asking.mjs'), asking);
+    const { stderr } = await run(process.execPath, ['asking.mjs'], { cwd: site });
+    assert.match(stderr, /^MillraceError: http:\/\/127\.0\.0\.1:9 cannot be reached$/m);
+    for (const line of stderr.split('\n')) assert.ok(line.length <= 300, line);
+  });
+
   await context.test('dev shows the first page and follows the files', async (context) => {
     const dev = await startDev(context, bin, site);
     assert.match(dev.output, /3 entities in .*: 3 changed, 0 unchanged, 0 failed/);

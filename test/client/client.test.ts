@@ -330,7 +330,6 @@ async function bundled(): Promise<Uint8Array> {
   const { outputFiles } = await build({
     entryPoints: ['src/client/client.ts'],
     bundle: true,
-    minify: true,
     format: 'esm',
     write: false,
     platform: 'browser',
