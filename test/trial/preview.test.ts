@@ -16,6 +16,13 @@ const page = {
   properties: { title: '{p.title}' },
 };
 
+/** In a folder, with an import beside it. */
+const teaser = `import { short } from './short.ts';
+export default {
+  triggers(context) { context.triggers('cms', ['teaser']); },
+  properties({ properties }) { return { title: short(properties.title) }; },
+};`;
+
 let system: System;
 let client: Client;
 let folder: string;
@@ -40,6 +47,8 @@ before(async () => {
     return { same: same.length };
   },
 };`,
+        'schemas/Blog/short.ts': 'export const short = (text) => String(text).slice(0, 4);',
+        'schemas/Blog/teaser.full.ts': teaser,
       },
       settings: { managementClients: [{ name: 'ci', scopes: ['read'], apiKeys: [managementKey] }] },
     }),
@@ -217,6 +226,17 @@ test('what is not there is a 404, a mistake a 422 with document and place', asyn
   assert.match(code.json.errors[0], /^schemas\/preview\.full\.ts:1:\d+: /);
 });
 
+test('a text in the place of a schema stands where its file does', async () => {
+  const broken = { ...text({ ...page, properties: { title: { type: 'nothing' } } }), alias: 'page' };
+  const { status, json } = await preview({ schema: broken, originId: 'p1' });
+  assert.equal(status, 422);
+  assert.match(json.errors[0], /^schemas\/page\.json: \$\.properties\.title/);
+  const edited = { kind: 'full', language: 'ts', alias: 'teaser', text: teaser.replace('title:', 'name:') };
+  const entity = { type: 'teaser', properties: { title: 'A long title' } };
+  const made = await preview({ schema: edited, entity, sourceGroup: 'cms' });
+  assert.deepEqual([made.status, made.json.view], [200, { name: 'A lo' }]);
+});
+
 test('the command shows the same, of files too', async () => {
   const env = { REDIS_URL: system.redis.url, PARTITIONS: '4' };
   const shown = await runCommand('preview', ['page', 'p1'], { env });
@@ -234,6 +254,6 @@ test('the command shows the same, of files too', async () => {
   assert.deepEqual([unknown.code, unknown.stdout], [1, '']);
   assert.match(
     unknown.stderr,
-    /There is no schema and no file "nobody"; there are: page, note, index:pages\./,
+    /There is no schema and no file "nobody"; there are: page, note, teaser, index:pages\./,
   );
 });

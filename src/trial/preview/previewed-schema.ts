@@ -54,8 +54,12 @@ export async function withSchemaText(
 ): Promise<PreviewedTenant> {
   const own = withDocumentsOfTenant(new Map(), tenant, inFolder(documents, tenant));
   const alias = asked.alias ?? freeAlias(own);
-  const path = pathOf(tenant, alias, asked);
   const folder = asked.kind === 'full' ? 'schemas' : 'indexes';
+  // A text that replaces a file stands where the file does: mistakes name it, and what it imports is found from there.
+  const replaced = [...own.keys()].find(
+    (file) => isSchema(file, folder, alias) && file.endsWith(`.${asked.language}`),
+  );
+  const path = replaced ?? pathOf(tenant, alias, asked);
   const others = [...own].filter(
     ([file]) => !isSchema(file, folder, alias) && !isProgram(file, asked, alias),
   );
