@@ -4,11 +4,13 @@ import type { Trust } from '../platform/own-certificate.ts';
 import { askFront } from './front-answer.ts';
 
 const pollMs = 200;
+/** Loads change what is missing with every poll; nobody reads as fast. */
+const tellEveryMs = 1_000;
 const requestTimeoutMs = 2_000;
 
 /**
  * Waits until `GET /health/ready` answers 200 (docs/reference/http.md "Health, metrics and the OpenAPI document").
- * @param onWaiting called with what is missing, each time that this changes
+ * @param onWaiting called with what is missing when this has changed, at most once a second
  */
 export async function waitUntilReady(
   baseUrl: string,
@@ -17,12 +19,16 @@ export async function waitUntilReady(
   trust: Trust = {},
 ): Promise<void> {
   let shown = '';
+  let shownMs = Number.NEGATIVE_INFINITY;
   for (;;) {
     const waitingFor = await askReady(baseUrl, trust);
     if (waitingFor === null) return;
     const what = waitingFor.join('; ');
-    if (what !== shown) onWaiting(what);
-    shown = what;
+    if (what !== shown && performance.now() - shownMs >= tellEveryMs) {
+      onWaiting(what);
+      shown = what;
+      shownMs = performance.now();
+    }
     await sleep(pollMs, undefined, { signal });
   }
 }
