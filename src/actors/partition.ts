@@ -125,6 +125,7 @@ export class PartitionActor {
       await this.#pending.load();
       await items.open(partition, epoch, commits);
       this.#life.on('loaded');
+      await this.#settleLeft();
       while (this.#life.goesOn) await this.#step();
     } finally {
       this.#life.on('ended');
@@ -151,6 +152,15 @@ export class PartitionActor {
     if (entries !== null) await this.#takeIn(entries);
     if (performance.now() >= this.#trimAtMs) await this.#trimLog();
     if (this.#rebuildTurn.hasCome && this.#life.goesOn) await this.#rebuild();
+  }
+
+  /**
+   * Gives a turn to the entities in notes that a former owner left. What began their turns may not come again: it gave them
+   * to all entities, say, because entries that are there by now were missing in what it read.
+   */
+  async #settleLeft(): Promise<void> {
+    const { works } = await this.#openIntents();
+    if (works.length > 0) await this.#commit(await this.#batch(works), this.#checkpoint);
   }
 
   /** Null when the turn of a rebuild came first. */

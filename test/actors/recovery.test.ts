@@ -141,14 +141,15 @@ test('entities whose stream entries were lost are found again', async (context) 
   assert.match(String(site.fleet.troubles), /were not all there/, 'and somebody is told');
 });
 
-test('what was put for an entity that is gone is taken back, though the entries about it were lost', async (context) => {
-  const site = await Site.open(context, 1);
-  const { store } = site;
+const scope = { tenant: 'acme', environmentId: 'env-1' };
+const goneField = claimField.url('/gone');
+
+/** Notes and puts a claim for an entity that is not there, as an owner does that goes away before its commit. */
+async function putAndGo(store: Store): Promise<void> {
   const lease = await takeLease(store, 0, 'former', 10_000);
   assert.ok(lease !== null);
-  const scope = { tenant: 'acme', environmentId: 'env-1' };
-  const claim = { field: claimField.url('/gone'), host: null, display: '/gone' };
   const { environmentId } = scope;
+  const claim = { field: goneField, host: null, display: '/gone' };
   const suspect: Suspect = { ...claim, kind: 'claim', environmentId, alias: 'page', claimKind: 'page' };
   const name = intentName('acme', 'src-cms', 'gone');
   await noteIntents(store, lease, new Map([['1.1', new Map([[name, [suspect]]])]]));
@@ -157,12 +158,30 @@ test('what was put for an entity that is gone is taken back, though the entries 
   const put = { host, kind: 'page' as const, sinceStamp: 1, view, display, redirect: null };
   await writeClaims(store, lease, [{ action: 'put', scope, field, claim: put }]);
   await releaseLease(store, lease);
+}
+
+async function checkTakenBack({ store }: Site): Promise<void> {
+  assert.deepEqual(await readClaimFields(store, scope, [goneField]), [[]]);
+  assert.equal(await store.client.exists(keys.intents(store.partitions.tag(0))), 0);
+}
+
+test('what was put for an entity that is gone is taken back, though the entries about it were lost', async (context) => {
+  const site = await Site.open(context, 1);
+  await putAndGo(site.store);
   for (let number = 0; number < 3; number += 1) await site.ingest(page(number, `t${number}`));
-  await store.client.xtrim(keys.stream(lease.tag), 'MAXLEN', 1);
+  await site.store.client.xtrim(keys.stream(site.store.partitions.tag(0)), 'MAXLEN', 1);
   await site.fleet.add();
   await site.check();
-  assert.deepEqual(await readClaimFields(store, scope, [field]), [[]]);
-  assert.equal(await store.client.exists(keys.intents(lease.tag)), 0);
+  await checkTakenBack(site);
+});
+
+test('what was put for an entity is taken back by the next owner, though no entry is about it', async (context) => {
+  const site = await Site.open(context, 1);
+  await putAndGo(site.store);
+  await site.fleet.add();
+  await site.ingest(page(0, 'home'));
+  await site.check();
+  await checkTakenBack(site);
 });
 
 async function snapshot(store: Store): Promise<Map<string, Buffer>> {

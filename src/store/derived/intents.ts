@@ -1,7 +1,7 @@
 /**
  * What a batch is about to put outside its partition: entries of lookup indexes, and claims. It is noted before it is
- * put. The commit that stores it in the processed records deletes the note. After a crash in between, the next turn of the
- * entity knows what to take back, even if the entity has another state by then.
+ * put. The commit that stores it in the processed records deletes the note. After a crash in between, the next owner gives
+ * the entity a turn, which knows what to take back, even if the entity has another state by then.
  *
  * A note covers many entities and stands in one field, because nearly every note is never read.
  */
