@@ -317,7 +317,7 @@ export const codeBuildCpuMs = 1_000;
 export const codeStartCpuMs = 30_000;
 /** Characters of a tenant's programs, each a schema in JavaScript with all that it imports; their process keeps as many of all tenants open. */
 export const codeProgramsCharactersMax = 8 * 1024 * 1024;
-/** Memory that a build by a schema in JavaScript has. It ends where `codeHeapMebibytes` does: beside few programs at some 95. */
+/** Memory that a build by a schema in JavaScript has. It ends where `codeHeapMebibytes` does: beside few programs at some 115. */
 export const codeMemoryMebibytes = 64;
 /** How long a schema in JavaScript is not run after its first build that took too much time or memory. */
 export const codeFirstPauseMs = 1_000;
@@ -327,8 +327,8 @@ export const codePauseFactor = 4;
 export const codeTenantPauseMs = 3_000;
 /** The longest pause of a schema; one that kept within its limits for as long begins anew. */
 export const codePauseMaxMs = 60_000;
-/** Heap of the process in which schemas in JavaScript run: one build, 8 MiB for Node, and 32 for programs, each twice in two bytes a character. */
-export const codeHeapMebibytes = codeMemoryMebibytes + 40;
+/** Heap of the process in which schemas in JavaScript run: one build, and as much again for Node, the programs, and what V8 needs to collect in time. */
+export const codeHeapMebibytes = 2 * codeMemoryMebibytes;
 /** Kinds of lookups that the schemas of a tenant may ask for without writing them out; others are never answered. */
 export const askedLookupsMax = 200;
 /** Of so many, a new configuration keeps those that were asked for under the one before it. */

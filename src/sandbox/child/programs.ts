@@ -17,7 +17,7 @@ export class ProgramSets {
   constructor(private readonly console: object) {}
 
   open(id: string, programs: readonly (readonly [name: string, code: string])[]): void {
-    this.#sets.set(id, new Programs(new Map(programs), tenantCompartment(this.console)));
+    this.#sets.set(id, new Programs(programs, tenantCompartment(this.console)));
   }
 
   close(id: string): void {
@@ -32,15 +32,18 @@ export class ProgramSets {
 }
 
 export class Programs {
-  readonly #factories = new Map<string, Factory>();
+  /** By name: the code of a program, and once it was asked for what it was compiled to. V8 keeps a copy of the code of its own. */
+  readonly #programs: Map<string, string | Factory>;
 
   constructor(
-    private readonly codes: ReadonlyMap<string, string>,
+    codes: readonly (readonly [name: string, code: string])[],
     private readonly compartment: Compartment,
-  ) {}
+  ) {
+    this.#programs = new Map(codes);
+  }
 
   has(kind: ProgramKind, alias: string): boolean {
-    return this.codes.has(programName(kind, alias));
+    return this.#programs.has(programName(kind, alias));
   }
 
   /** The program's default export, made anew. @throws whatever the program throws */
@@ -53,14 +56,13 @@ export class Programs {
   }
 
   #factory(name: string): Factory {
-    const known = this.#factories.get(name);
-    if (known !== undefined) return known;
-    const code = this.codes.get(name);
+    const code = this.#programs.get(name);
     assert(code !== undefined, 'only programs of the set are asked for');
+    if (typeof code === 'function') return code;
     // The first line is ours, so that the lines of the program are counted from the second.
     const text = `(function (globalThis) { "use strict";\n${code}\n})\n//# sourceURL=schema:${name}`;
     const factory: Factory = this.compartment.evaluate(text);
-    this.#factories.set(name, factory);
+    this.#programs.set(name, factory);
     return factory;
   }
 }
