@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { compareCodePoints, countCodePoints } from '../../src/lib/code-points.ts';
+import { runs } from '../support/runs.ts';
 
 /** Characters on both sides of the surrogates, halves of pairs too. */
 const text = fc.string({
@@ -25,7 +26,7 @@ test('texts are ordered as their lists of code points are', () => {
     fc.property(text, text, (a, b) => {
       assert.equal(Math.sign(compareCodePoints(a, b)), Math.sign(naiveOrder(a, b)));
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(2_000) },
   );
 });
 

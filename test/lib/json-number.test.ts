@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { roundNumber, roundText } from '../../src/lib/json-number.ts';
-import { runs } from '../schemas/support/fixtures.ts';
+import { runs } from '../support/runs.ts';
 import { spentMs } from '../support/spent.ts';
 
 test('halves round to even on the decimal value that is written', () => {
@@ -89,7 +89,7 @@ test('any decimal rounds as whole-number arithmetic says', () => {
       const text = digits < 0n ? `-${-digits}e${exponent}` : `${digits}e${exponent}`;
       assert.equal(roundText(text, precision), naiveRound(digits, exponent, precision) + 0);
     }),
-    { numRuns: 2_000 * runs },
+    { numRuns: runs(2_000) },
   );
 });
 
@@ -101,7 +101,7 @@ test('a number rounds like its written form', () => {
         (roundText(String(value).replace('e+', 'e'), precision) ?? 0) + 0,
       );
     }),
-    { numRuns: 1_000 * runs },
+    { numRuns: runs(1_000) },
   );
 });
 

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { Turns } from '../../src/lib/turns.ts';
+import { runs } from '../support/runs.ts';
 
 test('never more run than may, for one owner and for all, and nobody waits for ever', async () => {
   const owners = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 60 });
@@ -28,7 +29,7 @@ test('never more run than may, for one owner and for all, and nobody waits for e
         assert.equal(turns.running, 0);
       },
     ),
-    { numRuns: 50 },
+    { numRuns: runs(50) },
   );
 });
 

@@ -6,8 +6,9 @@ import { openToken, sealToken, type TokenUse } from '../../src/query/next-page-t
 import { queryIdentity } from '../../src/search/check/query.ts';
 import type { CheckedQuery } from '../../src/search/checked-query.ts';
 import { searchIn } from '../search/support/searches.ts';
+import { runs } from '../support/runs.ts';
 
-const runs = 200 * Number(process.env.MILLRACE_RUNS ?? 1);
+const runCount = runs(200);
 const secret = createSecretKey(randomBytes(32));
 const query: CheckedQuery = {
   filter: {
@@ -53,7 +54,7 @@ test('any place comes back from its token', () => {
         );
       },
     ),
-    { numRuns: runs },
+    { numRuns: runCount },
   );
 });
 

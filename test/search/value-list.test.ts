@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { PlainValue } from '../../src/search/columns/value-dictionary.ts';
 import { ValueList } from '../../src/search/value-list.ts';
+import { runs } from '../support/runs.ts';
 import { restoredFrom } from './support/parts.ts';
 
 const value = fc.option(
@@ -48,7 +49,7 @@ test('values are where they were put, also in a snapshot of a snapshot, whatever
         assert.equal(list.at(expected.length), undefined);
       },
     ),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   );
 });
 

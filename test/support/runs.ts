@@ -1,4 +1,4 @@
-/** Runs of a property test: the number given, multiplied by the environment variable MILLRACE_RUNS. */
+/** Runs of a property test: the number given, multiplied by the environment variable MILLRACE_RUNS, and at least one. */
 export function runs(count: number): number {
-  return count * Number(process.env.MILLRACE_RUNS ?? 1);
+  return Math.ceil(count * Number(process.env.MILLRACE_RUNS ?? 1));
 }

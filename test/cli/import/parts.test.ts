@@ -10,9 +10,10 @@ import { Importer } from '../../../src/cli/import/importer.ts';
 import { readLines } from '../../../src/cli/import/lines.ts';
 import { formatSeconds, ImportClock } from '../../../src/cli/import/progress.ts';
 import { isFailure, readRecord } from '../../../src/cli/import/records.ts';
+import { runs } from '../../support/runs.ts';
 import { temporaryFolder } from '../support/command.ts';
 
-const numRuns = 200 * Number(process.env.MILLRACE_RUNS ?? 1);
+const numRuns = runs(200);
 
 async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { parseJsonText } from '../../../src/config/documents/json-text.ts';
+import { runs } from '../../support/runs.ts';
 import { spentMs } from '../../support/spent.ts';
-import { runs } from '../support/runs.ts';
 
 function mistakesOf(text: string) {
   const parsed = parseJsonText(text);
@@ -16,7 +16,7 @@ test('reads every JSON value as JSON.parse does, in any white space', () => {
       const text = JSON.stringify(value, null, indent);
       assert.deepEqual(parseJsonText(`${text}\n`), { ok: true, json: JSON.parse(text) });
     }),
-    runs(300),
+    { numRuns: runs(300) },
   );
 });
 
@@ -57,7 +57,7 @@ test('accepts a text exactly when JSON.parse does, apart from names given twice 
       if (parsed.ok) assert.deepEqual(parsed.json, expected);
       else assert.match(parsed.mistakes[0]?.message ?? '', /given twice|beyond a 64-bit float/);
     }),
-    runs(3000),
+    { numRuns: runs(3000) },
   );
 });
 

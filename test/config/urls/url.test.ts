@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { normalizeUrl } from '../../../src/config/urls/url.ts';
+import { runs } from '../../support/runs.ts';
 import { spentMs } from '../../support/spent.ts';
-import { runs } from '../support/runs.ts';
 
 const segment = fc.oneof(
   fc.string({ unit: fc.constantFrom(...'abZ09-._~%25/?#:@ é漢😀+,;="<>[]'), maxLength: 6 }),
@@ -42,7 +42,7 @@ test('normalising twice is normalising once', () => {
         assert.equal(text(text(url)), text(url));
       },
     ),
-    runs(2000),
+    { numRuns: runs(2000) },
   );
 });
 
@@ -58,7 +58,7 @@ test('a normal path is visible ASCII, begins with a slash and ends with none', (
         assert.match(normal?.path ?? '', /^\/$|^\/[!-~]*[!-.0-~]$/);
       },
     ),
-    runs(2000),
+    { numRuns: runs(2000) },
   );
 });
 
@@ -74,7 +74,7 @@ test('trailing slashes, query strings and fragments do not matter', () => {
         assert.equal(text(`${url}#${fragment}?x`), text(url));
       },
     ),
-    runs(500),
+    { numRuns: runs(500) },
   );
 });
 
@@ -98,7 +98,7 @@ test('the writing of the percent-encoding does not matter', () => {
     fc.property(written, ({ plain, encoded }) => {
       assert.equal(text(encoded), text(plain));
     }),
-    runs(1000),
+    { numRuns: runs(1000) },
   );
 });
 
@@ -109,7 +109,7 @@ test('the scheme, its own port and the case of the host do not matter', () => {
       assert.equal(text(`HTTPS://${name.toUpperCase()}:443${rest}`), normal);
       assert.equal(text(`http://${name}:080${rest}/`), normal);
     }),
-    runs(300),
+    { numRuns: runs(300) },
   );
 });
 
@@ -118,7 +118,7 @@ test('different paths stay different', () => {
     fc.property(plainPath, plainPath, (one, other) => {
       assert.equal(text(one) === text(other), one === other);
     }),
-    runs(1000),
+    { numRuns: runs(1000) },
   );
 });
 

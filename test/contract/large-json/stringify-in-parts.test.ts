@@ -5,6 +5,7 @@ import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { namesOf, parseInParts } from '../../../src/contract/large-json/parse-in-parts.ts';
 import { stringified } from '../../../src/contract/large-json/stringify-in-parts.ts';
 import { atOnce, finish, Unfinished } from '../../../src/lib/pace.ts';
+import { runs } from '../../support/runs.ts';
 
 const text = fc.oneof(
   fc.string(),
@@ -41,7 +42,7 @@ test('the text of a value is the one that it has at once, whether it is made in 
       inParts += made instanceof Unfinished ? 1 : 0;
       assert.equal(finish(made), JSON.stringify(json));
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   );
   assert.ok(inParts > 10, 'some are made in parts');
 });

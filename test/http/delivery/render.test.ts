@@ -10,7 +10,7 @@ import {
 import { type LoadedView, Rendering } from '../../../src/http/delivery/render.ts';
 import type { StoredReference } from '../../../src/store/derived/stored-body.ts';
 import { viewTarget } from '../../../src/store/derived/views.ts';
-import { runs } from '../support/runs.ts';
+import { runs } from '../../support/runs.ts';
 
 /** A graph: the views that each view references; numbers beyond the graph name views that are missing. */
 type Graph = readonly (readonly number[])[];
@@ -86,7 +86,7 @@ test('random graphs of views render as a naive renderer renders them, in each st
       const expected = naive(graph, naiveStyle, missing);
       assert.deepEqual(render(graph, 0, naiveStyle.style), { json: expected, missing });
     }),
-    runs(500),
+    { numRuns: runs(500) },
   );
 });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ArraySplitter } from '../../../src/http/ingest/array-splitter.ts';
-import { runs } from '../support/runs.ts';
+import { runs } from '../../support/runs.ts';
 
 const limits = { elementsMax: 50, elementBytesMax: 1000 };
 
@@ -53,7 +53,7 @@ test('any JSON array arrives as JSON.parse sees it, however it is cut into piece
         assert.deepEqual(split(text, pieces), JSON.parse(text));
       },
     ),
-    runs(500),
+    { numRuns: runs(500) },
   );
 });
 
@@ -81,7 +81,7 @@ test('a text that JSON.parse refuses is refused, one that it takes is taken', ()
         assert.deepEqual(split(text, pieces), parseArray(text), text);
       }
     }),
-    runs(3000),
+    { numRuns: runs(3000) },
   );
 });
 

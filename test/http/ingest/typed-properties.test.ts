@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { isJsonObject, type Json, type JsonObject, setOwn } from '../../../src/contract/json.ts';
 import { readEntityValue } from '../../../src/http/ingest/entity-reading.ts';
 import { plainProperties } from '../../../src/http/ingest/typed-properties.ts';
-import { runs } from '../support/runs.ts';
+import { runs } from '../../support/runs.ts';
 
 interface Wire {
   /** The name of a member as this client writes it. */
@@ -89,7 +89,7 @@ test('every plain JSON that a client writes in a wire form comes back as it was'
       assert.deepEqual(mistakes, []);
       assert.equal(JSON.stringify(properties), JSON.stringify(plain));
     }),
-    runs(300),
+    { numRuns: runs(300) },
   );
 });
 
@@ -101,7 +101,7 @@ test('whatever JSON is sent, it is read or its mistakes are told, and nothing el
       assert.ok(isJsonObject(properties));
       assert.ok(mistakes.length <= 20);
     }),
-    runs(300),
+    { numRuns: runs(300) },
   );
 });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { sealUrl, unsealUrl } from '../../../src/http/routes/cursor-token.ts';
-import { runs } from '../support/runs.ts';
+import { runs } from '../../support/runs.ts';
 
 test('a cursor opens only under its secret, for its list, and as it was made', () => {
   const secret = Buffer.alloc(32, 1);
@@ -17,6 +17,6 @@ test('a cursor opens only under its secret, for its list, and as it was made', (
       const changed = `${token.slice(0, place)}${token[place] === 'A' ? 'B' : 'A'}${token.slice(place + 1)}`;
       assert.equal(unsealUrl(secret, 'a', changed), null);
     }),
-    runs(200),
+    { numRuns: runs(200) },
   );
 });

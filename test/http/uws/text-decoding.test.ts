@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { headerText, percentDecoded, queryParameters } from '../../../src/http/uws/text-decoding.ts';
-import { runs } from '../support/runs.ts';
+import { runs } from '../../support/runs.ts';
 
 test('a query string is read as URLSearchParams reads it', () => {
   const text = fc.string({ unit: 'grapheme', maxLength: 8 });
@@ -11,7 +11,7 @@ test('a query string is read as URLSearchParams reads it', () => {
       const query = new URLSearchParams(pairs).toString();
       assert.deepEqual(queryParameters(query), [...new URLSearchParams(query)]);
     }),
-    runs(500),
+    { numRuns: runs(500) },
   );
 });
 

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { codingOf, type PackedCoding, packedBytesMax } from '../../../src/http/uws/body-coding.ts';
 import { Unpacking } from '../../../src/http/uws/unpacking.ts';
 import { Semaphore } from '../../../src/lib/semaphore.ts';
-import { runs } from '../support/runs.ts';
+import { runs } from '../../support/runs.ts';
 
 const packers: readonly (readonly [PackedCoding, (bytes: Uint8Array) => Buffer])[] = [
   ['gzip', gzipSync],
@@ -61,7 +61,7 @@ test('what was packed comes out, however it was cut', async () => {
       }
     },
   );
-  await fc.assert(property, runs(30));
+  await fc.assert(property, { numRuns: runs(30) });
 });
 
 test('data that are cut off, changed, or followed by anything are not sound', async () => {
@@ -85,7 +85,7 @@ test('data that are cut off, changed, or followed by anything are not sound', as
       }
     },
   );
-  await fc.assert(property, runs(30));
+  await fc.assert(property, { numRuns: runs(30) });
   for (const [coding] of packers) assert.equal((await unpack(coding, [])).isSound, false);
 });
 

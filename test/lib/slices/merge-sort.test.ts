@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { atOnce, pace } from '../../../src/lib/pace.ts';
 import { sorted } from '../../../src/lib/slices/merge-sort.ts';
+import { runs } from '../../support/runs.ts';
 
 test('items are sorted as the language sorts them, equal ones as they stood', () => {
   const item = fc.record({ key: fc.nat(9), name: fc.nat() });
@@ -11,7 +12,7 @@ test('items are sorted as the language sorts them, equal ones as they stood', ()
     fc.property(fc.array(item, { maxLength: 3000, size: 'max' }), (items) => {
       assert.deepEqual(atOnce(sorted(items, compare)), items.toSorted(compare));
     }),
-    { numRuns: 20 },
+    { numRuns: runs(20) },
   );
 });
 

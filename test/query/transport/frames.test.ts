@@ -8,6 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { FramedSocket, FrameReader } from '../../../src/query/transport/sockets.ts';
+import { runs } from '../../support/runs.ts';
 import { until } from '../../support/until.ts';
 
 test('frames are found however their stream is cut', () => {
@@ -159,6 +160,6 @@ test('whatever ends a socket when, what was read is what was sent first, in orde
       near.destroy();
       far.destroy();
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });

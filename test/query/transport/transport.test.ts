@@ -14,6 +14,7 @@ import type {
 } from '../../../src/query/transport/transport.ts';
 import type { MessageBody, Reply } from '../../../src/store/streams/message-body.ts';
 import { TestRedis } from '../../support/redis.ts';
+import { runs } from '../../support/runs.ts';
 import { until } from '../../support/until.ts';
 
 const redis = await TestRedis.start();
@@ -145,6 +146,6 @@ for (const [name, open] of Object.entries(adapters)) {
       }
       await Promise.all([ends.transport.close(), ends.listener.close()]);
     });
-    await fc.assert(oneRun, { numRuns: 10 });
+    await fc.assert(oneRun, { numRuns: runs(10) });
   });
 }

@@ -5,12 +5,13 @@ import type { JsonObject } from '../../../src/contract/json.ts';
 import type { QueryOutcome } from '../../../src/query/query-service.ts';
 import { naiveQuery } from '../../search/support/naive.ts';
 import { TestRedis } from '../../support/redis.ts';
+import { runs } from '../../support/runs.ts';
 import { itemsArbitrary, queryArbitrary, texts, things } from '../support/arbitraries.ts';
 import { type Layout, readResult, schemaIndex, TestCluster, textOf } from '../support/cluster.ts';
 import { sourceId, tenantOf } from '../support/site.ts';
 
 const redis = await TestRedis.start();
-const runs = 25 * Number(process.env.MILLRACE_RUNS ?? 1);
+const runCount = runs(25);
 const layouts: Layout[] = [
   { partitions: 1, workers: 1 },
   { partitions: 4, workers: 1 },
@@ -103,7 +104,7 @@ test('answers are those of a scan of all items, and byte for byte the same whate
         assert.deepEqual(ids, Object.keys(items).sort());
       },
     ),
-    { numRuns: runs },
+    { numRuns: runCount },
   );
 });
 

@@ -14,11 +14,12 @@ import { indexName, keys } from '../../../src/store/keys.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { searchIn } from '../../search/support/searches.ts';
 import { TestRedis } from '../../support/redis.ts';
+import { runs } from '../../support/runs.ts';
 import { until } from '../../support/until.ts';
 import { configurationOf, environment, type IndexFields, sourceId, tenantOf } from '../support/site.ts';
 
 const redis = await TestRedis.start();
-const runs = 12 * Number(process.env.MILLRACE_RUNS ?? 1);
+const runCount = runs(12);
 const scope = { tenant: 'acme', environmentId: environment.id };
 const things: ScopedIndex = { scope, index: indexName.schema('things') };
 const site = (indexes: Record<string, IndexFields>) => configurationOf(tenantOf(indexes));
@@ -120,7 +121,7 @@ test('after a load with changes in its midst the shards have exactly the last st
       assert.equal(shards.applied(0), owner.commits);
       await store.close();
     }),
-    { numRuns: runs },
+    { numRuns: runCount },
   );
 });
 

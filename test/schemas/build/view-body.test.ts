@@ -5,7 +5,8 @@ import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { viewCharactersMax } from '../../../src/contract/limits.ts';
 import { Build } from '../../../src/schemas/build/build.ts';
 import { BodyWriter, ItemWriter } from '../../../src/schemas/build/view-body.ts';
-import { entityOf, inputOf, runs, textOf } from '../support/fixtures.ts';
+import { runs } from '../../support/runs.ts';
+import { entityOf, inputOf, textOf } from '../support/fixtures.ts';
 
 function newBuild(): Build {
   return new Build(inputOf(entityOf({})));
@@ -71,7 +72,7 @@ test('texts and references together are the JSON that was written, each referenc
         referencesIn(json),
       );
     }),
-    { numRuns: 500 * runs },
+    { numRuns: runs(500) },
   );
 });
 

@@ -3,13 +3,13 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { finish } from '../../../src/lib/pace.ts';
+import { runs } from '../../support/runs.ts';
 import {
   buildWith,
   compileValid,
   compileWithIssues,
   entityOf,
   inputOf,
-  runs,
   type SchemaTexts,
 } from '../support/fixtures.ts';
 
@@ -52,7 +52,7 @@ test('the text of an item is what JSON.stringify writes of its fields, or is lef
       const other = merged(entity);
       if (other.text !== null) assert.equal(other.text, JSON.stringify(other.fields));
     }),
-    { numRuns: runs },
+    { numRuns: runs(300) },
   );
 });
 
@@ -79,7 +79,7 @@ test('an item has the values that a view of the same properties has', () => {
       assert.deepEqual(item.fields, built.view);
       assert.deepEqual(item.diagnostics, built.diagnostics);
     }),
-    { numRuns: runs * 300 },
+    { numRuns: runs(300) },
   );
 });
 

@@ -7,7 +7,8 @@ import { Reader } from '../../../src/schemas/language/reader.ts';
 import { Scope } from '../../../src/schemas/language/scope.ts';
 import { SyntaxMistake } from '../../../src/schemas/language/syntax-mistake.ts';
 import { QueryValues } from '../../../src/schemas/lookup/query-values.ts';
-import { frameOver, runs } from '../support/fixtures.ts';
+import { runs } from '../../support/runs.ts';
+import { frameOver } from '../support/fixtures.ts';
 
 function take(text: string) {
   const reader = new Reader(text);
@@ -50,7 +51,7 @@ test('any text is itself when its quotes and braces are doubled', () => {
         assert.equal(take(quoted).operand.constant, text);
       },
     ),
-    { numRuns: 300 * runs },
+    { numRuns: runs(300) },
   );
 });
 

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import type { Json } from '../../../src/contract/json.ts';
 import { inValues, ValueSet } from '../../../src/schemas/filter/value-set.ts';
-import { runs } from '../support/fixtures.ts';
+import { runs } from '../../support/runs.ts';
 
 test('the values of `in` are those of its operands, or the items of its one hole', () => {
   assert.deepEqual(inValues(['a', ['b', 'c']], [0, 1], false), ['a', ['b', 'c']]);
@@ -27,6 +27,6 @@ test('a set has the values that equal one of it by type and content', () => {
       const naive = values.some((one) => isDeepStrictEqual(one, asked));
       assert.equal(new ValueSet(values).has(asked), naive);
     }),
-    { numRuns: 500 * runs },
+    { numRuns: runs(500) },
   );
 });

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { JSONPathNode, JSONPathNodeList, Nothing } from 'json-p3';
 import type { Json } from '../../../src/contract/json.ts';
 import { compareValues, operandValue } from '../../../src/schemas/json-path/compare.ts';
-import { runs } from '../support/fixtures.ts';
+import { runs } from '../../support/runs.ts';
 
 function codePoints(text: string): number[] {
   return Array.from(text, (character) => character.codePointAt(0) ?? 0);
@@ -56,7 +56,7 @@ test('every operator is what RFC 9535 says', () => {
         isLess(b, a) || equal,
       ]);
     }),
-    { numRuns: 1_000 * runs },
+    { numRuns: runs(1_000) },
   );
 });
 

@@ -5,7 +5,8 @@ import type { Json } from '../../../src/contract/json.ts';
 import { finish } from '../../../src/lib/pace.ts';
 import { compilePath } from '../../../src/schemas/json-path/json-path.ts';
 import { Scope } from '../../../src/schemas/language/scope.ts';
-import { frameOver, runs } from '../support/fixtures.ts';
+import { runs } from '../../support/runs.ts';
+import { frameOver } from '../support/fixtures.ts';
 
 /** Texts full of what means something in a path, in a hole, or to the reading of either. */
 const textUnit = fc.oneof(
@@ -24,7 +25,7 @@ function list(path: string, root: Json): readonly Json[] {
   return finish(compilePath(path, Scope.partial).list(frameOver(root)));
 }
 
-const options = { numRuns: 300 * runs };
+const options = { numRuns: runs(300) };
 
 test('a hole alone in a filter is its value and nothing else', () => {
   fc.assert(

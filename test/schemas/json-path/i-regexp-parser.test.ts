@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { type PatternNode, parsePattern } from '../../../src/schemas/json-path/i-regexp-parser.ts';
 import { SyntaxMistake } from '../../../src/schemas/language/syntax-mistake.ts';
-import { runs } from '../support/fixtures.ts';
+import { runs } from '../../support/runs.ts';
 
 /** A pattern with every group written; `_` takes a character. */
 function shape(node: PatternNode): string {
@@ -72,7 +72,7 @@ test('a class takes what the engine of the language takes', () => {
       const engine = source === '.' ? /[^\n\r]/u : new RegExp(source === '\\-' ? '-' : source, 'u');
       assert.equal(takesOne(source)(text), engine.test(text), `${source} ${JSON.stringify(text)}`);
     }),
-    { numRuns: 1_000 * runs },
+    { numRuns: runs(1_000) },
   );
 });
 

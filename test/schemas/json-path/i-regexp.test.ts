@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { finish } from '../../../src/lib/pace.ts';
 import { compilePattern, patternTakes } from '../../../src/schemas/json-path/i-regexp.ts';
+import { runs } from '../../support/runs.ts';
 import { spentMs } from '../../support/spent.ts';
-import { runs } from '../support/fixtures.ts';
 
 function takes(pattern: string, text: string, extent: 'whole' | 'part'): boolean | null {
   const compiled = compilePattern(pattern);
@@ -67,7 +67,7 @@ test('small patterns take what the engine of the language takes', () => {
       assert.equal(takes(source, text, 'whole'), new RegExp(`^(?:${source})$`, 'u').test(text));
       assert.equal(takes(source, text, 'part'), new RegExp(source, 'u').test(text));
     }),
-    { numRuns: 500 * runs },
+    { numRuns: runs(500) },
   );
 });
 

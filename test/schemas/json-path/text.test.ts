@@ -7,7 +7,8 @@ import { filledLiteral, readPathText, withoutHoleMarks } from '../../../src/sche
 import { Reader } from '../../../src/schemas/language/reader.ts';
 import { Scope } from '../../../src/schemas/language/scope.ts';
 import { SyntaxMistake } from '../../../src/schemas/language/syntax-mistake.ts';
-import { frameOver, runs } from '../support/fixtures.ts';
+import { runs } from '../../support/runs.ts';
+import { frameOver } from '../support/fixtures.ts';
 
 function read(text: string) {
   return readPathText(new Reader(text), Scope.partial);
@@ -29,7 +30,7 @@ test('a text without holes, braces and control escapes stays as it is', () => {
       assert.deepEqual([jsonPath, holes], [text, []]);
       for (let place = 0; place <= text.length; place++) assert.equal(writtenPlace(place), place);
     }),
-    { numRuns: 200 * runs },
+    { numRuns: runs(200) },
   );
 });
 

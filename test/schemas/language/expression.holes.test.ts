@@ -6,7 +6,8 @@ import { parseHole } from '../../../src/schemas/language/expression.ts';
 import { Reader } from '../../../src/schemas/language/reader.ts';
 import { Scope } from '../../../src/schemas/language/scope.ts';
 import { SyntaxMistake } from '../../../src/schemas/language/syntax-mistake.ts';
-import { frameOver, runs } from '../support/fixtures.ts';
+import { runs } from '../../support/runs.ts';
+import { frameOver } from '../support/fixtures.ts';
 
 /** What a hole gives where `given` is the root. */
 function valueIn(given: Json, hole: string): Json {
@@ -25,7 +26,7 @@ test('a text in either kind of quotes is the text that was quoted', () => {
       assert.equal(valueIn(null, `{${quote}${behind}${quote}}`), text);
       assert.equal(valueIn(null, `{${JSON.stringify(text)}}`), text);
     }),
-    { numRuns: 500 * runs },
+    { numRuns: runs(500) },
   );
 });
 
@@ -34,7 +35,7 @@ test('a JSON number is that number, and the three words are what they are in JSO
     fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (number) => {
       assert.equal(valueIn(null, `{${JSON.stringify(number)}}`), number === 0 ? 0 : number);
     }),
-    { numRuns: 200 * runs },
+    { numRuns: runs(200) },
   );
   for (const word of ['null', 'true', 'false']) {
     assert.equal(valueIn({ [word]: 'a member' }, `{${word}}`), JSON.parse(word));
@@ -70,7 +71,7 @@ test('steps lead to what JavaScript would find, whichever way they are written',
         hole,
       );
     }),
-    { numRuns: 1_000 * runs },
+    { numRuns: runs(1_000) },
   );
 });
 
@@ -94,7 +95,7 @@ test('`??` gives the first operand that is not null', () => {
       const hole = `{${given.map((_, at) => `root[${at}]`).join(' ?? ')}}`;
       assert.equal(valueIn(given, hole), given.find((value) => value !== null) ?? null);
     }),
-    { numRuns: 200 * runs },
+    { numRuns: runs(200) },
   );
   assert.equal(valueIn({}, '{ a??(b ?? "c") }'), 'c');
   assert.deepEqual(valueIn({ b: { c: [5] } }, '{(a ?? b).c[0]}'), 5);
@@ -119,6 +120,6 @@ test('any text is a hole or a mistake whose place is in the text', () => {
         assert.ok(error.position >= 0 && error.position <= text.length);
       }
     }),
-    { numRuns: 2_000 * runs },
+    { numRuns: runs(2_000) },
   );
 });

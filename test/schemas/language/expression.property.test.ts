@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { StoredEntity } from '../../../src/contract/entity.ts';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
-import { buildWith, compileValid, entityOf, runs, schemaOf } from '../support/fixtures.ts';
+import { runs } from '../../support/runs.ts';
+import { buildWith, compileValid, entityOf, schemaOf } from '../support/fixtures.ts';
 import { interpret } from '../support/naive-language.ts';
 
 /* Random schemas over random entities: the compiled closures against an interpreter that walks the JSON. */
@@ -161,6 +162,6 @@ test('the compiled language gives what a plain interpreter of the same JSON give
       assert.equal(built.text, JSON.stringify(interpret(view, { one, two }, entity)));
       assert.equal(buildWith(schema, compiled, entity).text, built.text);
     }),
-    { numRuns: 1_000 * runs },
+    { numRuns: runs(1_000) },
   );
 });

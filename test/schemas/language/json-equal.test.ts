@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import type { Json } from '../../../src/contract/json.ts';
 import { jsonEqual, textSteps } from '../../../src/schemas/language/json-equal.ts';
-import { runs } from '../support/fixtures.ts';
+import { runs } from '../../support/runs.ts';
 
 const free = (): void => undefined;
 
@@ -27,7 +27,7 @@ test('two values are equal as Node says that they are', () => {
       assert.equal(jsonEqual(a, b, free), isDeepStrictEqual(a, b));
       assert.equal(jsonEqual(a, copied(a), free), true);
     }),
-    { numRuns: 2_000 * runs },
+    { numRuns: runs(2_000) },
   );
 });
 

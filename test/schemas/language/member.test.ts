@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import type { Json } from '../../../src/contract/json.ts';
 import { EntityValue } from '../../../src/schemas/language/entity-value.ts';
 import { element, listOf, member, ownMember } from '../../../src/schemas/language/member.ts';
-import { entityOf, runs } from '../support/fixtures.ts';
+import { runs } from '../../support/runs.ts';
+import { entityOf } from '../support/fixtures.ts';
 
 test('a member is what the object itself has; whatever else is asked gives null', () => {
   const names = fc.constantFrom('a', 'p', 'length', 'constructor', '__proto__', 'toString', '0');
@@ -20,7 +21,7 @@ test('a member is what the object itself has; whatever else is asked gives null'
       const wanted = entries.find(([key]) => key === name)?.[1] ?? null;
       assert.deepEqual(member(value, name), wanted);
     }),
-    { numRuns: 1_000 * runs },
+    { numRuns: runs(1_000) },
   );
 });
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { Reader } from '../../../src/schemas/language/reader.ts';
 import { SyntaxMistake } from '../../../src/schemas/language/syntax-mistake.ts';
-import { runs } from '../support/fixtures.ts';
+import { runs } from '../../support/runs.ts';
 
 /** A reader that stands at `|` in the text, which is no part of it. */
 function readerAt(marked: string): Reader {
@@ -77,7 +77,7 @@ test('a number is the longest JSON number that stands here', () => {
       assert.equal(reader.takeNumber(), wanted);
       assert.equal(reader.position, wanted?.length ?? 0);
     }),
-    { numRuns: 2_000 * runs },
+    { numRuns: runs(2_000) },
   );
 });
 

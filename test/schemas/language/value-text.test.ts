@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json } from '../../../src/contract/json.ts';
 import { scalarText, valueText } from '../../../src/schemas/language/value-text.ts';
-import { runs } from '../support/fixtures.ts';
+import { runs } from '../../support/runs.ts';
 
 test('a text is itself and null has none', () => {
   assert.equal(valueText(''), '');
@@ -33,7 +33,7 @@ test('the text of what is neither text nor null is JSON that gives the value bac
       const wanted: unknown = JSON.parse(JSON.stringify(value));
       assert.deepEqual(JSON.parse(valueText(JSON.parse(JSON.stringify(value))) ?? ''), wanted);
     }),
-    { numRuns: 500 * runs },
+    { numRuns: runs(500) },
   );
 });
 

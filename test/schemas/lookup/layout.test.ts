@@ -7,7 +7,8 @@ import { pace } from '../../../src/lib/pace.ts';
 import { overflowKey, valueKey, wholeKey } from '../../../src/schemas/lookup/key.ts';
 import { entriesOf, entrySteps, layoutOf, project } from '../../../src/schemas/lookup/layout.ts';
 import type { LookupIndex } from '../../../src/schemas/lookup/plan.ts';
-import { entityOf, runs } from '../support/fixtures.ts';
+import { runs } from '../../support/runs.ts';
+import { entityOf } from '../support/fixtures.ts';
 import { compiledLookup, find } from '../support/lookups.ts';
 
 test('equal layouts have equal ids, whatever the order of the plans', () => {
@@ -140,6 +141,6 @@ test('any order and repetition of plans gives one layout, with each index and pa
       assert.deepEqual(texts(layout.indexes), [...new Set(texts(wanted))]);
       assert.deepEqual(texts(layout.projection), [...new Set(texts(plans.flatMap(({ reads }) => reads)))]);
     }),
-    { numRuns: 200 * runs },
+    { numRuns: runs(200) },
   );
 });

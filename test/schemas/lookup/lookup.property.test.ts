@@ -5,7 +5,8 @@ import fc from 'fast-check';
 import type { StoredEntity } from '../../../src/contract/entity.ts';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { layoutOf } from '../../../src/schemas/lookup/layout.ts';
-import { answer, entityOf, runs } from '../support/fixtures.ts';
+import { runs } from '../../support/runs.ts';
+import { answer, entityOf } from '../support/fixtures.ts';
 import { compiledLookup, queryOf } from '../support/lookups.ts';
 
 /* Conditions as a tree of their own, written out for the code under test and judged here by the plainest means. */
@@ -223,7 +224,7 @@ test('a filter finds through its keys what judging every entity finds, in any la
         );
       }
     }),
-    { numRuns: 1_500 * runs },
+    { numRuns: runs(1_500) },
   );
 });
 
@@ -310,6 +311,6 @@ test('a property match finds what judging every entity finds, ordered and cut', 
         );
       },
     ),
-    { numRuns: 1_500 * runs },
+    { numRuns: runs(1_500) },
   );
 });

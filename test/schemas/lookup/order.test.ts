@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json } from '../../../src/contract/json.ts';
 import { type Ranked, rankComparer } from '../../../src/schemas/lookup/order.ts';
-import { runs } from '../support/fixtures.ts';
+import { runs } from '../../support/runs.ts';
 
 const values: Json[] = [2, -1.5, 10, '10', '9', '', 'a', '\uffff', '😀', true, false, null, [1], { a: 1 }];
 
@@ -34,6 +34,6 @@ test('the order is one: sorting in parts and together gives the same', () => {
       assert.deepEqual(sorted(inParts), sorted(entities));
       assert.deepEqual(sorted(entities.toReversed()), sorted(entities));
     }),
-    { numRuns: 300 * runs },
+    { numRuns: runs(300) },
   );
 });

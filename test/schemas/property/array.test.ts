@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
-import { buildView, entityOf, runs } from '../support/fixtures.ts';
+import { runs } from '../../support/runs.ts';
+import { buildView, entityOf } from '../support/fixtures.ts';
 import { assertCases, mistakesIn, resultOf } from '../support/property.ts';
 
 const array = (input: Json, more: JsonObject = {}): Json => ({ type: 'array', input, ...more });
@@ -15,7 +16,7 @@ test('null is empty, an array is its elements, any other value is the only eleme
       const wanted = a === null ? [] : Array.isArray(a) ? a : [a];
       assert.deepEqual(resultOf(array('{p.a}'), { a }), wanted);
     }),
-    { numRuns: 200 * runs },
+    { numRuns: runs(200) },
   );
   assert.deepEqual(resultOf(array('{p.missing}'), {}), []);
   assert.deepEqual(resultOf(array('<{p.a}>'), { a: 1 }), ['<1>']);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
-import { runs } from '../support/fixtures.ts';
+import { runs } from '../../support/runs.ts';
 import { assertCases, diagnosedKinds, mistakesIn, resultOf } from '../support/property.ts';
 
 const boolean = (more: JsonObject = {}): Json => ({ type: 'boolean', value: '{p.a}', ...more });
@@ -17,7 +17,7 @@ test('true and false count, and these words in any case', () => {
     fc.property(words, ({ word, written }) => {
       assert.equal(resultOf(boolean(), { a: written }), word === 'true');
     }),
-    { numRuns: 100 * runs },
+    { numRuns: runs(100) },
   );
   assertCases([
     [boolean(), { a: true }, true],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
-import { runs } from '../support/fixtures.ts';
+import { runs } from '../../support/runs.ts';
 import { assertCases, diagnosedKinds, mistakesIn, resultOf } from '../support/property.ts';
 
 const number = (more: JsonObject = {}): Json => ({ type: 'number', value: '{p.a}', ...more });
@@ -47,7 +47,7 @@ test('any JSON number that is kept whole comes out as it is', () => {
       assert.equal(resultOf(number({ precision: 1_100 }), { a }), a);
       assert.equal(resultOf(number({ precision: 1_100 }), { a: String(a) }), a);
     }),
-    { numRuns: 200 * runs },
+    { numRuns: runs(200) },
   );
 });
 

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json } from '../../../src/contract/json.ts';
-import { buildView, entityOf, runs } from '../support/fixtures.ts';
+import { runs } from '../../support/runs.ts';
+import { buildView, entityOf } from '../support/fixtures.ts';
 import { assertCases, diagnosedKinds, mistakesIn, resultOf } from '../support/property.ts';
 
 const object = (properties: Json): Json => ({ type: 'object', properties });
@@ -39,7 +40,7 @@ test('`*` beside others puts in the members that are not defined by name', () =>
       const properties = Object.fromEntries([['*', 'p.given'], ['z', '1'], ...written]);
       assert.deepEqual(resultOf(object(properties), { given }), wanted);
     }),
-    { numRuns: 200 * runs },
+    { numRuns: runs(200) },
   );
 });
 

@@ -15,9 +15,6 @@ import { entriesOf, layoutOf, project } from '../../../src/schemas/lookup/layout
 import type { LookupCandidate, LookupQuery } from '../../../src/schemas/lookup/query.ts';
 import type { CompiledSchemas, FullSchema } from '../../../src/schemas/schema.ts';
 
-/** Property tests run this many times as often as usual. */
-export const runs = Number(process.env.MILLRACE_RUNS ?? '1');
-
 export function entityOf(properties: JsonObject, fields: Partial<StoredEntity> = {}): StoredEntity {
   return {
     sourceId: 'source-1',

@@ -9,12 +9,13 @@ import { Highlighter } from '../../../src/search/highlight/highlighter.ts';
 import type { IndexItem } from '../../../src/search/index-item.ts';
 import { mergeAnswers } from '../../../src/search/merge.ts';
 import { Shard } from '../../../src/search/shard/shard.ts';
+import { runs } from '../../support/runs.ts';
 import { queryOf } from '../support/checks.ts';
 import { naiveQuery } from '../support/naive.ts';
 import { naiveMarked } from '../support/naive-highlight.ts';
 import { rulesOf } from '../support/naive-search.ts';
 
-const runs = 300 * Number(process.env.MILLRACE_RUNS ?? 1);
+const runCount = runs(300);
 
 const fields: ReadonlyMap<string, FieldType> = new Map([
   ['title', 'text'],
@@ -136,7 +137,7 @@ test('shards search texts with languages, folding and synonyms as a scan of all 
         }
       },
     ),
-    { numRuns: runs },
+    { numRuns: runCount },
   );
 });
 
@@ -153,6 +154,6 @@ test('the words that such a search found are marked', () => {
       const reading = { rules: rulesOf(rule, 'title'), synonyms: rule.synonyms };
       assert.equal(shown, naiveMarked(value, one as { value: string }, '[', ']', reading));
     }),
-    { numRuns: runs },
+    { numRuns: runCount },
   );
 });

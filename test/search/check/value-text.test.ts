@@ -3,9 +3,10 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json } from '../../../src/contract/json.ts';
 import { queryIdentity } from '../../../src/search/check/query.ts';
+import { runs } from '../../support/runs.ts';
 import { condition, errorsOf, queryOf } from '../support/checks.ts';
 
-const numRuns = 300 * Number(process.env.MILLRACE_RUNS ?? 1);
+const numRuns = runs(300);
 
 function assertSame(field: string, operator: string, asText: Json, plain: Json): void {
   const [a, b] = [asText, plain].map((value) => queryOf(condition(field, operator, value)));

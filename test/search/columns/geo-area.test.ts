@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { box, circle } from '../../../src/search/columns/geo-area.ts';
 import { distanceFrom } from '../../../src/search/columns/geo-point.ts';
+import { runs } from '../../support/runs.ts';
 import { isWithin } from '../support/naive-geo.ts';
 
 const place = fc.record({
@@ -41,6 +42,6 @@ test('a box has its edges within and may go over the date line', () => {
       };
       assert.equal(box(edges).has(to.lat, to.lon), isWithin(to, 'withinBox', edges));
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   );
 });

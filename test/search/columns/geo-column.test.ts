@@ -6,6 +6,7 @@ import { atOnce } from '../../../src/lib/pace.ts';
 import { geoAreaOf } from '../../../src/search/columns/geo-area.ts';
 import { GeoColumn } from '../../../src/search/columns/geo-column.ts';
 import type { GeoPoint } from '../../../src/search/columns/geo-point.ts';
+import { runs } from '../../support/runs.ts';
 import { geoPlace } from '../support/arbitraries.ts';
 import { clearAt, conditionOf, filled as filledColumn, matching, setAt } from '../support/columns.ts';
 import { naiveDistance, naivePlaces } from '../support/naive-geo.ts';
@@ -106,6 +107,6 @@ test('conditions find the same by scans and by latitude, while places come, go a
         }
       },
     ),
-    { numRuns: 20 },
+    { numRuns: runs(20) },
   );
 });

@@ -6,9 +6,10 @@ import { ScalarCodes } from '../../../src/search/columns/scalar-codes.ts';
 import { ValueDictionary } from '../../../src/search/columns/value-dictionary.ts';
 import { codeTest } from '../../../src/search/filter/code-test.ts';
 import { compilePattern } from '../../../src/search/text/pattern.ts';
+import { runs } from '../../support/runs.ts';
 import { acquired, conditionOf, setAt } from '../support/columns.ts';
 
-const runs = 200 * Number(process.env.MILLRACE_RUNS ?? 1);
+const runCount = runs(200);
 
 const letters = ['a', 'b', 'B', 'Σ', 'σ', 'ς', 'İ', 'ß', '😀', '\ud83d', '\ude00', ' ', 'x'];
 const text = fc.string({ unit: fc.constantFrom(...letters), maxLength: 8 });
@@ -67,7 +68,7 @@ test('patterns among many values find what a look at each finds, while values co
         }
       }
     }),
-    { numRuns: runs },
+    { numRuns: runCount },
   );
 });
 

@@ -10,6 +10,7 @@ import {
 } from '../../../src/search/distinct/sent-place.ts';
 import { comparePlaces } from '../../../src/search/merge.ts';
 import type { RowPlace } from '../../../src/search/shard-answer.ts';
+import { runs } from '../../support/runs.ts';
 
 /** Texts around the length at which they are cut, which differ there, in pairs and halves of pairs too. */
 const text = fc
@@ -41,7 +42,7 @@ test('what is sent of two places orders them as the whole places, or says nothin
       const isOpen = keys.length > 4 || [a, b].some(({ values }) => `${values}`.length > unitsSentMax);
       assert.ok(compared !== null || isOpen, 'short places say it');
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   );
 });
 

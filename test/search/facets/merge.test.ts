@@ -6,6 +6,7 @@ import { CountSum } from '../../../src/search/facets/count-sum.ts';
 import { compareGroups } from '../../../src/search/facets/facet.ts';
 import { mergeFacet } from '../../../src/search/facets/merge.ts';
 import type { FacetGroup, FacetGroups } from '../../../src/search/shard-answer.ts';
+import { runs } from '../../support/runs.ts';
 
 const counts = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'), fc.integer({ min: 1, max: 9 }));
 
@@ -52,7 +53,7 @@ test('merged groups are the first of all items, after at most one more question'
         assert.deepEqual(groups, groupsOf(sums).slice(0, size));
       },
     ),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   );
 });
 

@@ -7,10 +7,11 @@ import { plainAnalyzer } from '../../../src/search/analysis/analyzer.ts';
 import { Highlighter } from '../../../src/search/highlight/highlighter.ts';
 import { matchesIn } from '../../../src/search/highlight/matches.ts';
 import { WordMatcher } from '../../../src/search/highlight/word-matcher.ts';
+import { runs } from '../../support/runs.ts';
 import { queryOf } from '../support/checks.ts';
 import { naiveMarked, naiveMatches, naiveWordCount } from '../support/naive-highlight.ts';
 
-const runs = 300 * Number(process.env.MILLRACE_RUNS ?? 1);
+const runCount = runs(300);
 
 /** The fields of an item with its highlights. */
 function shown(fields: JsonObject, search: JsonObject, highlight: JsonObject = {}): JsonObject {
@@ -57,7 +58,7 @@ test('exactly the words that the search finds are marked, and the text is as it 
       const expected = marked === value ? {} : { text: marked };
       assert.deepEqual(highlights({ text: value }, asked, { before: '[', after: ']' }), expected);
     }),
-    { numRuns: runs },
+    { numRuns: runCount },
   );
 });
 
@@ -87,7 +88,7 @@ test('a passage is a part of the text with as many different words as fit, each 
       }
       assert.ok(naiveWordCount(part, asked) >= most, `${passage}: ${most} words in ${value}`);
     }),
-    { numRuns: runs },
+    { numRuns: runCount },
   );
 });
 

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { atOnce } from '../../../src/lib/pace.ts';
 import { sourceWords } from '../../../src/search/highlight/source-words.ts';
 import { wordSequence } from '../../../src/search/text/words.ts';
+import { runs } from '../../support/runs.ts';
 import { naivePlaces } from '../support/naive-highlight.ts';
 
 function wordsIn(text: string): { word: string; start: number; end: number }[] {
@@ -12,7 +13,7 @@ function wordsIn(text: string): { word: string; start: number; end: number }[] {
   return words;
 }
 
-const runs = 1000 * Number(process.env.MILLRACE_RUNS ?? 1);
+const runCount = runs(1000);
 
 /** Characters that NFKC takes apart, joins with their neighbours, or puts into another order. */
 const odd = [
@@ -65,7 +66,7 @@ test('each word has the least part of the text that it comes from', () => {
     fc.property(fc.oneof(oddText, fc.string({ unit: 'binary', maxLength: 8 })), (text) => {
       assert.deepEqual(wordsIn(text), naivePlaces(text));
     }),
-    { numRuns: runs },
+    { numRuns: runCount },
   );
 });
 

@@ -6,6 +6,7 @@ import { checkQuery } from '../../../src/search/check/query.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
 import type { IndexItem } from '../../../src/search/index-item.ts';
 import { Shard } from '../../../src/search/shard/shard.ts';
+import { runs } from '../../support/runs.ts';
 import { naiveQuery } from '../support/naive.ts';
 
 const fields = new Map<string, FieldType>([
@@ -58,6 +59,6 @@ test('conditions that few docs meet are joined as a scan of all items joins them
         expected.page.map(({ item, score }) => [item.originId, score]),
       );
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });

@@ -8,9 +8,10 @@ import type { FieldType } from '../../../src/search/fields/field-type.ts';
 import type { IndexItem } from '../../../src/search/index-item.ts';
 import { Shard } from '../../../src/search/shard/shard.ts';
 import { scansPerSort } from '../../../src/search/sort/kept-order.ts';
+import { runs } from '../../support/runs.ts';
 import { naiveQuery } from '../support/naive.ts';
 
-const runs = 300 * Number(process.env.MILLRACE_RUNS ?? 1);
+const runCount = runs(300);
 const types: ReadonlyMap<string, FieldType> = new Map([
   ['integer', 'integer'],
   ['long', 'long'],
@@ -120,7 +121,7 @@ test('pages of numbers in their order are those of a scan, however the numbers c
         }
       },
     ),
-    { numRuns: runs },
+    { numRuns: runCount },
   );
 });
 

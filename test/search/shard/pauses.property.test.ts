@@ -8,9 +8,10 @@ import { checkQuery } from '../../../src/search/check/query.ts';
 import type { CheckedQuery } from '../../../src/search/checked-query.ts';
 import { Shard } from '../../../src/search/shard/shard.ts';
 import type { ShardAnswer } from '../../../src/search/shard-answer.ts';
+import { runs } from '../../support/runs.ts';
 import { allTypes, item, query } from '../support/arbitraries.ts';
 
-const runs = 200 * Number(process.env.MILLRACE_RUNS ?? 1);
+const runCount = runs(200);
 
 function checked(body: JsonObject): CheckedQuery {
   const result = checkQuery(body, { fields: allTypes, isOpen: false, isSchemaAlias: null });
@@ -91,9 +92,9 @@ test('queries that pause at every step, some of them given up, answer as without
         );
       },
     ),
-    { numRuns: runs },
+    { numRuns: runCount },
   );
-  assert.ok(paused > runs, `${paused} pauses`);
+  assert.ok(paused > runCount, `${paused} pauses`);
 });
 
 test('a shard whose tables grow while it pauses is as one that grew at once', (context) => {
@@ -132,6 +133,6 @@ test('a shard whose tables grow while it pauses is as one that grew at once', (c
         }
       },
     ),
-    { numRuns: Math.max(2, runs / 50) },
+    { numRuns: Math.max(2, runCount / 50) },
   );
 });

@@ -4,10 +4,11 @@ import fc from 'fast-check';
 import type { IndexItem } from '../../../src/search/index-item.ts';
 import { Shard } from '../../../src/search/shard/shard.ts';
 import type { RowPlace } from '../../../src/search/shard-answer.ts';
+import { runs } from '../../support/runs.ts';
 import { allTypes, changes, item, query } from '../support/arbitraries.ts';
 import { applyTo, applyToMap, ask, assertAsScan, checked } from '../support/shards.ts';
 
-const runs = 300 * Number(process.env.MILLRACE_RUNS ?? 1);
+const runCount = runs(300);
 
 const shardCount = fc.integer({ min: 1, max: 4 });
 
@@ -32,7 +33,7 @@ test('shards answer every query as a scan of all items does, however the items a
         for (const body of bodies) assertAsScan(shards, items, body, facetGroupsMax);
       },
     ),
-    { numRuns: runs },
+    { numRuns: runCount },
   );
 });
 
@@ -60,7 +61,7 @@ test('pages that go on behind the last row of the page before add up to the whol
         assert.deepEqual(paged, expected);
       },
     ),
-    { numRuns: runs },
+    { numRuns: runCount },
   );
 });
 
@@ -80,6 +81,6 @@ test('a field that is added later is found in items that already had it', () => 
         }
       },
     ),
-    { numRuns: Math.ceil(runs / 3) },
+    { numRuns: Math.ceil(runCount / 3) },
   );
 });

@@ -3,8 +3,9 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { countCodePoints } from '../../../src/lib/code-points.ts';
 import { compareText, orderPrefix } from '../../../src/search/text/code-points.ts';
+import { runs } from '../../support/runs.ts';
 
-const runs = 500 * Number(process.env.MILLRACE_RUNS ?? 1);
+const runCount = runs(500);
 
 test('text is ordered by code points, and its prefix never contradicts that', () => {
   const any = fc.string({
@@ -19,7 +20,7 @@ test('text is ordered by code points, and its prefix never contradicts that', ()
       assert.ok(byPrefix === 0 || byPrefix === expected);
       assert.equal(countCodePoints(a), codePoints(a).length);
     }),
-    { numRuns: runs * 2 },
+    { numRuns: runCount * 2 },
   );
 });
 

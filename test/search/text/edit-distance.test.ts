@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { EditDistance } from '../../../src/search/text/edit-distance.ts';
+import { runs } from '../../support/runs.ts';
 import { naiveBeginningDistance, naiveDistance } from '../support/naive-search.ts';
 
-const runs = 500 * Number(process.env.MILLRACE_RUNS ?? 1);
+const runCount = runs(500);
 
 const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'é', '😀', '𝒜'), maxLength: 9 });
 
@@ -15,7 +16,7 @@ test('the distance is optimal string alignment, cut at its bound', () => {
       distance.setWord(a);
       assert.equal(distance.within(b, bound), Math.min(naiveDistance(a, b), bound + 1));
     }),
-    { numRuns: runs * 4 },
+    { numRuns: runCount * 4 },
   );
   distance.setWord('ca');
   assert.equal(distance.within('abc', 2), 3, 'no part is edited twice');
@@ -28,6 +29,6 @@ test('the distance to a beginning is that to the nearest one, cut at its bound',
       distance.setWord(a);
       assert.equal(distance.beginningWithin(b, bound), Math.min(naiveBeginningDistance(a, b), bound + 1));
     }),
-    { numRuns: runs * 4 },
+    { numRuns: runCount * 4 },
   );
 });

@@ -8,9 +8,10 @@ import {
   isSharpWord,
   LetterCodes,
 } from '../../../src/search/text/letter-codes.ts';
+import { runs } from '../../support/runs.ts';
 import { naiveBeginningDistance, naiveDistance } from '../support/naive-search.ts';
 
-const runs = 4_000 * Number(process.env.MILLRACE_RUNS ?? 1);
+const runCount = runs(4_000);
 /** Some are longer than a code. */
 const sharp = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'z'), minLength: 1, maxLength: 15 });
 // '\x80' and '\x81' have the codes of 'a' and 'b'.
@@ -47,7 +48,7 @@ test('codes are no farther from each other than their words, and just as far whe
         if (isSame) assert.equal(Math.min(atLeast, bound + 1), Math.min(expected, bound + 1));
       },
     ),
-    { numRuns: runs },
+    { numRuns: runCount },
   );
 });
 

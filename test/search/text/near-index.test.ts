@@ -4,9 +4,10 @@ import fc from 'fast-check';
 import { countCodePoints } from '../../../src/lib/code-points.ts';
 import { NearIndex, NearIndexBuilder } from '../../../src/search/text/near-index.ts';
 import { OutlineFilter } from '../../../src/search/text/outline.ts';
+import { runs } from '../../support/runs.ts';
 import { naiveBeginningDistance, naiveDistance } from '../support/naive-search.ts';
 
-const runs = 1_000 * Number(process.env.MILLRACE_RUNS ?? 1);
+const runCount = runs(1_000);
 const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'é', '😀', '\ud83d'), maxLength: 10 });
 
 function indexOf(terms: readonly (string | undefined)[], atOnce: number): NearIndex {
@@ -52,7 +53,7 @@ test('the buckets of a word have every term within the distance, and every begin
         }
       },
     ),
-    { numRuns: runs },
+    { numRuns: runCount },
   );
 });
 

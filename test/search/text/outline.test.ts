@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { goneOutline, OutlineFilter, outlineOf } from '../../../src/search/text/outline.ts';
+import { runs } from '../../support/runs.ts';
 import { naiveBeginningDistance, naiveDistance } from '../support/naive-search.ts';
 
-const runs = 2_000 * Number(process.env.MILLRACE_RUNS ?? 1);
+const runCount = runs(2_000);
 const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'z', 'é', '😀'), minLength: 1, maxLength: 8 });
 const long = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 28, maxLength: 36 });
 
@@ -22,7 +23,7 @@ test('the outlines of all terms that are near pass, and no outline of a term tha
         assert.ok(!filter.passes(goneOutline));
       },
     ),
-    { numRuns: runs },
+    { numRuns: runCount },
   );
 });
 

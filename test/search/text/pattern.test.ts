@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { compilePattern } from '../../../src/search/text/pattern.ts';
+import { runs } from '../../support/runs.ts';
 import { spentMs } from '../../support/spent.ts';
 
-const runs = 1000 * Number(process.env.MILLRACE_RUNS ?? 1);
+const runCount = runs(1000);
 
 test('a pattern matches the whole text, and only * is special', () => {
   const matches = (pattern: string, text: string): boolean => compilePattern(pattern)(text);
@@ -30,7 +31,7 @@ test('patterns match as a table of all prefixes says', () => {
       const whole = texts.join('');
       assert.equal(compilePattern(pattern)(whole), slowMatch([...pattern], [...whole]));
     }),
-    { numRuns: runs },
+    { numRuns: runCount },
   );
 });
 

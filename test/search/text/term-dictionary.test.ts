@@ -4,9 +4,10 @@ import fc from 'fast-check';
 import { countCodePoints } from '../../../src/lib/code-points.ts';
 import { atOnce } from '../../../src/lib/pace.ts';
 import { TermDictionary } from '../../../src/search/text/term-dictionary.ts';
+import { runs } from '../../support/runs.ts';
 import { naiveBeginningDistance, naiveDistance } from '../support/naive-search.ts';
 
-const runs = 500 * Number(process.env.MILLRACE_RUNS ?? 1);
+const runCount = runs(500);
 
 const word = fc.string({
   unit: fc.constantFrom('a', 'b', 'c', 'é', '😀', '𝒜', '\uff21'),
@@ -38,7 +39,7 @@ test('the dictionary finds every term within the distance and no other, also aft
         assert.equal(dictionary.size, kept.size);
       },
     ),
-    { numRuns: runs },
+    { numRuns: runCount },
   );
 });
 

@@ -3,9 +3,10 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { atOnce } from '../../../src/lib/pace.ts';
 import { allowedDistance, wordSequence, wordsOf, wordsOfAll } from '../../../src/search/text/words.ts';
+import { runs } from '../../support/runs.ts';
 import { naiveWords } from '../support/naive-search.ts';
 
-const runs = 500 * Number(process.env.MILLRACE_RUNS ?? 1);
+const runCount = runs(500);
 
 test('words are runs of letters, marks and digits after NFKC, in lower case, each once', () => {
   assert.deepEqual(wordsOf('Hello, hello WORLD_2'), ['hello', 'world', '2']);
@@ -26,7 +27,7 @@ test('words of any text are those of a regular expression', () => {
         assert.deepEqual(wordsOf(text), [...new Set(naiveWords(text))]);
       },
     ),
-    { numRuns: runs },
+    { numRuns: runCount },
   );
 });
 
@@ -48,7 +49,7 @@ test('the words of a text in order are those of a regular expression, repeated o
       assert.deepEqual(wordSequence(text), naiveWords(text));
       assert.deepEqual(wordSequence(`${text} ${text}`), naiveWords(`${text} ${text}`));
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });
 
@@ -61,7 +62,7 @@ test('a large text has the same words cut into pieces or whole', () => {
         assert.deepEqual(atOnce(wordsOfAll([text])), wordsOf(text));
       },
     ),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   );
 });
 

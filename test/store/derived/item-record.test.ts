@@ -10,8 +10,9 @@ import {
   updatedAtIfSame,
 } from '../../../src/store/derived/item-record.ts';
 import { nameListFor } from '../../../src/store/entities/name-lists.ts';
+import { runs } from '../../support/runs.ts';
 
-const runs = 200 * Number(process.env.MILLRACE_RUNS ?? 1);
+const runCount = runs(200);
 
 test('any item comes back as it was stored, and equal items have equal bytes', () => {
   fc.assert(
@@ -29,7 +30,7 @@ test('any item comes back as it was stored, and equal items have equal bytes', (
         assert.deepEqual(encodeItem(decoded), stored);
       },
     ),
-    { numRuns: runs },
+    { numRuns: runCount },
   );
 });
 
@@ -59,9 +60,9 @@ test('items leave out names of their list where they are in its order, and come 
         }
       },
     ),
-    { numRuns: runs },
+    { numRuns: runCount },
   );
-  assert.ok(leftOut > runs / 2 && kept > runs / 10, `${leftOut} left out, ${kept} kept`);
+  assert.ok(leftOut > runCount / 2 && kept > runCount / 10, `${leftOut} left out, ${kept} kept`);
 });
 
 /** An object of some of the names, in their order. */
@@ -105,9 +106,9 @@ test('an item is the same as a text exactly when its parsed fields have that tex
       if (isSame) same += 1;
       else others += 1;
     }),
-    { numRuns: 5 * runs },
+    { numRuns: 5 * runCount },
   );
-  assert.ok(same > runs && others > runs, `${same} the same, ${others} others`);
+  assert.ok(same > runCount && others > runCount, `${same} the same, ${others} others`);
 });
 
 test('a text that differs from an item by any byte, or is cut anywhere, is another one', () => {

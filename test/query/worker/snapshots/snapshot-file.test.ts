@@ -17,11 +17,12 @@ import { SnapshotDamagedError } from '../../../../src/search/snapshot/parts.ts';
 import { allTypes, type Change, changes, query } from '../../../search/support/arbitraries.ts';
 import { searchIn } from '../../../search/support/searches.ts';
 import { applyTo, applyToMap, assertAsScan, checked } from '../../../search/support/shards.ts';
+import { runs } from '../../../support/runs.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'millrace-snapshots-'));
 after(() => rmSync(folder, { recursive: true }));
 const file = path.join(folder, 'a.snapshot');
-const runs = 40 * Number(process.env.MILLRACE_RUNS ?? 1);
+const runCount = runs(40);
 const never = () => false;
 
 /** Length and digest. */
@@ -99,7 +100,7 @@ test('a shard from a snapshot answers every query as a scan of all items, whatev
         answersAs();
       },
     ),
-    { numRuns: runs },
+    { numRuns: runCount },
   );
 });
 

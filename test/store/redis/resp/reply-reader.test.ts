@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ProtocolError, ReplyReader } from '../../../../src/store/redis/resp/reply-reader.ts';
+import { runs } from '../../../support/runs.ts';
 
 type Reply = null | number | Buffer | Error | Reply[];
 
@@ -36,7 +37,7 @@ test('replies are the same however their bytes are cut', () => {
       }
       assert.deepEqual(read, replies);
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });
 
