@@ -167,7 +167,7 @@ test('a list has what a naive set has, in the same order, and its length', async
         assert.equal(await store.client.exists(keys.lengths(lease.tag)), 0);
       },
     ),
-    { numRuns: runs(60) },
+    { numRuns: runs(30) },
   );
   context.diagnostic(`up to ${leavesMax} leaves`);
   assert.ok(leavesMax > 5, 'lists were long enough to be cut');
