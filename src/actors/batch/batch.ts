@@ -96,6 +96,7 @@ async function soundOf(
   onTrouble: (error: unknown) => void,
 ): Promise<EntityWork[]> {
   const sound: EntityWork[] = [];
+  let comesBack = false;
   for (const work of works) {
     try {
       await processBatch(context, [work]);
@@ -103,10 +104,11 @@ async function soundOf(
     } catch (error) {
       if (isOfStore(error)) throw error;
       onTrouble(error);
+      comesBack ||= String(error) === String(whole);
     }
   }
-  // An error that comes from none of them alone would be lost.
-  if (sound.length === works.length) onTrouble(whole);
+  // An error that comes back from none of them alone would be lost.
+  if (!comesBack) onTrouble(whole);
   return sound;
 }
 

@@ -95,3 +95,13 @@ test('an error that comes back from an entity is told for that entity alone', as
   await untilThere(store, 'product');
   assert.deepEqual(troubles, ['partition 0 Error: again and again']);
 });
+
+test('the error of a batch is told beside another that an entity has alone', async (context) => {
+  const { store, troubles } = await open(context);
+  await save(store, 'passing', 'lasting', 'product');
+  await untilThere(store, 'product');
+  assert.deepEqual(troubles.sort(), [
+    'partition 0 Error: again and again',
+    'partition 0 Error: once with passing',
+  ]);
+});
