@@ -15,6 +15,7 @@ import { obstacleOf, waitForProcesses, waitForRebuild } from './platform/job-wai
 import { readArguments } from './terminal/arguments.ts';
 import { CommandStop, runCommand } from './terminal/command-stop.ts';
 import { requireConsent } from './terminal/consent.ts';
+import { interruptible } from './terminal/interruptible.ts';
 import { withBar } from './terminal/percent-bar.ts';
 
 async function main(): Promise<number> {
@@ -31,6 +32,8 @@ async function main(): Promise<number> {
     apply(store, settings, { isWaiting: values['no-wait'] !== true, isSure: values.yes === true }),
   );
 }
+
+const goesOn = 'The rebuild goes on without this command. To see how far it is: npm run apply';
 
 interface Arguments {
   readonly isWaiting: boolean;
@@ -59,7 +62,7 @@ async function apply(
     if (obstacle !== null) console.log(asTyped(`What it changes is not rebuilt yet because ${obstacle}.`));
     return 0;
   }
-  const running = await waitForProcesses(store, generation);
+  const running = await interruptible(goesOn, (signal) => waitForProcesses(store, generation, signal));
   if (running === 0) {
     console.log('No process runs now; those that start will take it up.');
     return 0;
@@ -67,7 +70,7 @@ async function apply(
   console.log(`All ${running} processes run it.`);
   const queue = rebuildJobs(store);
   try {
-    await withBar((bar) => waitForRebuild(store, queue, generation, bar));
+    await withBar(goesOn, (bar, signal) => waitForRebuild(store, queue, generation, bar, signal));
   } finally {
     await queue.close();
   }

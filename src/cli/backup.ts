@@ -16,19 +16,11 @@ import { percentOf, withBar } from './terminal/percent-bar.ts';
 
 async function main(): Promise<number> {
   const file = requiredFile('backup', readArguments('backup').positionals);
-  const interrupt = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupt.abort());
-  try {
-    await withCommandStore((store) => backup(store, file, interrupt.signal));
-    return 0;
-  } catch (error) {
-    if (!interrupt.signal.aborted) throw error;
-    console.error('Stopped: no backup was written.');
-    return 130;
-  }
+  await withCommandStore((store) => backup(store, file));
+  return 0;
 }
 
-async function backup(store: Store, file: string, signal: AbortSignal): Promise<void> {
+async function backup(store: Store, file: string): Promise<void> {
   const published = await readPublished(store);
   if (published === null) {
     throw new CommandStop('This store has no active configuration yet: there is nothing to back up.');
@@ -39,7 +31,7 @@ async function backup(store: Store, file: string, signal: AbortSignal): Promise<
       'The active configuration was made by another version of Millrace: npm run backup of that version can write it.',
     );
   const { configuration } = loaded;
-  const entities = await withBar((bar) => {
+  const entities = await withBar('Stopped: no backup was written.', (bar, signal) => {
     const onProgress = (done: number, total: number) =>
       bar.show(percentOf(done, total), `${done.toLocaleString('en-US')} entities written`);
     return writeBackup({ store, published, configuration, file, signal, onProgress }, () =>

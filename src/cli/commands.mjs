@@ -135,7 +135,7 @@ environment, source group, source, schema or index goes that has data, it says w
       yes,
     },
     example: 'CONFIG_DIR=my-site/config npm run apply -- --no-wait',
-    ends: '0: active, and rebuilt unless --no-wait; 1: refused, or the rebuild cannot go on.',
+    ends: '0: active, and rebuilt unless --no-wait; 1: refused, or the rebuild cannot go on; 130: left by Ctrl-C.',
   },
   purge: {
     does: `Removes for good what the active configuration no longer has: the entities of tenants, source groups and sources that it
@@ -143,7 +143,7 @@ lacks, and all that was made of them. It says first how much that is, and asks. 
 as a rebuild; run the command again to see a purge to its end that was broken off.`,
     options: { yes },
     example: 'npm run purge -- --yes',
-    ends: '0: purged, or nothing was left; 1: not purged, or the purge cannot go on.',
+    ends: '0: purged, or nothing was left; 1: not purged, or the purge cannot go on; 130: left by Ctrl-C.',
   },
   verify: {
     does: `Compares what is stored with what should be: makes every view, route, handle and index item again from the source
@@ -153,7 +153,7 @@ entities, and reports each difference by its view id. The system may be at work:
       tenant,
     },
     example: 'npm run verify -- --repair --tenant atlas',
-    ends: '0: nothing differs, or all of it is repaired; 1: something differs.',
+    ends: '0: nothing differs, or all of it is repaired; 1: something differs; 130: stopped by Ctrl-C.',
   },
   diagnostics: {
     does: `Lists what is valid but probably not meant so, with the place in the schema, how many entities it is found of, and one of
@@ -170,7 +170,7 @@ null for every entity of a type.`,
       tenant,
     },
     example: 'npm run diagnostics -- --json --tenant atlas',
-    ends: '0, whatever is found; 1: the store cannot be read.',
+    ends: '0, whatever is found; 1: the store cannot be read; 130: stopped by Ctrl-C.',
   },
   preview: {
     does: `Shows what a schema makes of an entity: its view, URLs, handles, lookups and diagnostics, and what its code gives to
@@ -228,7 +228,7 @@ started. A restore that was broken off is finished by running it again with the 
       },
     },
     example: 'npm run restore -- backup.ndjson.gz --config-out restored-config',
-    ends: '0: everything of FILE is in the store; 1: it is not, see the message.',
+    ends: '0: everything of FILE is in the store; 1: it is not, see the message; 130: stopped by Ctrl-C.',
   },
   bench: {
     does: 'Runs one benchmark of bench/ and writes its figures and charts there; without a NAME it lists them.',

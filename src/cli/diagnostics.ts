@@ -55,13 +55,16 @@ async function list(store: Store, { isJson, tenant }: Arguments): Promise<void> 
   const nullPaths = new NullPaths();
   const { configuration } = await activeConfiguration(store, tenant, nullPaths.observe);
   const groups = new DiagnosticGroups();
-  const entities = await withBar((bar) =>
+  const entities = await withBar('Stopped before every entity was looked at.', (bar, signal) =>
     diagnose({
       store,
       configuration,
       tenant,
       nullPaths,
-      onProgress: (done, total) => bar.show(percentOf(done, total), `${done} entities looked at`),
+      onProgress: (done, total) => {
+        signal.throwIfAborted();
+        bar.show(percentOf(done, total), `${done} entities looked at`);
+      },
       onDiagnostic: (diagnostic) => groups.add(diagnostic),
     }),
   );

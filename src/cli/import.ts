@@ -6,20 +6,19 @@ import { baseUrl } from './platform/base-url.ts';
 import { commandSettings } from './platform/command-settings.ts';
 import { ownTrust, type Trust } from './platform/own-certificate.ts';
 import { runCommand } from './terminal/command-stop.ts';
+import { interruptedCode } from './terminal/interruptible.ts';
+import { stopSignals } from './terminal/stop-signals.ts';
 
 /** @returns exit code 0: every line is in; 1: some failed, or the import ended early; 130: stopped by Ctrl-C */
 async function main(): Promise<number> {
   const settings = commandSettings();
   const options = readImportArguments(process.argv.slice(2), baseUrl(settings));
-  const interrupt = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => interrupt.abort(new Error(signal)));
-  }
+  const { signal } = stopSignals(() => process.exit(interruptedCode), new Error('stopped'));
   const { failed, stoppedBy } = await importFile(
     { ...options, trust: trustFor(options.baseUrl, settings) },
-    interrupt.signal,
+    signal,
   );
-  if (interrupt.signal.aborted) return 130;
+  if (signal.aborted) return interruptedCode;
   return failed > 0 || stoppedBy !== null ? 1 : 0;
 }
 

@@ -19,6 +19,8 @@ import { CommandStop, runCommand } from './terminal/command-stop.ts';
 import { requireConsent } from './terminal/consent.ts';
 import { type PercentBar, percentOf, withBar } from './terminal/percent-bar.ts';
 
+const goesOn = 'The purge goes on without this command. To see how far it is: npm run purge';
+
 /** A source that the configuration no longer has, and what is stored of it. */
 interface Leftover extends SourceName {
   readonly entities: number;
@@ -90,7 +92,9 @@ async function finish(store: Store, token: string): Promise<void> {
   const queue = purgeJobs(store);
   try {
     await queue.addAll({ token });
-    console.log(summary(await withBar((bar) => untilPurged(store, queue, token, bar))));
+    console.log(
+      summary(await withBar(goesOn, (bar, signal) => untilPurged(store, queue, token, bar, signal))),
+    );
   } finally {
     await queue.close();
   }
@@ -101,9 +105,10 @@ async function untilPurged(
   queue: PurgeJobs,
   token: string,
   bar: PercentBar,
+  signal: AbortSignal,
 ): Promise<PurgeCounts> {
   let state = await purgeState(queue, token);
-  await waitForJobs(store, 'purge', bar, async () => {
+  await waitForJobs(store, 'purge', bar, signal, async () => {
     state = await purgeState(queue, token);
     const { counts, total, isDone, failure } = state;
     const percent = isDone ? 100 : percentOf(counts.entities, total);

@@ -17,6 +17,8 @@ import { readArguments, requiredFile } from './terminal/arguments.ts';
 import { CommandStop, runCommand } from './terminal/command-stop.ts';
 import { withBar } from './terminal/percent-bar.ts';
 
+const unfinished = 'Stopped. Run the same command again to finish the restore.';
+
 async function main(): Promise<number> {
   const { values, positionals } = readArguments('restore');
   const file = requiredFile('restore', positionals);
@@ -49,13 +51,15 @@ async function main(): Promise<number> {
 
 async function check(file: string): Promise<CheckedBackup> {
   try {
-    return await withBar((bar) =>
-      checkBackup(file, (percent, entities) =>
-        bar.show(percent, `${entities.toLocaleString('en-US')} entities checked`),
-      ),
+    return await withBar('Stopped.', (bar, signal) =>
+      checkBackup(file, (percent, entities) => {
+        signal.throwIfAborted();
+        bar.show(percent, `${entities.toLocaleString('en-US')} entities checked`);
+      }),
     );
   } catch (error) {
-    if (error instanceof CommandStop) throw new CommandStop(`${error.message} Nothing was restored.`);
+    if (error instanceof CommandStop)
+      throw new CommandStop(`${error.message} Nothing was restored.`, error.exitCode);
     throw error;
   }
 }
@@ -83,8 +87,8 @@ async function restore(
   configuration: Configuration,
 ): Promise<void> {
   try {
-    await withBar((bar) =>
-      restoreBackup({ store, file, backup, configuration, onProgress: (...far) => bar.show(...far) }),
+    await withBar(unfinished, (bar, signal) =>
+      restoreBackup({ store, file, backup, configuration, signal, onProgress: (...far) => bar.show(...far) }),
     );
   } catch (error) {
     if (error instanceof FencedError) {

@@ -15,6 +15,8 @@ import { readArguments } from './terminal/arguments.ts';
 import { CommandStop, runCommand } from './terminal/command-stop.ts';
 import { type PercentBar, percentOf, withBar } from './terminal/percent-bar.ts';
 
+const stopped = 'Stopped before everything was compared.';
+
 interface Arguments {
   readonly isRepair: boolean;
   readonly tenant: string | null;
@@ -29,14 +31,17 @@ async function main(): Promise<number> {
 async function verifyStore(store: Store, { isRepair, tenant }: Arguments): Promise<number> {
   const { configuration, generation } = await activeConfiguration(store, tenant);
   try {
-    const result = await withBar(async (bar) => {
-      await waitForRunningRebuild(store, generation, bar);
+    const result = await withBar(stopped, async (bar, signal) => {
+      await waitForRunningRebuild(store, generation, bar, signal);
       return await verify({
         store,
         configuration,
         tenant,
         isRepair,
-        onProgress: (progress) => bar.show(...shown(progress)),
+        onProgress: (progress) => {
+          signal.throwIfAborted();
+          bar.show(...shown(progress));
+        },
         onDifference: ({ subject, message }) => bar.say(`${subject}: ${message}`, process.stdout),
       });
     });
@@ -52,12 +57,17 @@ async function verifyStore(store: Store, { isRepair, tenant }: Arguments): Promi
 }
 
 /** Waits for a rebuild. Views that it has not reached yet would look like differences. */
-async function waitForRunningRebuild(store: Store, generation: number, bar: PercentBar): Promise<void> {
+async function waitForRunningRebuild(
+  store: Store,
+  generation: number,
+  bar: PercentBar,
+  signal: AbortSignal,
+): Promise<void> {
   const processes = await liveProcesses(store);
   if (!processes.some(({ role }) => role === 'jobs')) return;
   const queue = rebuildJobs(store);
   try {
-    await waitForRebuild(store, queue, generation, bar);
+    await waitForRebuild(store, queue, generation, bar, signal);
   } finally {
     await queue.close();
   }

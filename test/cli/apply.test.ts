@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { readGenerations } from '../../src/store/configuration/rebuild-generation.ts';
 import { type Files, Platform, page, siteFiles, writeFiles } from '../jobs/support/platform.ts';
 import { TestRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
 import { runCommand, temporaryFolder } from './support/command.ts';
 
 const redisUrl = (await TestRedis.start()).url;
@@ -90,6 +91,30 @@ test('apply says at once that no jobs process is there, and does not wait for ev
   assert.match(waiting.stderr, /^The rebuild does not go on because no jobs process runs/m);
   assert.equal(once.code, 0);
   assert.match(once.stdout, /not rebuilt yet because no jobs process runs: start one \(npm run jobs\)/);
+});
+
+test('apply that is left by Ctrl-C says that the rebuild goes on, and it does', async (context) => {
+  const platform = await Platform.start(context, redisUrl);
+  const folder = await temporaryFolder(context);
+  await platform.publish(files('{p.name}'));
+  await platform.startWorker();
+  await platform.ingest(pages);
+  await platform.settle();
+  writeFiles(folder, files('new {p.name}'));
+  const env = platform.environment(folder);
+  const left = await runCommand('apply', [], { env, interruptAt: /The rebuild waits/ });
+  assert.deepEqual(
+    { code: left.code, stderr: left.stderr.split('\n').at(-2) },
+    {
+      code: 130,
+      stderr: 'The rebuild goes on without this command. To see how far it is: npm run apply',
+    },
+  );
+  await platform.startJobs();
+  await until('the rebuild is done', async () => {
+    const view = await platform.view('page', 'p119');
+    return JSON.stringify(view) === '{"title":"new Page 119"}';
+  });
 });
 
 test('a full Redis takes no configuration, and apply says so in one line', async (context) => {

@@ -27,8 +27,8 @@ async function waitForDryRun(store: Store, token: string): Promise<Configuration
   const queue = dryRunJobs(store);
   let diff: ConfigurationDiff | null = null;
   try {
-    await withBar((bar) =>
-      waitForJobs(store, 'dry run', bar, async () => {
+    await withBar('Stopped: nothing was changed.', (bar, signal) =>
+      waitForJobs(store, 'dry run', bar, signal, async () => {
         const state = await dryRunState(queue, token);
         if (state === null) throw new CommandStop('The dry run is not known any more: begin again.');
         if (state.failure !== null)

@@ -17,6 +17,7 @@ export interface RestoreOptions {
   readonly backup: CheckedBackup;
   /** The configuration that the backup's documents make. */
   readonly configuration: Configuration;
+  readonly signal: AbortSignal;
   readonly onProgress: (percent: number, text: string) => void;
 }
 
@@ -25,7 +26,8 @@ const bytesPerBatch = 16 * 1024 * 1024;
 
 /**
  * Restores a backup into an empty store.
- * @throws CommandStop when the store is not empty; FencedError when another restore has it; StoreUnavailableError
+ * @throws CommandStop when the store is not empty; FencedError when another restore has it; StoreUnavailableError; the
+ * reason of the signal, and then the same backup can be restored again to its end
  */
 export async function restoreBackup(options: RestoreOptions): Promise<void> {
   const { store, backup } = options;
@@ -58,16 +60,16 @@ async function restoreFieldTypes(store: Store, { fields }: CheckedBackup): Promi
 }
 
 /** Must come before any entity too. A worker that does not know a source makes nothing of its entities. */
-async function restoreConfiguration({ store, backup, configuration }: RestoreOptions): Promise<void> {
+async function restoreConfiguration({ store, backup, configuration, signal }: RestoreOptions): Promise<void> {
   const generation = await publishConfiguration(store, backup.documents, configuration);
   // Nothing was made yet, so nothing needs a rebuild.
   await declareWhole(store, configuration);
   await noteEnqueued(store, generation);
-  await waitForProcesses(store, generation);
+  await waitForProcesses(store, generation, signal);
 }
 
 async function restoreEntities(
-  { store, file, backup, onProgress }: RestoreOptions,
+  { store, file, backup, signal, onProgress }: RestoreOptions,
   token: string,
 ): Promise<void> {
   let done = 0;
@@ -75,6 +77,7 @@ async function restoreEntities(
   let batch: EntityLine[] = [];
   let batchBytes = 0;
   const put = async () => {
+    signal.throwIfAborted();
     const groups = groupBy(batch, ({ tenant, sourceId }) => `${tenant}:${sourceId}`);
     for (const group of groups.values()) {
       const [first] = group;

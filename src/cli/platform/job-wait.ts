@@ -25,10 +25,12 @@ const silentMs = 3_000;
  * Waits until every live process runs the generation.
  * @returns how many there are
  * @param say called with the processes that are late, when it takes long and each time that they change
+ * @throws the reason of the signal
  */
 export async function waitForProcesses(
   store: Store,
   generation: number,
+  signal: AbortSignal,
   say: (line: string) => void = console.error,
 ): Promise<number> {
   const startedMs = performance.now();
@@ -43,18 +45,19 @@ export async function waitForProcesses(
       say(line);
       said = line;
     }
-    await sleep(pollMs);
+    await sleepUnless(signal, pollMs);
   }
 }
 
-/** Waits until the rebuild for a generation is done. @throws CommandStop when a job failed or an obstacle stays */
+/** Waits until the rebuild for a generation is done. @throws CommandStop when a job failed or an obstacle stays; the reason of the signal */
 export async function waitForRebuild(
   store: Store,
   queue: RebuildJobs,
   generation: number,
   bar: PercentBar,
+  signal: AbortSignal,
 ): Promise<void> {
-  await waitForJobs(store, 'rebuild', bar, async () => {
+  await waitForJobs(store, 'rebuild', bar, signal, async () => {
     const state = await rebuildState(store, queue, generation);
     bar.show(
       state.percent,
@@ -75,12 +78,13 @@ export async function waitForRebuild(
  * @param work name of the work, as in "The rebuild does not go on"
  * @param bar is told at once of an obstacle
  * @param isDone looks at the jobs.
- * @throws CommandStop when an obstacle stays
+ * @throws CommandStop when an obstacle stays; the reason of the signal
  */
 export async function waitForJobs(
   store: Store,
   work: string,
   bar: Pick<PercentBar, 'say'>,
+  signal: AbortSignal,
   isDone: () => Promise<boolean>,
 ): Promise<void> {
   const startedMs = performance.now();
@@ -96,8 +100,13 @@ export async function waitForJobs(
       bar.say(`The ${work} waits because ${obstacle}. Waiting for up to ${obstacleMs / 1000} s.`);
     }
     const waitedMs = performance.now() - startedMs;
-    await sleep(Math.min(pollMsMax, Math.max(pollMs, waitedMs * pollShare)));
+    await sleepUnless(signal, Math.min(pollMsMax, Math.max(pollMs, waitedMs * pollShare)));
   }
+}
+
+/** @throws the reason of the signal, at once when it is aborted */
+async function sleepUnless(signal: AbortSignal, ms: number): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => signal.throwIfAborted());
 }
 
 /** The obstacle to a rebuild, and what to do about it; null when there is none. @throws StoreUnavailableError */

@@ -19,7 +19,9 @@ import { withStore } from '../platform/open-store.ts';
 import { ownTrust, type Trust } from '../platform/own-certificate.ts';
 import { messagesAddress, redisAddress } from '../platform/redis-address.ts';
 import { CommandStop } from '../terminal/command-stop.ts';
+import { interruptedCode } from '../terminal/interruptible.ts';
 import { logTextFor } from '../terminal/log-text.ts';
+import { stopSignals } from '../terminal/stop-signals.ts';
 import { lockDataDir } from './data-dir-lock.ts';
 import { makeFolder } from './make-folder.ts';
 import { Output } from './output.ts';
@@ -27,11 +29,13 @@ import { freePort, requireFreePort } from './ports.ts';
 import { startMessageRedis, startPrivateRedis } from './private-redis.ts';
 import { parseProcfile } from './procfile.ts';
 import { waitUntilReady } from './readiness.ts';
-import { StopRequest, stopSignals } from './stop-signals.ts';
 import { Supervisor } from './supervisor.ts';
 
 const redisTimeoutMs = 5_000;
 const procfile = fileURLToPath(new URL('../../../Procfile', import.meta.url));
+
+/** The reason of a requested stop, which is no failure. */
+class StopRequest extends Error {}
 
 /** A platform that runs, and answers. */
 export interface RunningPlatform {
@@ -63,10 +67,10 @@ export async function runPlatform(whenReady: (platform: RunningPlatform) => Prom
 
   const output = new Output(process.stdout, await logTextFor(process.stdout));
   const supervisor = new Supervisor(output, stopMsOf(settings.frontLimits));
-  const signal = stopSignals(() => {
+  const { signal } = stopSignals(() => {
     supervisor.kill();
-    process.exit(130);
-  });
+    process.exit(interruptedCode);
+  }, new StopRequest());
   const say = (text: string) => output.line('start', text);
   try {
     const [address, messages] = await startRedis(settings, supervisor, signal);

@@ -2,11 +2,18 @@ import { SettingsError } from '../../config/settings/settings.ts';
 import { asTyped } from '../../lib/typed-command.mjs';
 
 /** Ends a command with one line for the person who typed it. A stack would tell them nothing. */
-export class CommandStop extends Error {}
+export class CommandStop extends Error {
+  constructor(
+    message: string,
+    readonly exitCode = 1,
+  ) {
+    super(message);
+  }
+}
 
 /**
- * Runs a command. Its result is the exit code. A `CommandStop` or a wrong setting is one line on standard error, with
- * exit code 1.
+ * Runs a command. Its result is the exit code. A `CommandStop` is one line on standard error and has an exit code; a wrong
+ * setting is one line with exit code 1.
  */
 export async function runCommand(command: () => Promise<number>): Promise<void> {
   try {
@@ -14,6 +21,6 @@ export async function runCommand(command: () => Promise<number>): Promise<void> 
   } catch (error) {
     if (!(error instanceof CommandStop || error instanceof SettingsError)) throw error;
     console.error(asTyped(error.message));
-    process.exitCode = 1;
+    process.exitCode = error instanceof CommandStop ? error.exitCode : 1;
   }
 }

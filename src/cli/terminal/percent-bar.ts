@@ -1,15 +1,25 @@
 import cliProgress from 'cli-progress';
+import { interruptible } from './interruptible.ts';
 
 const linesEveryMs = 2_000;
 
-/** Shows a bar while something is done. */
-export async function withBar<T>(act: (bar: PercentBar) => Promise<T>): Promise<T> {
-  const bar = new PercentBar();
-  try {
-    return await act(bar);
-  } finally {
-    bar.stop();
-  }
+/**
+ * Shows a bar while something is done that a person may break off.
+ * @param whenStopped as the line of `interruptible`
+ * @throws CommandStop with `whenStopped`, when it was broken off
+ */
+export async function withBar<T>(
+  whenStopped: string,
+  act: (bar: PercentBar, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  return await interruptible(whenStopped, async (signal) => {
+    const bar = new PercentBar();
+    try {
+      return await act(bar, signal);
+    } finally {
+      bar.stop();
+    }
+  });
 }
 
 /** Percent that is done, 0 to 99: the caller shows 100 at the end. */

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -18,6 +18,8 @@ export interface CommandOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
   readonly stdin?: Readable;
+  /** Presses Ctrl-C once this is on standard error. */
+  readonly interruptAt?: RegExp;
 }
 
 /** Runs a program to its end. */
@@ -36,12 +38,26 @@ export async function run(
     child.stdin.on('error', () => {});
     options.stdin?.pipe(child.stdin);
   }
+  if (options.interruptAt !== undefined) pressCtrlC(child, options.interruptAt);
   const [stdout, stderr, code] = await Promise.all([
     text(child.stdout),
     text(child.stderr),
     new Promise<number | null>((resolve) => child.on('close', resolve)),
   ]);
   return { code, stdout, stderr };
+}
+
+/** Ctrl-C on a terminal: the terminal tells the process, and npm tells it once more. */
+function pressCtrlC(child: ChildProcess, at: RegExp): void {
+  let said = '';
+  const hear = (chunk: Buffer) => {
+    said += chunk.toString('utf8');
+    if (!at.test(said)) return;
+    child.stderr?.off('data', hear);
+    child.kill('SIGINT');
+    setTimeout(() => child.kill('SIGINT'), 1);
+  };
+  child.stderr?.on('data', hear);
 }
 
 /** Runs one of our commands as its npm script does. */

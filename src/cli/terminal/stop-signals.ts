@@ -4,25 +4,36 @@
  */
 const samePressMs = 700;
 
+const names = ['SIGINT', 'SIGTERM'] as const;
+
+/** One request to stop, which SIGINT and SIGTERM make. */
+export interface StopSignals {
+  readonly signal: AbortSignal;
+  /** Leaves both signals to what they do otherwise. */
+  release(): void;
+}
+
 /**
  * Turns SIGINT and SIGTERM into one request to stop. A second one, from a person who does not want to wait, calls
  * `onSecond`.
+ * @param reason of the request
  */
-export function stopSignals(onSecond: () => void): AbortSignal {
+export function stopSignals(onSecond: () => void, reason: Error): StopSignals {
   const stop = new AbortController();
   let firstMs = 0;
   const request = () => {
     if (!stop.signal.aborted) {
       firstMs = performance.now();
-      stop.abort(new StopRequest());
+      stop.abort(reason);
     } else if (performance.now() - firstMs > samePressMs) {
       onSecond();
     }
   };
-  process.on('SIGINT', request);
-  process.on('SIGTERM', request);
-  return stop.signal;
+  for (const name of names) process.on(name, request);
+  return {
+    signal: stop.signal,
+    release: () => {
+      for (const name of names) process.off(name, request);
+    },
+  };
 }
-
-/** The reason of a requested stop, which is no failure. */
-export class StopRequest extends Error {}
