@@ -149,11 +149,17 @@ class Reading {
     }
   }
 
-  /** Names in a folder, hidden ones left out, in code-unit order so that reports do not depend on the file system. */
+  /**
+   * Names in a folder, in code-unit order so that reports do not depend on the file system. Left out are hidden ones and
+   * what an editor keeps beside a file.
+   */
   async #entries(folder: string): Promise<string[]> {
     try {
-      const names = await readdir(join(this.#configDir, folder));
-      return names.filter((name) => !name.startsWith('.')).sort();
+      const entries = await readdir(join(this.#configDir, folder), { withFileTypes: true });
+      return entries
+        .filter((entry) => !entry.name.startsWith('.') && (entry.isDirectory() || !isOfEditor(entry.name)))
+        .map(({ name }) => name)
+        .sort();
     } catch (error) {
       this.#unreadable(folder, error);
       return [];
@@ -188,6 +194,11 @@ class Reading {
   #issue(file: string, message: string, advice: string): void {
     this.issues.push({ file, path: '$', message, advice });
   }
+}
+
+/** True for a backup of vi, Emacs and others (`page.json~`), and what Emacs saves by itself (`#page.json#`). */
+function isOfEditor(name: string): boolean {
+  return name.endsWith('~') || /^#.*#$/.test(name);
 }
 
 function namesOf(folder: SchemaFolder): string {

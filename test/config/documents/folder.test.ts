@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdir, symlink } from 'node:fs/promises';
+import path from 'node:path';
 import { test } from 'node:test';
 import { documentsDigest, hashKeys } from '../../../src/config/documents/canonical.ts';
 import { readDocuments } from '../../../src/config/documents/folder.ts';
@@ -29,6 +30,39 @@ test('reads tenant files and the three folders, hidden files and notes left out'
     'tenants/site/tenant.json',
   ]);
   assert.equal(documents.get('tenants/site/schemas/page.json'), '{"a": 1}');
+});
+
+test('backup and swap files of editors are left out, wherever they lie', async (t) => {
+  const kept = ['tenants/site/tenant.json', 'tenants/site/schemas/Blog/page.json'];
+  const left = kept.flatMap((file) => {
+    const [folder, name] = [path.dirname(file), path.basename(file)];
+    return [`${name}~`, `${name}.~1~`, `#${name}#`, `.${name}.swp`, `.#${name}`].map(
+      (one) => `${folder}/${one}`,
+    );
+  });
+  const files = [...kept, ...left, 'tenants/notes~'];
+  const folder = await folderWith(t, Object.fromEntries(files.map((file) => [file, '{}'])));
+  const { documents, issues } = await readDocuments(folder);
+  assert.deepEqual(issues, []);
+  assert.deepEqual([...documents.keys()].sort(), kept.sort());
+});
+
+test('a folder and a file that only look like those of editors are read, or told', async (t) => {
+  const folder = await folderWith(t, {
+    'tenants/site/tenant.json': '{}',
+    'tenants/site/schemas/old~/page.json': '{}',
+    'tenants/site/schemas/#page.json': '{}',
+    'tenants/site/schemas/page.json.bak': '{}',
+  });
+  const { documents, issues } = await readDocuments(folder);
+  assert.deepEqual([...documents.keys()].sort(), [
+    'tenants/site/schemas/old~/page.json',
+    'tenants/site/tenant.json',
+  ]);
+  assert.deepEqual(
+    issues.map(({ file }) => file),
+    ['tenants/site/schemas/#page.json', 'tenants/site/schemas/page.json.bak'],
+  );
 });
 
 test('files in folders below schemas are read, and say by their ending what they are', async (t) => {
