@@ -229,6 +229,39 @@ const goOnAtOnce = `(async () => {
   field.form.requestSubmit();
 })()`;
 
+test('a look through all entities says how far it is, can be stopped, and goes on from there', async () => {
+  const { page, context, wrong } = await opened({ bypassCSP: true });
+  const asked: (string | null)[] = [];
+  let letGo = () => {};
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  await page.route('**/management/v1/diagnostics*', async (route) => {
+    const url = new URL(route.request().url());
+    asked.push(url.searchParams.get('after'));
+    if (asked.length > 1) await held;
+    // A page ends after one finding, so that few entities make several pages.
+    url.searchParams.set('first', '1');
+    // Whoever stops the look takes the request back.
+    await route.continue({ url: url.href }).catch(() => {});
+  });
+  await page.goto(`${front}/console`);
+  await page.getByText('Looking through the entities: 1 page so far').waitFor();
+  await page.evaluate(axeSource);
+  assert.deepEqual(await seriousFindings(page), []);
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await page.getByText('Stopped after 1 page of entities').waitFor();
+  assert.equal(await page.getByRole('progressbar').count(), 0);
+  letGo();
+  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
+  assert.equal(await page.getByRole('button', { name: 'Go on' }).count(), 0);
+  const [first, stopped, again] = asked;
+  assert.deepEqual([first, typeof stopped, again], [null, 'string', stopped]);
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
 test('the keyboard alone leads everywhere', async () => {
   const { page, context, wrong } = await opened();
   const headings = {

@@ -5,13 +5,15 @@ import { counted, numberText } from '../parts/numbers.ts';
 import { State } from '../parts/state.tsx';
 import { viewHref } from '../shell/addresses.ts';
 import { entityHrefOf, useTenant } from '../shell/tenant.ts';
-import { useDiagnostics } from './use-diagnostics.ts';
+import { type Diagnosis, useDiagnostics } from './use-diagnostics.ts';
 
 const shownMax = 10;
 
 /** What is valid but probably a mistake. */
 export function Diagnostics() {
-  const { diagnostics, isWhole, error } = useDiagnostics();
+  const diagnosis = useDiagnostics();
+  const { diagnostics, state, error, goOn } = diagnosis;
+  const isWhole = state === 'whole';
   return (
     <section>
       <h2>
@@ -23,12 +25,8 @@ export function Diagnostics() {
           </State>
         )}
       </h2>
-      {error !== null && <ErrorBox error={error} />}
-      {diagnostics.length === 0 && error === null && (
-        <Empty>
-          {isWhole ? 'Nothing found that looks like a mistake.' : 'Looking through the entities…'}
-        </Empty>
-      )}
+      {error === null ? <HowFar diagnosis={diagnosis} /> : <ErrorBox error={error} retry={goOn} />}
+      {isWhole && diagnostics.length === 0 && <Empty>Nothing found that looks like a mistake.</Empty>}
       {diagnostics.length > 0 && (
         <ul class="rows">
           {diagnostics.slice(0, shownMax).map((diagnostic, at) => (
@@ -45,6 +43,26 @@ export function Diagnostics() {
         </ul>
       )}
     </section>
+  );
+}
+
+/** Pages are all that can be told: what is left of the entities nobody knows before they are looked at. */
+function HowFar({ diagnosis: { pages, state, stop, goOn } }: { readonly diagnosis: Diagnosis }) {
+  if (state === 'whole') return null;
+  const far = counted(pages, 'page');
+  if (state === 'enough')
+    return <p class="quiet">These are enough: the look ended after {far} of entities.</p>;
+  const isLooking = state === 'looking';
+  return (
+    <p class="how-far">
+      {isLooking && <progress aria-label="Looking through the entities" />}
+      <span class="quiet">
+        {isLooking ? `Looking through the entities: ${far} so far` : `Stopped after ${far} of entities`}
+      </span>
+      <button type="button" onClick={isLooking ? stop : goOn}>
+        {isLooking ? 'Stop' : 'Go on'}
+      </button>
+    </p>
   );
 }
 
