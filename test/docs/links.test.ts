@@ -43,6 +43,19 @@ test('every page under docs is reached from the README', () => {
   );
 });
 
+test('the index of docs leads to every page beside it', () => {
+  const linked = new Set(
+    relativeLinksOf(textOf('docs/README.md')).map(({ target }) =>
+      path.posix.join('docs', target.split('#')[0] ?? ''),
+    ),
+  );
+  const pages = documents().filter((file) => file.startsWith('docs/') && file !== 'docs/README.md');
+  assert.deepEqual(
+    pages.filter((file) => !linked.has(file)),
+    [],
+  );
+});
+
 test('mistakes in links are found', () => {
   assert.equal(mistakeOf('README.md', 'docs/guide/first-site.md#1-install'), null);
   assert.match(mistakeOf('README.md', 'docs/guide/no-site.md') ?? '', /no such file/);
