@@ -21,6 +21,8 @@ export const deliveryKeysMax = 1000;
 export const deliveryReferencesMax = 10_000;
 /** One delivery answer. */
 export const deliveryBodyBytesMax = 32 * 1024 * 1024;
+/** Answers to the calls of tools in one request; calls behind more than that are refused. */
+export const toolAnswersBytesMax = 32 * 1024 * 1024;
 /** A smaller answer is never compressed. */
 export const compressionBytesMin = 1024;
 /** A larger view lies apart, so that a reader knows its size before it reads it. */

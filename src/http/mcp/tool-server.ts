@@ -3,7 +3,9 @@ import type { CallToolResult, Server } from '@modelcontextprotocol/server';
 import type { ClientPrincipal, ManagementPrincipal } from '../../config/configuration.ts';
 import { platformVersion } from '../../config/settings/platform-version.ts';
 import { isJsonObject, type Json } from '../../contract/json.ts';
+import { toolAnswersBytesMax } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
+import { Semaphore } from '../../lib/semaphore.ts';
 import type { Answer } from '../answer.ts';
 import type { Handler } from '../handler.ts';
 import { problemOf } from '../routing/failure.ts';
@@ -13,9 +15,14 @@ import { routeTable } from '../routing/route-table.ts';
 import { callOf } from './tool-call.ts';
 import { type Tool, toolsOf } from './tools.ts';
 
+const tooMuchAnswered = `The answers before this one have more than ${toolAnswersBytesMax} bytes: send the calls one by one`;
+
 export class ToolServer {
   readonly #principal: ClientPrincipal | ManagementPrincipal;
   readonly #handlers: Readonly<Partial<Record<RouteName, Handler>>>;
+  /** A request may have many calls, and what they are answered is held until the last of them is. */
+  readonly #oneCall = new Semaphore(1);
+  #answeredBytes = 0;
   #bug: { readonly error: unknown } | null = null;
 
   constructor(
@@ -54,9 +61,16 @@ export class ToolServer {
   }
 
   async #result(tool: Tool, given: unknown): Promise<CallToolResult> {
-    const { status, body } = await this.#answer(tool, given as Json);
-    const text = typeof body === 'string' ? body : Buffer.from(body).toString('utf8');
-    return { content: [{ type: 'text', text }], ...(status >= 400 && { isError: true }) };
+    const release = await this.#oneCall.acquire();
+    try {
+      if (this.#answeredBytes > toolAnswersBytesMax) return resultOf(tooMuchAnswered, true);
+      const { status, body } = await this.#answer(tool, given as Json);
+      this.#answeredBytes += Buffer.byteLength(body);
+      const text = typeof body === 'string' ? body : Buffer.from(body).toString('utf8');
+      return resultOf(text, status >= 400);
+    } finally {
+      release();
+    }
   }
 
   /** What the endpoint answers, refusals too. */
@@ -72,4 +86,8 @@ export class ToolServer {
       return problemAnswer(definition.problems, problem);
     }
   }
+}
+
+function resultOf(text: string, isError: boolean): CallToolResult {
+  return { content: [{ type: 'text', text }], ...(isError && { isError }) };
 }

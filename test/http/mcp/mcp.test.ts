@@ -186,6 +186,23 @@ test('a client of an earlier revision is answered with JSON, without a session',
   );
 });
 
+test('the answers of a batch are made one after the other, and take bounded memory together', async () => {
+  const title = 'x'.repeat(12 * 1024 * 1024);
+  await putView(front.store, 'large', title);
+  const params = { name: 'deliver_by_id', arguments: { id: viewIdOf('large') } };
+  const body = Array.from({ length: 5 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'tools/call', params }));
+  const { json } = await front.call('POST', '/mcp', { key: key.reader, body });
+  const results = (json as { id: number; result: { isError?: true; content: { text: string }[] } }[])
+    .toSorted((a, b) => a.id - b.id)
+    .map(({ result }) => result);
+  assert.deepEqual(
+    results.map(({ isError = false }) => isError),
+    [false, false, false, true, true],
+  );
+  assert.match(results[0]?.content[0]?.text ?? '', /"x{1000}/);
+  assert.match(results[3]?.content[0]?.text ?? '', /send the calls one by one/);
+});
+
 test('no subscription stays open', async () => {
   const meta = 'io.modelcontextprotocol/';
   const _meta = {
