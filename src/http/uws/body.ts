@@ -6,6 +6,7 @@ import type { HttpResponse } from 'uWebSockets.js';
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { type BodyCoding, codingOf, type PackedCoding, packedBytesMax } from './body-coding.ts';
 import type { BodyIntake } from './body-intake.ts';
+import { GatheredPieces } from './gathered-pieces.ts';
 import { headerText } from './text-decoding.ts';
 import { Unpacking } from './unpacking.ts';
 
@@ -78,11 +79,11 @@ export class RequestBody {
       };
       if (coding !== 'identity') {
         const unpacking = this.#unpacked(coding, { consume, bytesMax, tooLarge, finish });
-        this.#receive((piece, isLast) => unpacking.push(new Uint8Array(piece.slice(0)), isLast), reject);
+        this.#receive((piece, isLast) => unpacking.push(piece.slice(), isLast), reject);
         return;
       }
       this.#receive((piece, isLast) => {
-        if (piece.byteLength > 0) consume(new Uint8Array(piece));
+        if (piece.length > 0) consume(piece);
         if (isLast) finish();
       }, reject);
     });
@@ -103,7 +104,11 @@ export class RequestBody {
     return whole;
   }
 
-  #receive(consume: (piece: ArrayBuffer, isLast: boolean) => void, fail: (error: Error) => void): void {
+  #receive(
+    consume: (piece: Uint8Array<ArrayBuffer>, isLast: boolean) => void,
+    fail: (error: Error) => void,
+  ): void {
+    const pieces = new GatheredPieces(consume);
     this.#reject = fail;
     this.#lastPieceAtMs = performance.now();
     this.#place = this.#intake.watch(this);
@@ -112,7 +117,7 @@ export class RequestBody {
       this.#attempt(() => {
         this.#take(buffer.byteLength);
         if (isLast) this.#unwatch();
-        consume(buffer, isLast);
+        pieces.push(new Uint8Array(buffer), isLast);
       });
     });
   }
