@@ -397,8 +397,8 @@ export const previewBodyBytesMax = 8 * 1024 * 1024;
 export const previewEntitiesMax = 250_000;
 /** How long the lookups of a preview may go through entities. */
 export const previewMs = 20_000;
-/** Previews that may wait for their turn at a front; more are answered 503. */
-export const previewsWaitingMax = 32;
+/** Calls of one tenant's managers to a costly endpoint that may wait for their turn at a front; more are answered 503. */
+export const costlyCallsWaitingMax = 32;
 /** Samples of views that come, of those that change, and of those that go, in a dry run. */
 export const dryRunSamplesMax = 20;
 /** All samples of a dry run; views that do not fit are no samples. */

@@ -14,7 +14,6 @@ import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
 import { configurationBodyBytesMax, configurationMistakesMax } from '../../contract/limits.ts';
 import { beginDryRun } from '../../jobs/dry-run/begin.ts';
 import { lossesBetween, lossLines } from '../../jobs/removal-plan.ts';
-import { Semaphore } from '../../lib/semaphore.ts';
 import {
   ConfigurationRefusedError,
   type PublishedConfiguration,
@@ -27,6 +26,7 @@ import type { Handler } from '../handler.ts';
 import { parseJson } from '../json-body.ts';
 import type { Services } from '../services.ts';
 import { askedFlag, askedText } from './asked.ts';
+import { CostlyTurns } from './costly-turns.ts';
 import { issueLine } from './issue-line.ts';
 import { dryRunJobId, rebuildJobId } from './job-id.ts';
 
@@ -48,21 +48,20 @@ export function getConfiguration({ store }: Services): Handler {
 const tooLarge = new ProblemError(problems.configurationTooLarge);
 
 export function putConfiguration({ store }: Services): Handler {
-  // A configuration takes processor time to be checked: others wait for it, and for each other.
-  const oneAtATime = new Semaphore(1);
+  const turns = new CostlyTurns();
   return async (call) => {
     const expected = askedText(call, 'expected');
     const mayRemove = askedFlag(call, 'removals');
     const isDryRun = askedFlag(call, 'dryRun');
     const own = documentsIn(parseJson(await call.body.bytes(configurationBodyBytesMax, tooLarge)));
-    const release = await oneAtATime.acquire();
+    const end = await turns.turn(call.manager.tenant.alias);
     try {
       return jsonAnswer(
         200,
         await replace(store, call.manager.tenant.alias, own, { expected, mayRemove, isDryRun }),
       );
     } finally {
-      release();
+      end();
     }
   };
 }

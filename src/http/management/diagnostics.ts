@@ -1,21 +1,20 @@
 /** `GET /management/v1/diagnostics`: what is valid but probably not meant so (docs/reference/management.md "Diagnostics"). */
 import { ProblemError, problems } from '../../contract/errors.ts';
-import { Semaphore } from '../../lib/semaphore.ts';
 import { type DiagnosePlace, diagnosePage } from '../../verify/diagnostics/diagnose-page.ts';
 import { shownDiagnostic } from '../../verify/diagnostics/located-diagnostic.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Handler } from '../handler.ts';
 import type { Services } from '../services.ts';
+import { CostlyTurns } from './costly-turns.ts';
 import { askedPage } from './paging.ts';
 
 export function managementDiagnostics({ store, configuration }: Services): Handler {
-  // A page builds what its entities make: others wait for it, and for each other.
-  const oneAtATime = new Semaphore(1);
+  const turns = new CostlyTurns();
   return async (call) => {
     const { first, after } = askedPage(call);
     const place = after === null ? null : placeOf(after);
     const { tenant } = call.manager;
-    const release = await oneAtATime.acquire();
+    const end = await turns.turn(tenant.alias);
     try {
       const current = configuration.current;
       const page = await diagnosePage({ store, configuration: current, tenant, after: place, first });
@@ -24,7 +23,7 @@ export function managementDiagnostics({ store, configuration }: Services): Handl
         next: page.next === null ? null : textOf(page.next),
       });
     } finally {
-      release();
+      end();
     }
   };
 }

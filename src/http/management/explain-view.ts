@@ -2,18 +2,17 @@
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { parseViewId } from '../../contract/ids.ts';
 import { quote } from '../../lib/quote.ts';
-import { Semaphore } from '../../lib/semaphore.ts';
 import { explainView } from '../../trial/explain/explain-view.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Handler } from '../handler.ts';
 import type { Services } from '../services.ts';
 import { requiredText, throwNothing } from './asked.ts';
+import { CostlyTurns } from './costly-turns.ts';
 
 const viewIdRule = 'must be the id of a view: gid://Environment/…/Source/…/Entity/…/View/…';
 
 export function explainViewById({ store, configuration }: Services): Handler {
-  // An explanation builds views: others wait for it, and for each other.
-  const oneAtATime = new Semaphore(1);
+  const turns = new CostlyTurns();
   return async (call) => {
     const id = requiredText(call, 'id');
     const view = parseViewId(id);
@@ -22,7 +21,7 @@ export function explainViewById({ store, configuration }: Services): Handler {
     const environment =
       tenant.environments.find((one) => one.id === view.environmentId) ??
       throwNothing(`There is no environment ${quote(view.environmentId)}`);
-    const release = await oneAtATime.acquire();
+    const end = await turns.turn(tenant.alias);
     try {
       const explained = await explainView(store, {
         configuration: configuration.current,
@@ -32,7 +31,7 @@ export function explainViewById({ store, configuration }: Services): Handler {
       });
       return typeof explained === 'string' ? throwNothing(explained) : jsonAnswer(200, explained);
     } finally {
-      release();
+      end();
     }
   };
 }

@@ -3,10 +3,9 @@ import type { Environment, Source, Tenant } from '../../config/configuration.ts'
 import type { StoredEntity } from '../../contract/entity.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { getOwn, isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
-import { configurationMistakesMax, previewBodyBytesMax, previewsWaitingMax } from '../../contract/limits.ts';
+import { configurationMistakesMax, previewBodyBytesMax } from '../../contract/limits.ts';
 import { previewBodyShape } from '../../contract/shapes-management.ts';
 import { quote } from '../../lib/quote.ts';
-import { Semaphore } from '../../lib/semaphore.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
 import { readPublished } from '../../store/configuration/published-configuration.ts';
 import { readEntities } from '../../store/entities/entities.ts';
@@ -28,24 +27,20 @@ import { parseJson } from '../json-body.ts';
 import { mistakesOf } from '../routing/validate.ts';
 import type { Services } from '../services.ts';
 import { environmentNamed, groupNamed, sourceOf, throwNothing } from './asked.ts';
+import { CostlyTurns } from './costly-turns.ts';
 import { issueLine } from './issue-line.ts';
 
 const tooLarge = new ProblemError(problems.previewTooLarge);
 
 export function managementPreview({ store }: Services): Handler {
-  // A preview takes processor time and scans: it waits for others, so that readers hardly notice any number of them.
-  const oneAtATime = new Semaphore(1);
-  let waiting = 0;
+  const turns = new CostlyTurns();
   return async (call) => {
     const body = bodyOf(parseJson(await call.body.bytes(previewBodyBytesMax, tooLarge)));
-    if (waiting >= previewsWaitingMax) throw new ProblemError(problems.unavailable);
-    waiting += 1;
-    const release = await oneAtATime.acquire();
+    const end = await turns.turn(call.manager.tenant.alias);
     try {
       return jsonAnswer(200, await previewed(store, call, body));
     } finally {
-      release();
-      waiting -= 1;
+      end();
     }
   };
 }

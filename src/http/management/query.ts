@@ -35,9 +35,14 @@ function mistakes(errors: readonly string[], status: 400 | 403 | 404) {
   return status === 403 ? problems.indexForbidden : problems.queryInvalid(errors, status);
 }
 
+/** Large answers are bounded for each client, so all managers of an environment are the same one. */
+const standIns = new WeakMap<Environment, ClientPrincipal>();
+
 /** Stands for the manager where an environment client is expected. */
 function clientOf(tenant: Tenant, environment: Environment): ClientPrincipal {
-  return {
+  const known = standIns.get(environment);
+  if (known?.tenant === tenant) return known;
+  const client: ClientPrincipal = {
     kind: 'client',
     tenant,
     environment,
@@ -49,4 +54,6 @@ function clientOf(tenant: Tenant, environment: Environment): ClientPrincipal {
     cacheControl: null,
     cacheTags: null,
   };
+  standIns.set(environment, client);
+  return client;
 }
