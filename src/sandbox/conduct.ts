@@ -5,6 +5,7 @@
  */
 import { performance } from 'node:perf_hooks';
 import { codeFirstPauseMs, codePauseFactor, codePauseMaxMs, codeTenantPauseMs } from '../contract/limits.ts';
+import { BoundedCache } from '../lib/bounded-cache.ts';
 
 interface Offences {
   count: number;
@@ -12,32 +13,32 @@ interface Offences {
   pausedUntilMs: number;
 }
 
-/** Programs of which it is remembered that they are harmless. */
-const soundMax = 10_000;
+/** Each configuration brings programs and sets of its own: those used longest ago are forgotten, and begin anew. */
+const remembered = { entriesMax: 10_000 };
 
 export class Conduct {
-  readonly #offenders = new Map<string, Offences>();
+  readonly #offenders = new BoundedCache<string, Offences>(remembered);
   /** Until when programs of a set that are not known are held back. */
-  readonly #pausedSets = new Map<string, number>();
+  readonly #pausedSets = new BoundedCache<string, number>(remembered);
   /** Programs that kept within their limits and never took too much. */
-  readonly #sound = new Set<string>();
+  readonly #sound = new BoundedCache<string, true>(remembered);
 
   constructor(private readonly nowMs: () => number = () => performance.now()) {}
 
   /** True for a program that ever took too much. */
   isSuspect(program: string): boolean {
-    return this.#offenders.has(program);
+    return this.#offenders.get(program) !== undefined;
   }
 
   /** True for one of which nothing bad is known, and something good. */
   isSound(program: string): boolean {
-    return this.#sound.has(program);
+    return this.#sound.get(program) !== undefined;
   }
 
   /** Milliseconds until a program is run again; 0: it is run. @param set all programs of its tenant */
   pausedForMs(set: string, program: string): number {
     const ownMs = this.#offenders.get(program)?.pausedUntilMs ?? 0;
-    const setMs = this.#sound.has(program) ? 0 : (this.#pausedSets.get(set) ?? 0);
+    const setMs = this.isSound(program) ? 0 : (this.#pausedSets.get(set) ?? 0);
     return Math.max(0, ownMs - this.nowMs(), setMs - this.nowMs());
   }
 
@@ -54,7 +55,7 @@ export class Conduct {
   behaved(program: string): void {
     const offences = this.#offenders.get(program);
     if (offences === undefined) {
-      if (this.#sound.size < soundMax) this.#sound.add(program);
+      this.#sound.set(program, true);
       return;
     }
     // One that takes too much now and then is no better than one that always does.

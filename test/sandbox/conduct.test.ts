@@ -38,3 +38,9 @@ test('programs of the same tenant that are not known to be harmless wait with it
   clock.ms += codeTenantPauseMs;
   assert.equal(conduct.pausedForMs('set', 'unknown'), 0);
 });
+
+test('a program that behaves is known as sound, however many others were before it', () => {
+  const { conduct } = clocked();
+  for (let number = 0; number <= 20_000; number += 1) conduct.behaved(`program ${number}`);
+  assert.deepEqual([conduct.isSound('program 20000'), conduct.isSound('program 0')], [true, false]);
+});
