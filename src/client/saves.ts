@@ -32,6 +32,7 @@ export async function saveAll(connection: Connection, entities: Entities): Promi
     version: null as string | null,
   };
   const running = new Map<Promise<void>, ReadonlySet<string>>();
+  const failures: unknown[] = [];
   const send = async (batch: readonly EntityWithId[]) => {
     const { body, version } = await connection.write<BulkAnswer>({
       method: 'POST',
@@ -50,11 +51,13 @@ export async function saveAll(connection: Connection, entities: Entities): Promi
     await waitWhile(running, (others) => batch.some(({ originId }) => others.has(originId)));
     const sent: Promise<void> = send(batch).finally(() => running.delete(sent));
     running.set(sent, ids);
-    // The rejection is met where the others are awaited.
-    sent.catch(() => {});
+    // It may fail while the next entity is awaited, when nobody awaits the request.
+    sent.catch((error: unknown) => failures.push(error));
     if (running.size >= requestsAtOnce) await Promise.race(running.keys());
+    if (failures.length > 0) throw failures[0];
   }
   await Promise.all(running.keys());
+  if (failures.length > 0) throw failures[0];
   return total;
 }
 

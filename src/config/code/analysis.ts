@@ -19,22 +19,22 @@ export interface Analysis {
 }
 
 /** Members of `context`, by the function that is given it. */
-const contextMembers: Readonly<Record<string, readonly string[]>> = {
-  triggers: ['triggers'],
-  routes: ['url', 'handle', 'lookup'],
-  properties: ['lookup', 'reference', 'partial'],
-  actions: ['reprocess', 'destination'],
-};
+const contextMembers: ReadonlyMap<string, readonly string[]> = new Map([
+  ['triggers', ['triggers']],
+  ['routes', ['url', 'handle', 'lookup']],
+  ['properties', ['lookup', 'reference', 'partial']],
+  ['actions', ['reprocess', 'destination']],
+]);
 
 /** Calls whose first argument names something. */
-const namingCalls: Readonly<Record<string, CodeName['kind']>> = {
-  triggers: 'source group',
-  sourceGroup: 'source group',
-  reference: 'schema',
-  reprocess: 'schema',
-  partial: 'partial',
-  destination: 'webhook',
-};
+const namingCalls: ReadonlyMap<string, CodeName['kind']> = new Map([
+  ['triggers', 'source group'],
+  ['sourceGroup', 'source group'],
+  ['reference', 'schema'],
+  ['reprocess', 'schema'],
+  ['partial', 'partial'],
+  ['destination', 'webhook'],
+]);
 
 export function analyse(tree: Program): Analysis {
   const names: Found<Pick<CodeName, 'kind' | 'name'>>[] = [];
@@ -54,7 +54,7 @@ export function analyse(tree: Program): Analysis {
       if (called === null) return;
       const [first] = node.arguments;
       const text = first === undefined || first.type === 'SpreadElement' ? null : literalText(first);
-      const kind = namingCalls[called];
+      const kind = namingCalls.get(called);
       if (kind !== undefined && first !== undefined && first.type !== 'SpreadElement') {
         for (const name of namesIn(first, constants)) names.push({ kind, ...name });
       }
@@ -247,7 +247,7 @@ function exportedFunctions(tree: Program): [name: string, member: FunctionNode][
 }
 
 function contextSlips(name: string, member: FunctionNode): Analysis['slips'] {
-  const known = contextMembers[name];
+  const known = contextMembers.get(name);
   const context: Pattern | undefined = member.params[name === 'triggers' ? 0 : 1];
   if (known === undefined || context === undefined) return [];
   const slips: Found<{ message: string; advice: string }>[] = [];

@@ -4,6 +4,7 @@ import { type Program, parse } from 'acorn';
 import type { Message, OnLoadResult, Plugin } from 'esbuild';
 import type { ConfigIssue } from '../../contract/diagnostic.ts';
 import { quote } from '../../lib/quote.ts';
+import { sourcePlace } from '../../schemas/code/program.ts';
 import { moduleEndings } from '../documents/document-path.ts';
 
 /** The text of a file of a tenant by its path, or null when there is none. @throws ModuleRefused */
@@ -68,7 +69,8 @@ function returning(
   map: string,
   issues: ConfigIssue[],
 ): Bundle | null {
-  const tree = parse(text, language);
+  const tree = parsed(text, { file, map: mapOf(map) }, issues);
+  if (tree === null) return null;
   let code = text;
   let hasDefault = false;
   // From the end, so that places before stay.
@@ -91,6 +93,30 @@ function returning(
   const advice = 'Write export default { triggers(context) { … }, properties(entity, context) { … } }.';
   issues.push({ file, path: '$', message: 'there is no default export', advice });
   return null;
+}
+
+/** The bundle takes what it does not look into: regular expressions that are none, and what is newer than the language here. */
+function parsed(
+  text: string,
+  bundled: { readonly file: string; readonly map: string },
+  issues: ConfigIssue[],
+): Program | null {
+  try {
+    return parse(text, language);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    const { loc } = error as SyntaxError & {
+      readonly loc?: { readonly line: number; readonly column: number };
+    };
+    const place = loc === undefined ? null : sourcePlace(bundled, loc.line, loc.column + 1);
+    issues.push({
+      file: place?.file ?? bundled.file,
+      path: place === null ? '$' : `${place.line}:${place.column}`,
+      message: error.message.replace(/ \(\d+:\d+\)$/, ''),
+      advice: codeAdvice,
+    });
+    return null;
+  }
 }
 
 /** Sources by their paths relative to CONFIG_DIR. */
@@ -148,6 +174,7 @@ function tenantFiles(tenantFolder: string, read: ReadModule): Plugin {
 }
 
 const pluginOfImports = 'tenant-files';
+const codeAdvice = 'Correct the code there.';
 const importAdvice = 'Import files of the tenant\'s own folder by their relative path: "./helpers.ts".';
 
 function issuesOf(error: unknown, file: string): ConfigIssue[] {
@@ -157,6 +184,6 @@ function issuesOf(error: unknown, file: string): ConfigIssue[] {
     file: location?.file.replace(`${namespace}:`, '') ?? file,
     path: location === null ? '$' : `${location.line}:${location.column + 1}`,
     message: text,
-    advice: pluginName === pluginOfImports ? importAdvice : 'Correct the code there.',
+    advice: pluginName === pluginOfImports ? importAdvice : codeAdvice,
   }));
 }

@@ -58,10 +58,13 @@ export interface SourcePlace {
   readonly column: number;
 }
 
-const traceMaps = new WeakMap<CodeProgram, TraceMap>();
+/** A program, or what is to become one. */
+type Mapped = Pick<CodeProgram, 'map'>;
+
+const traceMaps = new WeakMap<Mapped, TraceMap>();
 
 /** The place in a source file that a place in a program's code was made of; null where none was. */
-export function sourcePlace(program: CodeProgram, line: number, column: number): SourcePlace | null {
+export function sourcePlace(program: Mapped, line: number, column: number): SourcePlace | null {
   const map = traceMaps.get(program) ?? new TraceMap(program.map);
   traceMaps.set(program, map);
   if (line < 1 || column < 1) return null;

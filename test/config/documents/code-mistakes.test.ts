@@ -52,6 +52,31 @@ test('what to do about an import is told of imports alone', async () => {
 
 test('a mistake in code is told with file, line and column', async () => {
   const cases: [string, Readonly<Record<string, string>>, string[]][] = [
+    ...(
+      [
+        ['/(/', 'Invalid regular expression: /(/: Unterminated group'],
+        ['/(?i:a)/', 'Invalid regular expression: /(?i:a)/: Invalid group'],
+      ] as const
+    ).map(([pattern, message]): [string, Readonly<Record<string, string>>, string[]] => [
+      pattern,
+      { 'schemas/a.full.js': `${sound}\n\nexport const pattern = 1 ? ${pattern} : 0;` },
+      [`schemas/a.full.js 3:28 ${message}`],
+    ]),
+    [
+      'a line for the shell',
+      { 'schemas/a.full.js': `#!/usr/bin/env node\n${sound}` },
+      ["schemas/a.full.js $ Unexpected character '!'"],
+    ],
+    [
+      'members and calls that every object has',
+      {
+        'schemas/a.full.js': sound.replace(
+          'properties:',
+          'valueOf(entity, context) { return context.toString(entity) + context.constructor("x"); }, properties:',
+        ),
+      },
+      [],
+    ],
     [
       'syntax',
       { 'schemas/a.full.js': 'export default {\n  a b\n};' },
