@@ -385,6 +385,14 @@ test('of many schemas of one tenant that take too much the first alone costs tim
   assert.deepEqual(kinds, ['failed', 'made', ...names.slice(1).map(() => 'refused'), 'made']);
 });
 
+test('an object that is null in JSON is null, beside a promise or not', async () => {
+  const none = "{ a: new Date('x'), b: { toJSON: () => null }";
+  for (const lines of [`return ${none} };`, `return ${none}, c: Promise.resolve(1) };`]) {
+    const reply = await replyOf(schemaOf(lines));
+    assert.match(reply.kind === 'made' ? (reply.value.texts[0] ?? '') : '', /^\{"a":null,"b":null[,}]/);
+  }
+});
+
 test('console is silent but for who asks', async () => {
   const reply = await replyOf(schemaOf("console.log('a', { b: 1 }); console.error(1); return {};"));
   assert.deepEqual(reply.log, ['a {"b":1}', '1']);

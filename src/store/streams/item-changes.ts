@@ -54,6 +54,7 @@ export class ItemChangesFollower {
       try {
         // The place is read before the items, so no change is missed.
         const place = await lastChange(this.store, tag);
+        if (this.#isClosed) return;
         await this.listener.onGap(this.partition);
         await this.#follow(new StreamReader(this.source, keys.changes(tag), place));
       } catch (error) {

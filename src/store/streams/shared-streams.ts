@@ -44,6 +44,7 @@ export function openStreamSource(host: RedisHost, pauseMs = 0): StreamSource {
   const opened = new Set<StreamConnection>();
   return {
     connect(key) {
+      for (const former of opened) if (former.isOver) opened.delete(former);
       const connection = connectToStream(host, key);
       opened.add(connection);
       return connection;
