@@ -5,6 +5,12 @@
 import type { Json } from '../contract/json.ts';
 import type { CodeCall, CodeFailure, CodeReply, ProgramKind } from '../schemas/code/call.ts';
 
+/**
+ * Where the sandbox writes its answers. Node sets its standard output to writes that do not wait when it loads TypeScript: a long
+ * answer would then fail.
+ */
+export const answersDescriptor = 3;
+
 export type ToSandbox =
   /** Makes the programs of a tenant known; `id` as in the calls. */
   | {

@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { codeBuildCpuMs, codeHeapMebibytes, codeStartCpuMs } from '../contract/limits.ts';
 import { processorTimeMs } from './processor-time.ts';
-import type { FromSandbox, ToSandbox } from './protocol.ts';
+import { answersDescriptor, type FromSandbox, type ToSandbox } from './protocol.ts';
 
 const script = fileURLToPath(new URL('./child/start.mjs', import.meta.url));
 const watchMs = 50;
@@ -46,9 +46,14 @@ export class SandboxProcess {
         String(process.pid),
       ],
       // Nothing of this process's surroundings is there: no keys of stores, no locale, no time zone of the machine.
-      { stdio: ['pipe', 'pipe', 'pipe'], env: { TZ: 'UTC', LC_ALL: 'en_US.UTF-8', PATH: '' }, cwd: '/' },
+      {
+        stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
+        env: { TZ: 'UTC', LC_ALL: 'en_US.UTF-8', PATH: '' },
+        cwd: '/',
+      },
     );
-    this.#child.stdout?.on('data', (chunk: Buffer) => this.#read(chunk));
+    const answers = this.#child.stdio[answersDescriptor];
+    answers?.on('data', (chunk: Buffer) => this.#read(chunk));
     this.#child.stderr?.on('data', (chunk: Buffer) => {
       this.#errors = (this.#errors + chunk.toString()).slice(-errorCharactersKept);
     });
@@ -58,7 +63,7 @@ export class SandboxProcess {
     this.#child.on('close', (code, signal) => this.#end(`exit code ${code ?? signal}`));
     // A process that waits for work must not keep this one from ending.
     this.#child.unref();
-    for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) {
+    for (const stream of [this.#child.stdin, this.#child.stderr, answers]) {
       (stream as { unref?(): void } | null)?.unref?.();
     }
   }

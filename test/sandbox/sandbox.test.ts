@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { performance } from 'node:perf_hooks';
 import { after, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { codeBuildCpuMs, codeProgramsCharactersMax } from '../../src/contract/limits.ts';
 import { Conduct } from '../../src/sandbox/conduct.ts';
 import { Sandbox } from '../../src/sandbox/sandbox.ts';
@@ -391,6 +393,15 @@ test('an object that is null in JSON is null, beside a promise or not', async ()
     const reply = await replyOf(schemaOf(lines));
     assert.match(reply.kind === 'made' ? (reply.value.texts[0] ?? '') : '', /^\{"a":null,"b":null[,}]/);
   }
+});
+
+test('an answer of any length arrives, however late it is read', async () => {
+  const replying = replyOf(schemaOf('return { text: "x".repeat(15_000_000) };'));
+  await sleep(50);
+  const untilMs = performance.now() + 300;
+  while (performance.now() < untilMs);
+  const reply = await replying;
+  assert.equal(reply.kind === 'made' ? reply.value.texts[0]?.length : reply, 15_000_011);
 });
 
 test('console is silent but for who asks', async () => {

@@ -1,16 +1,15 @@
 /**
- * The process in which the code of tenants runs. It reads calls from its standard input and answers on its standard output,
+ * The process in which the code of tenants runs. It reads calls from its standard input and answers on a pipe of its own,
  * and reads nothing more until a message is answered. Whoever started it watches its time and memory, and ends it.
  */
 import { readSync, writeSync } from 'node:fs';
-import type { FromSandbox, ToSandbox } from '../protocol.ts';
+import { answersDescriptor, type FromSandbox, type ToSandbox } from '../protocol.ts';
 import { build, describe } from './builds.ts';
 import { lockRealm } from './intrinsics.ts';
 import { ProgramSets } from './programs.ts';
 import type { Run } from './run.ts';
 
 const input = 0;
-const output = 1;
 /** So many characters of answers are sent together. */
 const sentCharacters = 64 * 1024;
 const logLinesMax = 200;
@@ -63,7 +62,7 @@ function answer(reply: FromSandbox): void {
 function send(): void {
   const bytes = Buffer.from(waiting);
   waiting = '';
-  for (let at = 0; at < bytes.length; ) at += writeSync(output, bytes, at);
+  for (let at = 0; at < bytes.length; ) at += writeSync(answersDescriptor, bytes, at);
 }
 
 /** Lines of the standard input; ends when it is closed. */
