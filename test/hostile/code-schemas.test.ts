@@ -29,6 +29,10 @@ const harmful: Readonly<Record<string, readonly [lines: string, outcome: JsonObj
   pollutesArrays: ['Array.prototype.map = () => []; return {};', /Cannot assign/],
   pollutesContext: ['context.lookup = () => []; return {};', /Cannot assign/],
   recurses: ['const f = () => 1 + f(); return { a: f() };', /call stack/],
+  changesItsId: [
+    'entity.originId = { toJSON() { throw 1; } }; return { n: 1, self: context.reference("none").self() };',
+    { n: 1, self: null },
+  ],
   throws: ['throw new Error("on purpose");', /^on purpose$/],
   throwsOddly: [
     'throw new Proxy({}, { get() { throw 1; }, getPrototypeOf() { throw 2; } });',

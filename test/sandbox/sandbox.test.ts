@@ -395,6 +395,46 @@ test('an object that is null in JSON is null, beside a promise or not', async ()
   }
 });
 
+test('an answer holds texts where texts belong, whatever the code gives in their place', async () => {
+  const untold = '({ toJSON() { throw new Error("untold"); } })';
+  const own = (method: string) =>
+    `const list = ["/b", 7]; Object.defineProperty(list, "${method}", { value: () => ${untold} });`;
+  const reply = await replyOf(
+    setOf({
+      'full/a': `return {
+        routes(entity, context) { ${own('filter')} context.url('/a').redirects(list); },
+        properties(entity, context) {
+          ${own('map')}
+          entity.originId = ${untold};
+          entity.originParentId = ${untold};
+          const reference = () => context.reference('b');
+          return { many: reference().byOriginIds(list), self: reference().self(), parent: reference().parent() };
+        },
+        actions(entity, context) { context.reprocess('b').parent(); },
+      };`,
+    }),
+  );
+  assert.ok(reply.kind === 'made', JSON.stringify(reply));
+  assert.deepEqual(reply.urls, [{ url: '/a', redirects: ['/b'] }]);
+  assert.deepEqual(
+    reply.value.holes.map((hole) => hole.kind === 'reference' && hole.originId),
+    ['/b', '7', 'a'],
+  );
+  assert.deepEqual(reply.actions, [{ alias: 'b', sourceGroup: null, originId: null }]);
+  const failure = await failureOf(
+    `const error = new Error(""); Object.defineProperty(error, "name", { value: ${untold} }); throw error;`,
+  );
+  assert.equal(failure.message, '[object Object]');
+  const described = await sandbox.describe(
+    setOf({
+      'full/a': `return { triggers(context) { ${own('map')} list.pop(); context.triggers('cms', list); } };`,
+    }),
+    'full',
+    'a',
+  );
+  assert.deepEqual(described.kind === 'described' && described.description.triggers, [['cms', ['/b']]]);
+});
+
 test('an answer of any length arrives, however late it is read', async () => {
   const replying = replyOf(schemaOf('return { text: "x".repeat(15_000_000) };'));
   await sleep(50);

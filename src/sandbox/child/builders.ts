@@ -46,7 +46,8 @@ export function originIdOf(id: unknown, where: string): string | null {
 function originIdsOf(ids: unknown, where: string): (string | null)[] {
   if (ids === null || ids === undefined) return [];
   if (!Array.isArray(ids)) throw new TypeError(`${where} takes a list of originIds`);
-  return ids.map((id) => originIdOf(id, where));
+  // Its own methods may be anybody's.
+  return Array.from(ids, (id) => originIdOf(id, where));
 }
 
 export function textOf(value: unknown, where: string): string {

@@ -16,7 +16,7 @@ export function routesContext(run: Run): Context {
           if (urls !== undefined && urls !== null && !Array.isArray(urls)) {
             throw new TypeError('redirects takes a list of URLs');
           }
-          claim.redirects = (urls ?? []).filter((text: unknown) => typeof text === 'string');
+          claim.redirects = Array.from<unknown>(urls ?? []).filter((text) => typeof text === 'string');
         },
       });
     },
@@ -107,7 +107,7 @@ export function triggersContext(add: (sourceGroup: string, types: readonly strin
         throw new TypeError("triggers takes a source group and a list: triggers('cms', ['page'])");
       add(
         group,
-        list.map((type) => textOf(type, "triggers('cms', ['page'])")),
+        Array.from(list, (type) => textOf(type, "triggers('cms', ['page'])")),
       );
     },
   });

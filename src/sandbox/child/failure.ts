@@ -44,7 +44,7 @@ function placeOf(thrown: unknown): RegExpExecArray | null {
 function messageOf(thrown: unknown): string {
   try {
     if (!(thrown instanceof Error)) return `threw ${typeof thrown === 'string' ? thrown : typeof thrown}`;
-    const text = String(thrown.message) || thrown.name;
+    const text = String(thrown.message) || String(thrown.name);
     const known = plainer.find(([pattern]) => pattern.test(text));
     if (known === undefined) return text;
     return `${known[1]}, and schemas have none: a view is a function of its data`;

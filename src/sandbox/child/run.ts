@@ -17,6 +17,8 @@ export class Run {
   readonly asks = new Map<string, LookupRequest>();
   /** Number of lookups that have an answer. */
   readonly answered: number;
+  /** What was given of the entity: the code may change its own. */
+  readonly entity: CodeEntity | null;
   /** Objects that are source entities. */
   readonly entities = new WeakSet<object>();
 
@@ -26,11 +28,12 @@ export class Run {
    */
   constructor(
     readonly task: ProgramKind | 'actions',
-    readonly entity: CodeEntity | null,
+    entity: CodeEntity | null,
     readonly answers: Readonly<Record<string, Json>>,
     readonly moduleOf: (alias: string) => Module | null,
   ) {
     this.answered = Object.keys(answers).length;
+    this.entity = entity && { originId: entity.originId, originParentId: entity.originParentId };
     if (entity !== null) this.entities.add(entity);
   }
 
