@@ -331,6 +331,8 @@ export const codeTenantPauseMs = 3_000;
 export const codePauseMaxMs = 60_000;
 /** Heap of the process in which schemas in JavaScript run: one build, and as much again for Node, the programs, and what V8 needs to collect in time. */
 export const codeHeapMebibytes = 2 * codeMemoryMebibytes;
+/** All memory of that process, on Linux: `Intl` takes some beside the heap. Builds that harm nobody were seen to reach half of it, until V8 collects. */
+export const codeResidentMebibytes = 8 * codeHeapMebibytes;
 /** Kinds of lookups that the schemas of a tenant may ask for without writing them out; others are never answered. */
 export const askedLookupsMax = 200;
 /** Of so many, a new configuration keeps those that were asked for under the one before it. */

@@ -2,9 +2,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
-import { codeBuildCpuMs, codeHeapMebibytes, codeStartCpuMs } from '../contract/limits.ts';
+import {
+  codeBuildCpuMs,
+  codeHeapMebibytes,
+  codeResidentMebibytes,
+  codeStartCpuMs,
+} from '../contract/limits.ts';
 import { processorTimeMs } from './processor-time.ts';
 import { answersDescriptor, type FromSandbox, type ToSandbox } from './protocol.ts';
+import { residentMebibytes } from './resident-memory.ts';
 
 const script = fileURLToPath(new URL('./child/start.mjs', import.meta.url));
 const watchMs = 50;
@@ -92,6 +98,7 @@ export class SandboxProcess {
   #look(): void {
     const { pid } = this.#child;
     if (pid === undefined) return;
+    if (residentMebibytes(pid) > codeResidentMebibytes) this.end('memory');
     const clockMs = performance.now();
     const cpuMs = processorTimeMs(pid) ?? clockMs / clockFactor;
     if (this.#watched.answers !== this.#answers) {

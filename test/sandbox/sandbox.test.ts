@@ -356,6 +356,13 @@ test('memory up to the limit may be taken, however many programs of others were 
   }
 });
 
+test('memory beside the heap has a limit, too', { skip: process.platform !== 'linux' }, async () => {
+  const { message } = await failureOf(`
+    const [held, text, segmenter] = [[], 'ab '.repeat(300_000), new Intl.Segmenter('th', { granularity: 'word' })];
+    for (;;) held.push(segmenter.segment(text)[Symbol.iterator]());`);
+  assert.match(message, /64 MB/);
+});
+
 test('a schema that took too much is not run for a while, and says so', async () => {
   const loop = schemaOf('if (entity.properties.title === "A") for (;;); return {};');
   const replies = await sandbox.run(Array.from({ length: 30 }, () => callOf(loop)));
