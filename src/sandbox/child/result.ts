@@ -116,10 +116,11 @@ class ResultWriter {
       return;
     }
     if (isThenable(value)) throw new NotSettled();
-    const special = isSpecial(value) ? specialValue(value) : null;
+    const isPlain = !isSpecial(value);
+    const special = isPlain ? null : specialValue(value);
     if (special === value) throw this.#unfit('an object whose toJSON gives itself');
     this.#nested(value, depth, () => {
-      if (special !== null) this.value(special, depth + 1);
+      if (!isPlain) this.value(special, depth + 1);
       else if (Array.isArray(value)) this.#items(value, depth);
       else this.#members(value as Record<string, unknown>, depth);
     });
