@@ -1,10 +1,13 @@
 /** The simulator rests on its Redis: what schedules ask of it is asked of a real one too. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { sendRaw } from '../../src/store/redis/send.ts';
 import { TestRedis } from '../support/redis.ts';
 import { runs } from '../support/runs.ts';
+import { commands } from './support/redis/commands.ts';
+import { Keyspace } from './support/redis/keyspace.ts';
 import { ErrorReply, type Reply, Status } from './support/redis/reply.ts';
 import { Simulation } from './support/simulation.ts';
 
@@ -50,6 +53,11 @@ function inTime([name = '', ...words]: readonly string[], nowMs: number): string
   ];
 }
 
+function answerOf(client: Redis, [name = '', ...words]: readonly string[]): Promise<unknown> {
+  const bytes = words.map((word) => Buffer.from(word, 'latin1'));
+  return sendRaw(client, name, bytes).catch((error: Error) => new ErrorReply(error.message));
+}
+
 test('a real Redis answers what the simulated one answers, command by command', async (context) => {
   let compared = 0;
   for (let seed = 1; seed <= runs(3); seed += 1) {
@@ -65,13 +73,9 @@ test('a real Redis answers what the simulated one answers, command by command', 
     context.after(() => client.disconnect());
     await client.flushall();
     for (const { command, reply } of asked) {
-      const [name = '', ...words] = command;
+      const [name = ''] = command;
       if (leftOut.has(name)) continue;
-      const found: unknown = await sendRaw(
-        client,
-        name,
-        words.map((word) => Buffer.from(word, 'latin1')),
-      ).catch((error: Error) => new ErrorReply(error.message));
+      const found = await answerOf(client, command);
       const isOrdered = !withoutOrder.has(name);
       assert.deepEqual(
         plain(found, isOrdered),
@@ -83,3 +87,89 @@ test('a real Redis answers what the simulated one answers, command by command', 
   }
   context.diagnostic(`${compared} commands`);
 });
+
+/** Of lists, of other kinds, of a sorted set, and of nothing; any of them may become a list. */
+const keysOfLists = ['a', 'b', 'c'];
+const keysBesides = ['hash', 'text', 'nothing'];
+const allKeys = [...keysOfLists, ...keysBesides, 'bounds'];
+const key = fc.constantFrom(...allKeys);
+/** The order of their bytes is not that of a language. */
+const text = fc.constantFrom('', '\0', 'B', 'a', 'ab', 'é', '\xff', '10', '9');
+const place = fc.oneof(
+  { weight: 9, arbitrary: fc.integer({ min: -9, max: 9 }).map(String) },
+  fc.constantFrom('-0', '1.5', '+1', ''),
+);
+const limit = fc.tuple(fc.constantFrom('[', '('), text).map((words) => words.join(''));
+const low = fc.oneof(limit, fc.constant('-'));
+const high = fc.oneof(limit, fc.constant('+'));
+
+/** A command with its words, each a text or any of several. */
+function command(...words: (string | fc.Arbitrary<string>)[]): fc.Arbitrary<string[]> {
+  return fc.tuple(...words.map((word) => (typeof word === 'string' ? fc.constant(word) : word)));
+}
+
+/** What `scripts/parts/ordered-lists.lua` asks for, in any order. */
+const commandOfLists = fc.oneof(
+  { weight: 4, arbitrary: command('RPUSH', key, text, text, text) },
+  command('RPUSH', key, text),
+  command('LREM', key, '0', text),
+  command('LPOS', key, text),
+  command('LLEN', key),
+  command('LRANGE', key, place, place),
+  command('LINDEX', key, place),
+  command('LTRIM', key, place, place),
+  command('SORT', fc.constantFrom(...keysOfLists, ...keysBesides), 'ALPHA', 'STORE', key),
+  command('COPY', fc.constantFrom(...keysOfLists, 'nothing'), key),
+  command('DEL', key),
+  { weight: 2, arbitrary: command('PEXPIRE', key, '3600000') },
+  command('ZADD', 'bounds', '0', text),
+  command('ZREM', 'bounds', text),
+  command('ZRANGEBYLEX', 'bounds', low, high, 'LIMIT', '0', '1'),
+  command('ZREVRANGEBYLEX', 'bounds', high, low, 'LIMIT', '0', '1'),
+);
+const keysOfOtherKinds = [
+  ['HSET', 'hash', 'field', 'value'],
+  ['SET', 'text', 'value'],
+  ['ZADD', 'bounds', '0', 'a', '0', 'é'],
+];
+const wholeState = allKeys.flatMap((name) => [
+  ['LRANGE', name, '0', '-1'],
+  ['ZRANGE', name, '0', '-1'],
+  ['HGETALL', name],
+  ['GET', name],
+]);
+
+test('a real Redis makes of lists what the simulated one makes of them', async () => {
+  const client = new Redis(redis.url, { protocol: 2 });
+  const property = fc.asyncProperty(
+    fc.array(commandOfLists, { maxLength: 60, size: 'max' }),
+    async (given) => {
+      const all = [...keysOfOtherKinds, ...given, ...wholeState];
+      let nowMs = 0;
+      const keyspace = new Keyspace(() => nowMs);
+      await client.flushall();
+      const found = await Promise.all(all.map((one) => answerOf(client, one)));
+      for (const [at, one] of all.entries()) {
+        const simulated = plain(answerIn(keyspace, one), true);
+        assert.deepEqual(simulated, plain(found[at], true), `${at}: ${one.join(' ')}`);
+      }
+      const endless = await Promise.all(allKeys.map((name) => client.pttl(name)));
+      nowMs = Number.POSITIVE_INFINITY;
+      assert.deepEqual(
+        keyspace.names().sort(),
+        allKeys.filter((_, at) => endless[at] === -1).sort(),
+        'keys that stay',
+      );
+    },
+  );
+  await fc.assert(property, { numRuns: runs(200) }).finally(() => client.disconnect());
+});
+
+function answerIn(keyspace: Keyspace, [name = '', ...words]: readonly string[]): Reply {
+  try {
+    return commands[name]?.(keyspace, words) ?? null;
+  } catch (error) {
+    if (error instanceof ErrorReply) return error;
+    throw error;
+  }
+}

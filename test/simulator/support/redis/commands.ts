@@ -125,10 +125,46 @@ const lists: Readonly<Record<string, Command>> = {
   },
   LLEN: (space, [key = '']) => space.list(key).length,
   LRANGE: (space, [key = '', from = '', to = '']) => {
-    if (from !== '0' || to !== '-1') throw new ErrorReply('ERR the simulator knows whole ranges alone');
-    return [...space.list(key)];
+    const [first, last] = [integerOf(from), integerOf(to)];
+    return between(space.list(key), first, last);
+  },
+  LINDEX: (space, [key = '', place = '']) => {
+    const list = space.list(key);
+    return list.length === 0 ? null : (list.at(integerOf(place)) ?? null);
+  },
+  LTRIM: (space, [key = '', from = '', to = '']) => {
+    const [first, last] = [integerOf(from), integerOf(to)];
+    space.keep(key, between(space.list(key), first, last));
+    return ok;
+  },
+  // By bytes: with STORE, Redis' order does not depend on the server's locale.
+  SORT: (space, [key = '', ...options]) => {
+    const [alpha, store, target = ''] = options;
+    if (options.length !== 3 || alpha !== 'ALPHA' || store !== 'STORE') {
+      throw new ErrorReply('ERR the simulator sorts texts alone, and stores them');
+    }
+    const sorted = [...space.list(key)].sort((a, b) => (a === b ? 0 : a < b ? -1 : 1));
+    space.remove(target);
+    space.keep(target, sorted);
+    return sorted.length;
+  },
+  COPY: (space, [from = '', to = '', ...options]) => {
+    if (options.length > 0) throw new ErrorReply('ERR the simulator copies to where nothing is');
+    if (from === to) throw new ErrorReply('ERR source and destination objects are the same');
+    return Number(space.copyList(from, to));
   },
 };
+
+/** The texts from one place to another, both counted from 0, or from -1 backwards from the end. */
+function between(list: readonly string[], from: number, to: number): string[] {
+  const placeFrom0 = (at: number) => (at < 0 ? list.length + at : at);
+  return list.slice(Math.max(0, placeFrom0(from)), Math.max(0, placeFrom0(to) + 1));
+}
+
+function integerOf(word: string): number {
+  if (!/^(?:0|-?[1-9]\d*)$/.test(word)) throw new ErrorReply('ERR value is not an integer or out of range');
+  return Number(word);
+}
 
 /** Of a sorted set whose scores are equal; limits as `[a` and `(a`, and `-` and `+`. */
 function membersBetween(space: Keyspace, key: string, from: string, to: string): string[] {

@@ -67,6 +67,16 @@ export class Keyspace {
     return value;
   }
 
+  /** Copies a list with its end, unless there is none or something stands there already. @returns whether it did */
+  copyList(from: string, to: string): boolean {
+    const list = this.list(from);
+    if (list.length === 0 || this.has(to)) return false;
+    this.keep(to, [...list]);
+    const endsMs = this.#endsMs.get(from);
+    if (endsMs !== undefined) this.#endsMs.set(to, endsMs);
+    return true;
+  }
+
   /** Undefined when there is none: a stream may be empty, other keys may not. */
   stream(key: string): Stream | undefined {
     const value = this.#value(key);
