@@ -8,7 +8,8 @@
  * which `redis.test.ts` holds against a real one). So a schedule decides when each message arrives, which connection breaks
  * with what under way, when a worker or a jobs process crashes, is paused beyond its lease or loses it, when a read of the
  * stream comes twice, from further back or in another order, and when schemas, indexes and lookups come and go. Two tenants
- * with the same entities and URLs are written to.
+ * with the same entities and URLs are written to. Leaves of ordered lists hold two texts, so that few entities have several
+ * (`support/lua/small-leaves.ts`).
  *
  * A schedule is a few requests and what breaks meanwhile, until nothing is left to do. Those of one seed follow one another
  * on one platform, each on what the one before left.
@@ -17,10 +18,11 @@
  * list stands in for it), and index shards (a list of items stands in for them). Those have tests with real processes.
  *
  * Checked after every script: epochs, fences, checkpoints and commits never go back, nobody writes whose epoch was fenced,
- * nobody takes what another holds, an owner works when all older ones are fenced, a commit tells of the invalidations that it caused, and every owner reads a lookup
- * layout that is kept. After every request: what it is told. After every schedule: what was acknowledged is stored; every
- * view, claim, route, clash, item and lookup entry is what a naive recomputation makes of it, claims in their order; what
- * changed was announced; no work and no intent is left; each partition is served, by a shard that is as Redis is.
+ * nobody takes what another holds, an owner works when all older ones are fenced, a commit tells of the invalidations that it
+ * caused, and every owner reads a lookup layout that is kept. After every request: what it is told. After every schedule:
+ * what was acknowledged is stored; every view, claim, route, clash, item, lookup entry and directory is what a naive
+ * recomputation makes of it, claims in their order; leaves of ordered lists hold what belongs there, and lists have their
+ * length; what changed was announced; no work and no intent is left; each partition is served, by a shard that is as Redis is.
  *
  * What it is blind to was found by removing and altering the scripts statement by statement. What it does not find is either
  * a second lock on a door that another check has closed (the number of the commit before, beside the epoch; a former layout
@@ -50,11 +52,13 @@ test('whatever breaks when, nothing is lost and everything is true afterwards', 
   const first = Number(process.env.MILLRACE_SEED ?? randomInt(2 ** 30));
   context.diagnostic(`MILLRACE_SEED=${first}`);
   const startMs = performance.now();
-  const { schedules, failure } = await threads.runSeeds(first, runs(seeds), schedulesPerSeed);
+  const { schedules, leaves, failure } = await threads.runSeeds(first, runs(seeds), schedulesPerSeed);
   const seconds = (performance.now() - startMs) / 1000;
   context.diagnostic(`${schedules} schedules, ${(schedules / seconds).toFixed(0)} a second`);
   if (failure !== null) context.diagnostic(failure.log.join('\n'));
   assert.equal(failure?.message, undefined);
+  context.diagnostic(`leaves of ordered lists: ${leaves.cut} were cut, ${leaves.joined} joined`);
+  assert.ok(leaves.cut > 0 && leaves.joined > 0, 'ordered lists grow and shrink by leaves');
 });
 
 test('a seed gives the same schedules again', async () => {

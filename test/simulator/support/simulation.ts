@@ -16,6 +16,7 @@ import { VirtualClock } from './clock.ts';
 import { type Fault, faultsOfSeed } from './faults.ts';
 import { JobList, JobsMember } from './jobs.ts';
 import { scriptName } from './lua/script-names.ts';
+import { withSmallLeaves } from './lua/small-leaves.ts';
 import { Member } from './member.ts';
 import { Network } from './redis/network.ts';
 import { SimulatedRedis, type StreamEntryReply } from './redis/redis.ts';
@@ -70,6 +71,12 @@ export class ScheduleError extends Error {
   }
 }
 
+/** How often a leaf of an ordered list was cut into two, and two became one. */
+export interface LeafChanges {
+  readonly cut: number;
+  readonly joined: number;
+}
+
 interface AmidWork {
   /** Absent: any. */
   readonly script?: string;
@@ -110,6 +117,7 @@ export class Simulation {
   #struckScript = '';
   /** Schedules that are over. */
   schedules = 0;
+  leaves: LeafChanges = { cut: 0, joined: 0 };
 
   private constructor(private readonly plan: Plan) {
     this.dice = new Dice(plan.seed);
@@ -123,7 +131,8 @@ export class Simulation {
         this.#layouts.afterScript(name);
         this.#countScript(name, scriptKeys);
       },
-      alter: (source) => plan.plant?.(scriptName(source), source) ?? source,
+      onCall: (name, words) => this.#countLeaves(name, words),
+      alter: (source) => withSmallLeaves(plan.plant?.(scriptName(source), source) ?? source),
       ...(onCommand && {
         onCommand: (command, reply) => onCommand.call(plan, command, reply, this.clock.nowMs),
       }),
@@ -360,6 +369,13 @@ export class Simulation {
     this.#struckTag = tagIn(scriptKeys);
     this.#struckScript = script;
     waiting.resolve();
+  }
+
+  /** By the commands of `parts/ordered-lists.lua` that nothing else uses so. */
+  #countLeaves(name: string, [key = '']: readonly string[]): void {
+    const { cut, joined } = this.leaves;
+    if (name === 'COPY') this.leaves = { cut: cut + 1, joined };
+    if (name === 'DEL' && key.includes(':leaf:')) this.leaves = { cut, joined: joined + 1 };
   }
 
   /** Who is struck: mostly whoever owns the partition in which the last script ran. */

@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
+import type { LeafChanges } from './simulation.ts';
 
 export interface Task {
   /** One after another, until one fails. */
@@ -19,6 +20,8 @@ export interface Task {
 export interface Verdict {
   /** That were run to their end, and after which everything held. */
   readonly schedules: number;
+  /** In seeds without a failure. */
+  readonly leaves: LeafChanges;
   readonly failure: { readonly message: string; readonly log: readonly string[] } | null;
 }
 
@@ -60,8 +63,11 @@ export class Threads {
         });
       }),
     );
+    const sum = (of: (verdict: Verdict) => number) =>
+      verdicts.reduce((before, verdict) => before + of(verdict), 0);
     return {
-      schedules: verdicts.reduce((sum, verdict) => sum + verdict.schedules, 0),
+      schedules: sum(({ schedules }) => schedules),
+      leaves: { cut: sum(({ leaves }) => leaves.cut), joined: sum(({ leaves }) => leaves.joined) },
       failure: verdicts.find(({ failure }) => failure !== null)?.failure ?? null,
     };
   }

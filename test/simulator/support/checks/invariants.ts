@@ -27,6 +27,7 @@ import { environmentId, type Site } from '../site.ts';
 import type { Writes } from '../writes.ts';
 import { Announcements } from './announcements.ts';
 import type { ClaimAges } from './claim-ages.ts';
+import { checkLists } from './ordered-lists.ts';
 
 interface Member {
   readonly worker: Pick<Worker, 'covered'>;
@@ -77,6 +78,7 @@ export class StoreCheck {
       await checkTenant(this.#store, this.keyspace, site, tenant, world);
       await checkClaimOrder(this.#store, keyspace, tenant, writes.ages.get(tenant));
     }
+    checkLists(keyspace, this.#store.partitions, writes.worlds);
     this.#announcements.check();
     this.#site = site;
     keyspace.written.clear();

@@ -27,6 +27,8 @@ return 1`;
 const ofOwners = new Set(['commit', 'intend']);
 const outside = new Set(['claim', 'invalidate', 'register', 'touch']);
 const ofClaims = new Set(['claim', 'commit']);
+/** Texts of scripts behind `parts/ordered-lists.lua`. */
+const changesLists = (source: string) => source.includes('function orderedList(');
 
 export const mistakes: Readonly<Record<string, Mistake>> = {
   'an owner whose epoch nobody looks at': {
@@ -86,6 +88,18 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     alter: (script, source) =>
       script === 'commit' ? replaced(source, "callEach('HSET', sent, downstream)", '') : source,
     seed: 2,
+    faults: ['links'],
+  },
+  'a text that is lost when a leaf is cut': {
+    alter: (_script, source) =>
+      changesLists(source) ? replaced(source, 'upper, place, -1)', 'upper, place + 1, -1)') : source,
+    seed: 1,
+    faults: ['links'],
+  },
+  'a leaf that becomes one with another and stays': {
+    alter: (_script, source) =>
+      changesLists(source) ? replaced(source, "redis.call('DEL', list.leaves .. upper)", '') : source,
+    seed: 1,
     faults: ['links'],
   },
   'a partition that is taken while another worker holds it': {

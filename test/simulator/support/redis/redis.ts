@@ -25,8 +25,10 @@ export interface RedisHooks {
     entries: readonly StreamEntryReply[],
     all: readonly StreamEntryReply[],
   ): readonly StreamEntryReply[];
-  /** A command was answered at once; a script comes as EVAL with its text. */
+  /** A command was answered at once; a script comes as EVAL with the text that ran. */
   onCommand?(command: readonly string[], reply: Reply): void;
+  /** A script is about to have a command. */
+  onCall?(name: string, words: readonly string[]): void;
   /** A script ran to its end. */
   onScript?(source: string, keys: readonly string[], words: readonly string[], reply: Reply): void;
   /** Another text in place of a script's own. */
@@ -46,6 +48,8 @@ interface Blocked extends StreamsRead {
 
 interface KnownScript {
   readonly source: string;
+  /** What runs: the source, or another text in its place. */
+  readonly text: string;
   readonly run: CompiledScript;
 }
 
@@ -71,7 +75,7 @@ export class SimulatedRedis {
     private readonly hooks: RedisHooks = {},
   ) {
     this.keyspace = new Keyspace(() => clock.nowMs);
-    const call: LuaFunction = (name, ...taken) => [toLua(this.#plain(wordOf(name), taken.map(wordOf)))];
+    const call: LuaFunction = (name, ...taken) => [toLua(this.#call(wordOf(name), taken.map(wordOf)))];
     const error_reply: LuaFunction = (message) => [LuaTable.of([], [['err', message]])];
     const redis = LuaTable.of([], Object.entries({ call, error_reply }));
     this.#globals = { ...luaLibrary, redis };
@@ -118,9 +122,15 @@ export class SimulatedRedis {
     const reply = this.#answer(name, words);
     if (this.hooks.onCommand === undefined) return reply;
     const [script = '', ...rest] = words;
-    const source = name === 'EVALSHA' ? this.#scripts.get(script)?.source : undefined;
-    this.hooks.onCommand?.(source === undefined ? [name, ...words] : ['EVAL', source, ...rest], reply);
+    const digest = name === 'EVAL' ? digestOf(script) : script;
+    const text = name.startsWith('EVAL') ? this.#scripts.get(digest)?.text : undefined;
+    this.hooks.onCommand(text === undefined ? [name, ...words] : ['EVAL', text, ...rest], reply);
     return reply;
+  }
+
+  #call(name: string, words: readonly string[]): Reply {
+    this.hooks.onCall?.(name, words);
+    return this.#plain(name, words);
   }
 
   #answer(name: string, words: readonly string[]): Reply {
@@ -160,7 +170,7 @@ export class SimulatedRedis {
     const text = this.hooks.alter?.(source) ?? source;
     const run = compiled.get(text) ?? compileLua(text);
     compiled.set(text, run);
-    const script = { source, run };
+    const script = { source, text, run };
     this.#scripts.set(digestOf(source), script);
     return script;
   }

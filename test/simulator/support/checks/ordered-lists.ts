@@ -1,0 +1,63 @@
+/** What must hold of the ordered lists when nothing is left to do: of their leaves and lengths, and of the directory. */
+import assert from 'node:assert/strict';
+import { keys, type Partitions } from '../../../../src/store/keys.ts';
+import { sourceIds, type World } from '../../../actors/support/world.ts';
+import { leafMax, longText } from '../lua/small-leaves.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+
+/** @param worlds entities by tenant @throws AssertionError */
+export function checkLists(
+  keyspace: Keyspace,
+  partitions: Partitions,
+  worlds: ReadonlyMap<string, World>,
+): void {
+  const names = keyspace.names();
+  const namesOf = (part: string) => names.filter((name) => name.split(':', 2)[1] === part);
+  const [routes, directories] = [namesOf('routes'), namesOf('directory')];
+  const leaves = new Set(namesOf('leaf'));
+  const texts = new Map<string, string[]>();
+  for (const list of [...routes, ...directories]) texts.set(list, takeTexts(keyspace, list, leaves));
+  assert.deepEqual([...leaves], [], 'leaves of no list');
+  const lengths = partitions.tags.flatMap((tag) => [...keyspace.hash(keys.lengths(tag))]);
+  const counted = [...texts].map(([list, { length }]) => [list, String(length)]);
+  assert.deepEqual(lengths.sort(), counted.sort(), 'lengths of lists');
+  const listed = directories.map((list) => [list, texts.get(list)]);
+  assert.deepEqual(listed.sort(), [...directoryOf(partitions, worlds)].sort(), 'directory');
+}
+
+/** The texts of a list in their order. @param leaves from which its own are taken */
+function takeTexts(keyspace: Keyspace, list: string, leaves: Set<string>): string[] {
+  const bounds = keyspace
+    .sortedSet(list)
+    .ordered()
+    .map(([bound]) => bound);
+  assert.equal(bounds[0], '', `first bound of ${list}`);
+  return bounds.flatMap((bound, at) => {
+    const leaf = keys.leaf(list, bound);
+    assert.ok(leaves.delete(leaf), `${leaf} is not there`);
+    const texts = [...keyspace.list(leaf)].sort();
+    const next = bounds[at + 1];
+    const isWithin = (text: string) => text >= bound && (next === undefined || text < next);
+    assert.ok(texts.every(isWithin), `${leaf} before ${next} has ${texts}`);
+    assert.equal(new Set(texts).size, texts.length, `${leaf} has a text twice: ${texts}`);
+    assert.ok(texts.length <= leafMax, `${leaf} has ${texts.length} texts`);
+    const longs = texts.filter(({ length }) => length > longText);
+    assert.ok(longs.length <= 1, `${leaf} has ${longs.length} long texts`);
+    return texts;
+  });
+}
+
+/** The lists of the directory with their originIds in order, as the entities have them. */
+function directoryOf(partitions: Partitions, worlds: ReadonlyMap<string, World>): Map<string, string[]> {
+  const lists = new Map<string, string[]>();
+  for (const [tenant, world] of worlds) {
+    for (const sourceId of sourceIds) {
+      for (const { originId, type } of world.of(sourceId).values()) {
+        const tag = partitions.tag(partitions.ofEntity(sourceId, originId));
+        const list = keys.directory(tag, tenant, sourceId, type);
+        lists.set(list, [...(lists.get(list) ?? []), originId].sort());
+      }
+    }
+  }
+  return lists;
+}
