@@ -5,6 +5,7 @@ import { purgeJobs, purgeState } from '../../src/jobs/purge-queue.ts';
 import { ConfigurationRefusedError } from '../../src/store/configuration/published-configuration.ts';
 import { beginPurge, readPurge } from '../../src/store/configuration/purge.ts';
 import { readGenerations } from '../../src/store/configuration/rebuild-generation.ts';
+import { countTypes } from '../../src/store/entities/directory.ts';
 import { countEntities } from '../../src/store/entities/entities.ts';
 import { connect } from '../../src/store/redis/connection.ts';
 import { runCommand } from '../cli/support/command.ts';
@@ -170,6 +171,8 @@ test('while a source is purged no configuration takes it up again; afterwards it
   await platform.ingest([page('new', { name: 'New' }, { url: '/new' })], 'src-1', 'twin');
   await platform.settle();
   assert.equal(await entitiesIn(platform, 'twin'), 1);
+  const types = await countTypes(store, { tenant: 'twin', sourceId: 'src-1' });
+  assert.deepEqual([...types], [['page', 1]]);
   const verified = await runCommand('verify', [], { env });
   assert.equal(verified.code, 0, verified.stdout);
 });

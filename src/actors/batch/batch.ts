@@ -123,7 +123,7 @@ async function tryBatch(
 ): Promise<BatchResult> {
   const { store, lease, basis, autoFields, intents, namedFields, sandbox } = context;
   intents.begin();
-  namedFields.begin();
+  namedFields.begin(basis.configuration);
   const turns = await loadTurns(store, lease.tag, basis, works, intents);
   await intents.note(turns.map((turn) => [turn, newEntries(turn)]));
   await barrier.confirmInside();
