@@ -44,14 +44,13 @@ export interface SnapshotsOptions {
 }
 
 interface WrittenShard {
-  /** Null: there is a file of another process, or none. */
-  readonly live: LiveShard | null;
+  /** Weak: an index that is gone must not keep its memory. Null: there is a file of another process, or none. */
+  readonly live: WeakRef<LiveShard> | null;
   readonly changeCount: number;
 }
 
 /** What was last seen of a shard, to tell whether it changes. */
 interface SeenShard {
-  readonly live: LiveShard;
   readonly changeCount: number;
   readonly sinceMs: number;
 }
@@ -59,7 +58,7 @@ interface SeenShard {
 export class ShardSnapshots {
   readonly #code = codeDigest();
   readonly #written = new Map<string, WrittenShard>();
-  readonly #seen = new Map<string, SeenShard>();
+  readonly #seen = new WeakMap<LiveShard, SeenShard>();
   readonly #stop = new AbortController();
   #looking: Promise<void> = Promise.resolve();
   /** No writing before this time, because it has taken its share. */
@@ -198,7 +197,7 @@ export class ShardSnapshots {
 
   async #look(shards: ShardSet): Promise<void> {
     for (const [name, live] of shards.lives) {
-      if (!this.#isQuiet(name, live) || !this.#isDue(name, live)) continue;
+      if (!this.#isQuiet(live) || !this.#isDue(name, live)) continue;
       const beganMs = performance.now();
       await this.#write(name, live, () => this.#stop.signal.aborted);
       const tookMs = performance.now() - beganMs;
@@ -207,11 +206,11 @@ export class ShardSnapshots {
     await this.#removeOthers(shards);
   }
 
-  #isQuiet(name: string, live: LiveShard): boolean {
-    const seen = this.#seen.get(name);
+  #isQuiet(live: LiveShard): boolean {
+    const seen = this.#seen.get(live);
     const nowMs = performance.now();
-    if (seen?.live !== live || seen.changeCount !== live.changeCount) {
-      this.#seen.set(name, { live, changeCount: live.changeCount, sinceMs: nowMs });
+    if (seen?.changeCount !== live.changeCount) {
+      this.#seen.set(live, { changeCount: live.changeCount, sinceMs: nowMs });
       return false;
     }
     return nowMs - seen.sinceMs >= (this.options.quietMs ?? snapshotQuietMs) && live.canAnswer;
@@ -225,7 +224,7 @@ export class ShardSnapshots {
   /** How many changes the file of a shard lacks. */
   #changesOf(name: string, live: LiveShard): number {
     const written = this.#written.get(name);
-    const isFollowed = written !== undefined && (written.live === null || written.live === live);
+    const isFollowed = written !== undefined && (written.live === null || written.live.deref() === live);
     return isFollowed ? live.changeCount - written.changeCount : Number.POSITIVE_INFINITY;
   }
 
@@ -240,7 +239,7 @@ export class ShardSnapshots {
       const file = this.options.folder.fileOf(name);
       const isStale = () => live.changeCount !== changeCount || isOver();
       const isWritten = await writeSnapshot(file, head, shard.parts(), isStale);
-      if (isWritten) this.#written.set(name, { live, changeCount });
+      if (isWritten) this.#written.set(name, { live: new WeakRef(live), changeCount });
     });
   }
 

@@ -12,6 +12,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { Configuration } from '../../../../src/config/configuration.ts';
 import type { JsonObject } from '../../../../src/contract/json.ts';
 import { ShardSet } from '../../../../src/query/worker/shard-set.ts';
@@ -177,6 +179,9 @@ class Worker {
 
 const all = [0, 1, 2, 3];
 
+setFlagsFromString('--expose-gc');
+const collectGarbage: () => void = runInNewContext('gc');
+
 test('a worker takes from the snapshot what did not change, and reads the rest', async () => {
   const host = await Host.start();
   const first = await host.worker(all);
@@ -331,6 +336,22 @@ test('a worker writes when much has changed and then nothing more, without being
   const second = await host.worker(all);
   assert.equal(second.changeCount, 0);
   second.assertAnswers();
+});
+
+test('an index that is gone takes no memory any more', async () => {
+  const host = await Host.start();
+  const worker = await host.worker(all);
+  worker.snapshots.watch(worker.shards);
+  await until('the file is there', () => host.files.some((file) => file.endsWith('.snapshot')));
+  assert.ok(worker.live !== null);
+  const live = new WeakRef(worker.live);
+  await worker.shards.reconfigure(configurationOf(tenantOf({})));
+  await until('its file is gone', () => host.files.length === 0);
+  await until('nobody has it', () => {
+    collectGarbage();
+    return live.deref() === undefined;
+  });
+  await worker.kill();
 });
 
 test('a folder that cannot be used costs one line, and nothing else', async () => {
