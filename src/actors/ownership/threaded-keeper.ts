@@ -95,7 +95,10 @@ export class ThreadedKeeper implements Keeper {
       workerData: this.#start,
       resourceLimits: { maxOldGenerationSizeMb: heapMegabytes },
     });
-    thread.on('message', (message: FromKeeper) => this.#hear(message));
+    // What a thread said that was replaced meanwhile is not about the one that runs.
+    thread.on('message', (message: FromKeeper) => {
+      if (thread === this.#thread) this.#hear(message);
+    });
     // An error here would come back in every replacement: the worker ends, and its supervisor starts it again.
     thread.on('error', (error) => {
       throw error;

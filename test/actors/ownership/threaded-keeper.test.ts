@@ -83,6 +83,33 @@ test('where threads need longer to begin than the first one may take, a later on
   assert.match(troubles[1] ?? '', /was not ready after 200 ms$/);
 });
 
+test('what a thread says after it was replaced does not count', async (context) => {
+  const store = await redis.openEmptyStore(1);
+  const channel = new BroadcastChannel('late-keeper-thread');
+  const troubles: string[] = [];
+  const keeper = new ThreadedKeeper(
+    store,
+    { leaseMs, ends: LeaseEnds.ofPartitions(1) },
+    {
+      lost: () => {},
+      trouble: (_, error) => {
+        if (troubles.push(String(error)) > 1) return;
+        channel.postMessage('begin');
+        // The first thread, which is about to end, has time to say so; the second one is not there yet.
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+      },
+      metrics: async () => '',
+    },
+    { script: new URL('../support/late-keeper-thread.mjs', import.meta.url), firstWaitMs: 1_000 },
+  );
+  context.after(async () => {
+    channel.close();
+    await keeper.close();
+  });
+  await until('the second one is replaced, too', () => troubles.length > 1, 10_000);
+  assert.match(troubles[1] ?? '', /was not ready after 2000 ms$/);
+});
+
 test('a lease that was let go is not taken over by the next thread', async (context) => {
   const { store, keeper, troubles, endThread } = await keepOne(context);
   await untilRenewed(store);
