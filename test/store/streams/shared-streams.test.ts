@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { Cluster } from 'ioredis';
 import type { SendBehind } from '../../../src/store/redis/field-reader.ts';
 import { sendRaw } from '../../../src/store/redis/send.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -178,4 +181,25 @@ test('a look at all streams brings what was added before it, once, whatever read
     const numbers = Array.from({ length: 100 }, (_, index) => index + 1);
     assert.deepEqual(seen.get(name), numbers, name);
   }
+});
+
+test('connections of a cluster that are over are not kept', async () => {
+  const client = new Cluster([{ host: '127.0.0.1', port: 1 }], { lazyConnect: true });
+  const source = openStreamSource({ address: { kind: 'cluster', nodes: [] }, client } as unknown as Store);
+  const over = (() => {
+    const connection = source.connect('s');
+    connection.close();
+    return new WeakRef(connection);
+  })();
+  source.connect('s');
+  setFlagsFromString('--expose-gc');
+  const collectGarbage: () => void = runInNewContext('gc');
+  await until(
+    'nobody has it',
+    () => {
+      collectGarbage();
+      return over.deref() === undefined;
+    },
+    10_000,
+  );
 });
