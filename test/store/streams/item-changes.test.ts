@@ -66,6 +66,22 @@ class Followed {
   }
 }
 
+test('who closes it at once is not told to read all items', async () => {
+  const store = await redis.openEmptyStore(1);
+  const source = openStreamSource(store);
+  const told: string[] = [];
+  const follower = new ItemChangesFollower(store, source, 0, {
+    onGap: async () => void told.push('all'),
+    onCommits: async () => {},
+    onLost: () => {},
+  });
+  const following = follower.run();
+  follower.close();
+  await following;
+  source.close();
+  assert.deepEqual(told, []);
+});
+
 test('all is read once, and then what each commit changed', async (context) => {
   const followed = await Followed.start(context);
   await followed.commit('a');
