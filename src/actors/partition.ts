@@ -304,6 +304,8 @@ export class PartitionActor {
       new Error(`stream entries ${this.#checkpoint + 1} to ${last} were not all there`),
     );
     for await (const works of wholePartition(store, this.lease, this.context.basis().configuration)) {
+      // The next owner finds the same gap: the checkpoint has not moved.
+      if (!this.#life.goesOn) return;
       await this.#commit(await this.#batch(works), this.#checkpoint);
     }
     const intents = await this.#openIntents();
