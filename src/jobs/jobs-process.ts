@@ -186,14 +186,18 @@ export class JobsProcess {
     const { store, configuration } = this.options;
     if (!configuration.loaded) return;
     const { tenants }: Configuration = configuration.current;
+    const clashes = new Map<string, number>();
     for (const { alias, environments } of tenants.values()) {
       const counts = await Promise.all(
         environments.map(({ id }) => countClashes(store, { tenant: alias, environmentId: id })),
       );
-      this.metrics.clashes.set(
-        { tenant: alias },
+      clashes.set(
+        alias,
         counts.reduce((sum, count) => sum + count, 0),
       );
     }
+    // Tenants that are gone leave no figure.
+    this.metrics.clashes.reset();
+    for (const [tenant, count] of clashes) this.metrics.clashes.set({ tenant }, count);
   }
 }
