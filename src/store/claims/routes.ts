@@ -6,7 +6,7 @@ import { readProcessedStamps } from '../derived/processed.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { claimField, keys } from '../keys.ts';
 import { answerOf } from '../redis/errors.ts';
-import { type ListPage, listLengths, readListPage } from '../redis/ordered-lists.ts';
+import { behind, comparing, listLengths, readPageOfAll } from '../redis/ordered-lists.ts';
 import type { Store } from '../store.ts';
 import type { Claim } from './claim-records.ts';
 import { readFirstOfHosts } from './competing-claims.ts';
@@ -78,42 +78,11 @@ async function listedUrls(store: Store, scope: RouteScope, request: RoutePageReq
     const lists = store.partitions.tags.map((tag) =>
       keys.routes(tag, scope.tenant, scope.environmentId, form),
     );
-    found.push(...(await pageOfAll(store, lists, { ...request, limit: request.limit + 1 })));
+    found.push(...(await readPageOfAll(store, lists, { ...request, limit: request.limit + 1 })));
   }
   const texts = found.sort(comparing(request)).map(String);
   // A URL may stand in the lists of two forms, while its claims move.
   return [...new Set(texts)].slice(0, request.limit + 1);
-}
-
-/**
- * A page of all lists together. They have about as many of its texts each, so each is first asked for little more than its
- * share, then for as many again for as long as its last text stands before the last one of the page. So a page never holds
- * much more than its own texts, however long these are.
- */
-async function pageOfAll(store: Store, lists: readonly string[], page: ListPage): Promise<Buffer[]> {
-  const compare = comparing(page);
-  const limit = Math.min(Math.ceil((1.5 * page.limit) / lists.length) + 8, page.limit);
-  let texts: Buffer[] = [];
-  let open = lists.map((list) => ({ list, part: { ...page, limit } }));
-  while (open.length > 0) {
-    const found = await Promise.all(open.map(({ list, part }) => readListPage(store, list, part)));
-    texts = [...texts, ...found.flat()].sort(compare).slice(0, page.limit);
-    const last = texts[page.limit - 1];
-    open = open.flatMap(({ list, part }, at) => {
-      const end = found[at]?.[limit - 1];
-      if (end === undefined || (last !== undefined && compare(end, last) >= 0)) return [];
-      return [{ list, part: behind(part, String(end)) }];
-    });
-  }
-  return texts;
-}
-
-function behind<Page extends Pick<ListPage, 'direction'>>(page: Page, text: string): Page {
-  return { ...page, [page.direction === 'ascending' ? 'after' : 'before']: text };
-}
-
-function comparing({ direction }: Pick<ListPage, 'direction'>): (a: Buffer, b: Buffer) => number {
-  return direction === 'ascending' ? (a, b) => a.compare(b) : (a, b) => b.compare(a);
 }
 
 /** Routes that are served. While claims move from one form to another, a URL in the lists of both counts twice. */

@@ -3,7 +3,13 @@ import { groupBy } from '../../lib/group-by.ts';
 import { portions } from '../../lib/portions.ts';
 import { keys } from '../keys.ts';
 import { answerOf } from '../redis/errors.ts';
-import { hasListed, listLengths, readListPage } from '../redis/ordered-lists.ts';
+import {
+  hasListed,
+  type ListPage,
+  listLengths,
+  readListPage,
+  readPageOfAll,
+} from '../redis/ordered-lists.ts';
 import { Script } from '../redis/script.ts';
 import type { Store } from '../store.ts';
 
@@ -45,25 +51,18 @@ export async function listOriginIds(
   source: DirectorySource,
   page: DirectoryPage,
 ): Promise<string[]> {
-  const found = await Promise.all(
+  const { tenant, sourceId } = source;
+  const lists = await Promise.all(
     store.partitions.tags.map(async (tag) => {
       const types = page.type === null ? await typesIn(store, tag, source) : [page.type];
-      return await Promise.all(types.map((type) => rangeOf(store, tag, { ...source, type }, page)));
+      return types.map((type) => keys.directory(tag, tenant, sourceId, type));
     }),
   );
-  // The order of bytes is that of code points.
-  const ids = found.flat(2).sort(Buffer.compare);
-  return ids.slice(0, page.limit).map(String);
+  return (await readPageOfAll(store, lists.flat(), listPage(page.after, page.limit))).map(String);
 }
 
-async function rangeOf(
-  store: Store,
-  tag: string,
-  { tenant, sourceId, type }: DirectorySource & { readonly type: string },
-  { after, limit }: DirectoryPage,
-): Promise<Buffer[]> {
-  const list = keys.directory(tag, tenant, sourceId, type);
-  return await readListPage(store, list, { direction: 'ascending', after: after ?? undefined, limit });
+function listPage(after: string | null, limit: number): ListPage {
+  return { direction: 'ascending', after: after ?? undefined, limit };
 }
 
 /** OriginIds of a type in one partition behind `after`, in code-point order. @throws StoreUnavailableError */
@@ -74,7 +73,8 @@ export async function originIdsIn(
   after: string | null,
   limit: number,
 ): Promise<string[]> {
-  return (await rangeOf(store, tag, type, { type: type.type, after, limit })).map(String);
+  const list = keys.directory(tag, type.tenant, type.sourceId, type.type);
+  return (await readListPage(store, list, listPage(after, limit))).map(String);
 }
 
 /** Entity types that a partition has, or once had, of a source. @throws StoreUnavailableError */

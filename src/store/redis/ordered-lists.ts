@@ -35,6 +35,43 @@ export async function readListPage(store: Store, list: string, page: ListPage): 
   return texts.slice(0, limit);
 }
 
+/**
+ * A page of all lists together. They have about as many of its texts each, so each is first asked for little more than its
+ * share, then for as many again for as long as its last text stands before the last one of the page. So a page never holds
+ * much more than its own texts, however long these are. @throws
+ * StoreUnavailableError
+ */
+export async function readPageOfAll(
+  store: Store,
+  lists: readonly string[],
+  page: ListPage,
+): Promise<Buffer[]> {
+  const compare = comparing(page);
+  const limit = Math.min(Math.ceil((1.5 * page.limit) / lists.length) + 8, page.limit);
+  let texts: Buffer[] = [];
+  let open = lists.map((list) => ({ list, part: { ...page, limit } }));
+  while (open.length > 0) {
+    const found = await Promise.all(open.map(({ list, part }) => readListPage(store, list, part)));
+    texts = [...texts, ...found.flat()].sort(compare).slice(0, page.limit);
+    const last = texts[page.limit - 1];
+    open = open.flatMap(({ list, part }, at) => {
+      const end = found[at]?.[limit - 1];
+      if (end === undefined || (last !== undefined && compare(end, last) >= 0)) return [];
+      return [{ list, part: behind(part, String(end)) }];
+    });
+  }
+  return texts;
+}
+
+/** What is left of a page when one of its texts was read. */
+export function behind<Page extends Pick<ListPage, 'direction'>>(page: Page, text: string): Page {
+  return { ...page, [page.direction === 'ascending' ? 'after' : 'before']: text };
+}
+
+export function comparing({ direction }: Pick<ListPage, 'direction'>): (a: Buffer, b: Buffer) => number {
+  return direction === 'ascending' ? (a, b) => a.compare(b) : (a, b) => b.compare(a);
+}
+
 /** All texts, a page at a time; a text that stays meanwhile is in one of them. @throws StoreUnavailableError */
 export async function* readList(store: Store, list: string): AsyncGenerator<string[]> {
   for (let after: string | undefined; ; ) {
