@@ -68,8 +68,8 @@ export function createClient<M extends Delivered = Untyped>(options: ConnectionO
   return {
     byUrl: (url, read) => pageOf(connection, url, read),
     byHandle: async (handle, read) =>
-      (await viewsOf<ViewOf<M>>(connection, { handles: [handle] }, read))[handle] ?? null,
-    byId: async (id, read) => (await viewsOf<ViewOf<M>>(connection, { ids: [id] }, read))[id] ?? null,
+      memberOf(await viewsOf<ViewOf<M>>(connection, { handles: [handle] }, read), handle),
+    byId: async (id, read) => memberOf(await viewsOf<ViewOf<M>>(connection, { ids: [id] }, read), id),
     byHandles: (handles, read) => viewsOf(connection, { handles }, read),
     byIds: (ids, read) => viewsOf(connection, { ids }, read),
     routes: (read) => routesOf(connection, read),
@@ -109,15 +109,21 @@ async function viewsOf<V>(
 ): Promise<Record<string, V>> {
   const name = ids.length > 0 ? 'ids' : 'handles';
   const keys = [...new Set(ids.length > 0 ? ids : handles)];
-  const views: Record<string, V> = {};
+  const views: (readonly [string, unknown])[] = [];
   for (let at = 0; at < keys.length; at += keysPerRequest) {
     const body = { [name]: keys.slice(at, at + keysPerRequest) };
     // A view that two handles name is wanted under both.
     const path = '/v2?includeDuplicateViews=true';
     const reply = await connection.read<DeliveryAnswer>({ ...read, method: 'POST', path, body });
-    Object.assign(views, reply.body.views);
+    views.push(...Object.entries(reply.body.views));
   }
-  return views;
+  // Also of the key `__proto__`, which an assignment would lose.
+  return Object.fromEntries(views) as Record<string, V>;
+}
+
+/** Null also for what every object inherits: `constructor`. */
+function memberOf<V>(views: Readonly<Record<string, V>>, key: string): V | null {
+  return Object.hasOwn(views, key) ? (views[key] ?? null) : null;
 }
 
 async function* routesOf(connection: Connection, read?: ReadOptions): AsyncGenerator<Route> {

@@ -28,7 +28,7 @@ export async function saveAll(connection: Connection, entities: Entities): Promi
   const total = {
     changed: [] as string[],
     unchanged: [] as string[],
-    errors: {},
+    errors: [] as [string, readonly string[]][],
     version: null as string | null,
   };
   const running = new Map<Promise<void>, ReadonlySet<string>>();
@@ -42,7 +42,7 @@ export async function saveAll(connection: Connection, entities: Entities): Promi
     });
     total.changed.push(...(body.changedSourceEntities ?? []));
     total.unchanged.push(...(body.unchangedSourceEntities ?? []));
-    Object.assign(total.errors, body.errors);
+    total.errors.push(...Object.entries(body.errors ?? {}));
     total.version = bothVersions(total.version, version);
   };
   for await (const batch of batchesOf(entities)) {
@@ -58,7 +58,7 @@ export async function saveAll(connection: Connection, entities: Entities): Promi
   }
   await Promise.all(running.keys());
   if (failures.length > 0) throw failures[0];
-  return total;
+  return { ...total, errors: Object.fromEntries(total.errors) };
 }
 
 async function waitWhile(
@@ -91,7 +91,7 @@ export async function removeAll(connection: Connection, originIds: readonly stri
   const total = {
     removed: [] as string[],
     notFound: [] as string[],
-    errors: {},
+    errors: [] as [string, readonly string[]][],
     version: null as string | null,
   };
   for (let at = 0; at < originIds.length; at += entitiesPerRequest) {
@@ -103,8 +103,8 @@ export async function removeAll(connection: Connection, originIds: readonly stri
     });
     total.removed.push(...(body.deletedSourceEntities ?? []));
     total.notFound.push(...(body.notFoundSourceEntities ?? []));
-    Object.assign(total.errors, body.errors);
+    total.errors.push(...Object.entries(body.errors ?? {}));
     total.version = bothVersions(total.version, version);
   }
-  return total;
+  return { ...total, errors: Object.fromEntries(total.errors) };
 }

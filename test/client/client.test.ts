@@ -357,6 +357,25 @@ async function bundled(): Promise<Uint8Array> {
   return outputFiles[0]?.contents ?? new Uint8Array();
 }
 
+test('ids and handles may be called as what every object inherits', async () => {
+  const answer =
+    '{"meta":{"status":200,"missingViewReferences":[]},"views":{"__proto__":{"title":"A view"}}}';
+  const mistakes = '{"errors":{"__proto__":["is wrong"]}}';
+  const named = createClient({
+    url: 'http://example.test',
+    key: clientKey,
+    sourceKey,
+    fetch: async (url) => Response.json(JSON.parse(String(url).includes('/ingest/') ? mistakes : answer)),
+  });
+  assert.equal(await named.byHandle('constructor'), null);
+  assert.equal(await named.byId('toString'), null);
+  assert.deepEqual(await named.byHandle('__proto__'), { title: 'A view' });
+  const { errors } = await named.saveMany([{ originId: '__proto__', type: 'page', properties: {} }]);
+  assert.deepEqual(Object.entries(errors), [['__proto__', ['is wrong']]]);
+  const removed = await named.remove('__proto__');
+  assert.deepEqual(Object.entries(removed.errors), [['__proto__', ['is wrong']]]);
+});
+
 test('the client has no dependency and is below 8 kB', async () => {
   const bytes = gzipSync(await bundled()).length;
   assert.ok(bytes > 0 && bytes < 8_000, `${bytes} bytes`);
