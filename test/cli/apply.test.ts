@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { readGenerations } from '../../src/store/configuration/rebuild-generation.ts';
 import { type Files, Platform, page, siteFiles, writeFiles } from '../jobs/support/platform.ts';
 import { TestRedis } from '../support/redis.ts';
@@ -70,7 +70,8 @@ test('with --no-wait, or when no process runs, apply ends once the configuration
   assert.equal((await readGenerations(platform.store)).active, 2);
 });
 
-test('apply says at once that no jobs process is there, and does not wait for ever', async (context) => {
+/** A platform without a jobs process, and the environment of a command whose folder changes all its views. */
+async function changedWithoutJobs(context: TestContext) {
   const platform = await Platform.start(context, redisUrl);
   const folder = await temporaryFolder(context);
   await platform.publish(files('{p.name}'));
@@ -78,7 +79,11 @@ test('apply says at once that no jobs process is there, and does not wait for ev
   await platform.ingest(pages);
   await platform.settle();
   writeFiles(folder, files('new {p.name}'));
-  const env = platform.environment(folder);
+  return { platform, env: platform.environment(folder) };
+}
+
+test('apply says at once that no jobs process is there, and does not wait for ever', async (context) => {
+  const { env } = await changedWithoutJobs(context);
   const [waiting, once] = await Promise.all([
     runCommand('apply', [], { env }),
     runCommand('apply', ['--no-wait'], { env }),
@@ -94,14 +99,7 @@ test('apply says at once that no jobs process is there, and does not wait for ev
 });
 
 test('apply that is left by Ctrl-C says that the rebuild goes on, and it does', async (context) => {
-  const platform = await Platform.start(context, redisUrl);
-  const folder = await temporaryFolder(context);
-  await platform.publish(files('{p.name}'));
-  await platform.startWorker();
-  await platform.ingest(pages);
-  await platform.settle();
-  writeFiles(folder, files('new {p.name}'));
-  const env = platform.environment(folder);
+  const { platform, env } = await changedWithoutJobs(context);
   const left = await runCommand('apply', [], { env, interruptAt: /The rebuild waits/ });
   assert.deepEqual(
     { code: left.code, stderr: left.stderr.split('\n').at(-2) },

@@ -38,8 +38,8 @@ export async function readListPage(store: Store, list: string, page: ListPage): 
 /**
  * A page of all lists together. They have about as many of its texts each, so each is first asked for little more than its
  * share, then for as many again for as long as its last text stands before the last one of the page. So a page never holds
- * much more than its own texts, however long these are. @throws
- * StoreUnavailableError
+ * much more than its own texts, however long these are.
+ * @throws StoreUnavailableError
  */
 export async function readPageOfAll(
   store: Store,
@@ -68,6 +68,7 @@ export function behind<Page extends Pick<ListPage, 'direction'>>(page: Page, tex
   return { ...page, [page.direction === 'ascending' ? 'after' : 'before']: text };
 }
 
+/** The order of a page: that of bytes, which is that of code points. */
 export function comparing({ direction }: Pick<ListPage, 'direction'>): (a: Buffer, b: Buffer) => number {
   return direction === 'ascending' ? (a, b) => a.compare(b) : (a, b) => b.compare(a);
 }
