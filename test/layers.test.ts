@@ -183,27 +183,6 @@ function findCycle(edges: ReadonlyMap<string, readonly string[]>): string[] {
   return [];
 }
 
-/** Packages of contenders, which a benchmark installs. */
-const installed = `bench${path.sep}.peers`;
-
-/** More than a reader takes in at a glance. */
-const folderFilesMax = 20;
-
-test(`no folder has more than ${folderFilesMax} files`, () => {
-  const counts = new Map<string, number>();
-  for (const part of ['bench', 'src', 'test', 'workers']) {
-    for (const entry of readdirSync(path.join(root, part), { recursive: true, withFileTypes: true })) {
-      const folder = path.relative(root, entry.parentPath);
-      if (entry.isFile() && !folder.includes(installed)) counts.set(folder, (counts.get(folder) ?? 0) + 1);
-    }
-  }
-  assert.ok(counts.size > 40, 'folders are found at all');
-  assert.deepEqual(
-    [...counts].filter(([, count]) => count > folderFilesMax),
-    [],
-  );
-});
-
 test('the table of rooms in ARCHITECTURE.md has every room, and all folders of a room of which it names one', () => {
   const text = readFileSync(path.join(root, 'ARCHITECTURE.md'), 'utf8');
   const rows = new Map(
