@@ -1,19 +1,19 @@
 // @ts-check
-/** Prints `--help`, and the mistake of words that a command does not know. Both come from the table of commands. */
+/** Prints `--help` and rejects unknown arguments, both from the table of commands. */
 import { parseArgs } from 'node:util';
 import { asTyped, isClone, script } from '../lib/typed-command.mjs';
 import { commands, commandsOfClones } from './commands.mjs';
 
 const helpWords = ['--help', '-h'];
 
-/** Options that npm has settings of the same name for: an .npmrc may hold them, whatever is typed. */
+/** Options that are also npm settings: a .npmrc may set them, so their presence proves nothing. */
 const settingsOfNpm = ['json', 'yes'];
 
 /**
- * Answers words that need only the table: prints the help, or what is wrong with the words.
+ * Handles what needs only the table: prints the help, or the mistake in the arguments.
  * @param {import('./commands.mjs').CommandName} name
  * @param {readonly string[]} words
- * @returns {number | null} the exit code with which to end; null: go on
+ * @returns {number | null} the exit code to end with; null: run the command
  */
 export function answerWords(name, words) {
   if (asksForHelp(words)) {
@@ -27,7 +27,7 @@ export function answerWords(name, words) {
 }
 
 /**
- * Behind `--` nothing asks for help.
+ * After `--`, `--help` is an argument like any other.
  * @param {readonly string[]} words
  */
 function asksForHelp(words) {
@@ -47,7 +47,7 @@ export function helpText(name) {
       const told = usual === undefined ? meaning : `${meaning} (default: ${usual})`;
       return /** @type {const} */ ([`--${option}${value === undefined ? '' : ` ${value}`}`, told]);
     }),
-    /** @type {const} */ (['--help', 'this text']),
+    /** @type {const} */ (['--help', 'show this help']),
   ];
   const width = Math.max(...lines.map(([word]) => word.length));
   const table = lines.map(([word, meaning]) => `  ${word.padEnd(width)}  ${meaning}`);
@@ -56,8 +56,8 @@ export function helpText(name) {
 }
 
 /**
- * The mistake of an option that stood before `--`, in one line; null when there is none. npm takes such an option for
- * itself, and only its environment tells: without a look at that, `npm run apply --dry-run` would apply.
+ * The mistake of an option before `--`, in one line; null if there is none. npm consumes such an option, and only the
+ * environment shows it: without this check, `npm run apply --dry-run` would apply.
  * @param {import('./commands.mjs').CommandName} name
  * @param {readonly string[]} words
  * @returns {string | null}
@@ -71,13 +71,13 @@ function takenByNpm(name, words) {
     const [, no, variable = ''] = /^(no-)?(.*)$/.exec(option) ?? [];
     const value = process.env[`npm_config_${variable.replaceAll('-', '_')}`];
     if (value === undefined || (value === '') !== (no !== undefined)) continue;
-    return `npm took ${whole} for itself: write options behind --, as in ${withWords(name)} ${whole}`;
+    return `npm consumed ${whole}. Write options after --, as in: ${withWords(name)} ${whole}`;
   }
   return null;
 }
 
 /**
- * The mistake in the words of a command line, in one line that says where to look; null when there is none.
+ * The mistake in the arguments, in one line that says where to look; null if there is none.
  * @param {import('./commands.mjs').CommandName} name
  * @param {readonly string[]} words
  * @returns {string | null}
@@ -89,14 +89,14 @@ export function wordsMistake(name, words) {
     const { positionals } = parseArgs({ args: [...words], options, allowPositionals: true });
     const surplus = positionals[Object.keys(places).length];
     if (surplus === undefined) return null;
-    return `'${surplus}' is one word too many. ${seeHelp(name)}`;
+    return `Unexpected argument '${surplus}'. ${seeHelp(name)}`;
   } catch (error) {
     return `${firstSentence(error)}. ${seeHelp(name)}`;
   }
 }
 
 /**
- * The line that says where to find help for a command.
+ * The line that points to the help of a command.
  * @param {import('./commands.mjs').CommandName} name
  */
 export function seeHelp(name) {
@@ -125,21 +125,21 @@ function usage(name) {
 }
 
 /**
- * A command as it is typed before words of its own.
+ * A command as typed before its arguments.
  * @param {import('./commands.mjs').CommandName} name
  */
 function withWords(name) {
   return isClone ? `${script(name)} --` : script(name);
 }
 
-/** All commands with what they do in short, for who types `millrace` alone. */
+/** The list of commands with short descriptions, printed by `millrace` without arguments. */
 export function commandList() {
   const names = /** @type {import('./commands.mjs').CommandName[]} */ (Object.keys(commands)).filter(
     (name) => !commandsOfClones.includes(name),
   );
   const width = Math.max(...names.map((name) => name.length));
   const lines = names.map((name) => `  ${name.padEnd(width)}  ${inShort(command(name).does)}`);
-  return ['Usage: millrace COMMAND', lines.join('\n'), 'millrace COMMAND --help says more of each.'].join(
+  return ['Usage: millrace COMMAND', lines.join('\n'), 'Run millrace COMMAND --help for details.'].join(
     '\n\n',
   );
 }
@@ -150,7 +150,7 @@ function inShort(does) {
 }
 
 /**
- * Node goes on to explain how a word that looks like an option can be given all the same.
+ * Node's message goes on with advice about arguments that look like options.
  * @param {unknown} error
  */
 function firstSentence(error) {

@@ -19,19 +19,19 @@ function runScript(name: string, words: string[]): Promise<CommandResult> {
   return run('sh', ['-c', `${scripts[name]} "$@"`, name, ...words], { env });
 }
 
-test('the table of commands has every script of package.json, and nothing else', () => {
+test('commands: the table lists exactly the scripts of package.json', () => {
   const typed = Object.keys(commands).map((name) => script(name).replace(/^npm (?:run )?/, ''));
   assert.deepEqual(typed.toSorted(), names.toSorted());
 });
 
 describe('every script', { concurrency: 2 }, () => {
   for (const name of names) {
-    test(`${name} --help says what it does, its options, an example and its exit codes, and does nothing else`, async () => {
+    test(`${name} --help: prints description, options, example and exit codes, and does nothing else`, async () => {
       const { code, stdout, stderr } = await runScript(name, ['--help']);
       assert.deepEqual([code, stderr], [0, '']);
       const typed = name === 'start' || name === 'test' ? `npm ${name}` : `npm run ${name}`;
       assert.ok(stdout.startsWith(`Usage: ${typed}`), stdout);
-      assert.match(stdout, /^ {2}--help +this text$/m);
+      assert.match(stdout, /^ {2}--help +show this help$/m);
       assert.match(stdout, new RegExp(`^Example: .*${typed}`, 'm'));
       assert.match(stdout, /^Exit code 0/m);
       for (const line of stdout.split('\n')) assert.ok(line.length <= 130, line);
@@ -39,7 +39,7 @@ describe('every script', { concurrency: 2 }, () => {
 
     // The suite passes its options on to Node's test runner.
     if (name === 'test') continue;
-    test(`${name} refuses an option that it does not know in one line that names --help`, async () => {
+    test(`${name}: rejects an unknown option in one line that names --help`, async () => {
       const { code, stdout, stderr } = await runScript(name, ['--no-such-option']);
       assert.equal(code, name === 'check' ? 2 : 1);
       assert.equal(stdout, '');
@@ -48,22 +48,22 @@ describe('every script', { concurrency: 2 }, () => {
   }
 });
 
-test('an option before -- is npm’s own: what would go on without it stops, and says where options stand', async () => {
+test('options before --: commands stop and say where options belong, because npm consumed them', async () => {
   const env = { REDIS_URL: 'redis://127.0.0.1:1', LOG_LEVEL: 'silent' };
   const taken = async (...words: string[]) => (await run('npm', ['run', '-s', ...words], { env })).stderr;
   assert.equal(
     await taken('apply', '--dry-run'),
-    'npm took --dry-run for itself: write options behind --, as in npm run apply -- --dry-run\n',
+    'npm consumed --dry-run. Write options after --, as in: npm run apply -- --dry-run\n',
   );
-  assert.match(await taken('apply', '--no-wait'), /^npm took --no-wait for itself: /);
-  assert.match(await taken('import', 'f', '--key', 'k', '--url', 'u'), /^npm took --url for itself: /);
-  assert.match(await taken('view-types', '--out=f'), /^npm took --out for itself: /);
-  // Where it stands behind -- too, and where npm has a setting of its own by that name, nothing is amiss.
+  assert.match(await taken('apply', '--no-wait'), /^npm consumed --no-wait\. /);
+  assert.match(await taken('import', 'f', '--key', 'k', '--url', 'u'), /^npm consumed --url\. /);
+  assert.match(await taken('view-types', '--out=f'), /^npm consumed --out\. /);
+  // An option given again after --, or one that is also an npm setting, is fine.
   assert.match(await taken('apply', '--dry-run', '--', '--dry-run'), /^Redis at .* does not answer/);
   assert.match(await taken('apply', '--yes', '--json'), /^Redis at .* does not answer/);
 });
 
-test('settings that a help names are in the reference with the same default', () => {
+test('help: names settings with the defaults of the reference', () => {
   const page = readFileSync(path.join(root, 'docs/reference/settings.md'), 'utf8');
   const named = [...commands.start.does.matchAll(/^ {2}([A-Z_]+) .*\(default: (.*)\)$/gm)];
   assert.ok(named.length >= 6);
