@@ -50,15 +50,15 @@ function assertMargin(factor: number, what: string): void {
 
 test('memory: a budget is a multiple of what was measured', () => {
   const entityBytes = last(rowOf(capacity, 'an entity in Redis with all that is made of it'));
-  const entityBudgetKb = budget('host memory of Redis, for an entity and all that is made of it');
+  const entityBudgetKb = budget('host memory of Redis, per entity including its view, route and item');
   assertMargin((entityBudgetKb * 1_000) / entityBytes, 'Redis');
   const itemBytes = last(rowOf(growth, 'bytes an item'));
-  assertMargin((budget('worker memory, for an index item') * 1_000) / itemBytes, 'an index item');
+  assertMargin((budget('worker memory per index item') * 1_000) / itemBytes, 'an index item');
 });
 
 test('memory of a worker: what the page plans holds what each size took', () => {
-  const baseMb = budget('worker memory, before any index item');
-  const itemKb = budget('worker memory, for an index item');
+  const baseMb = budget('worker memory without index items');
+  const itemKb = budget('worker memory per index item');
   const tookMb = rowOf(growth, 'memory of the worker');
   const planned = [10_000, 100_000, 1_000_000].map((items) => baseMb + (items * itemKb) / 1_000);
   assert.equal(tookMb.length, planned.length);
@@ -67,10 +67,10 @@ test('memory of a worker: what the page plans holds what each size took', () => 
 
 test('rates: what was measured is a multiple of a budget', () => {
   const rates = [
-    ['changed entities a second, one worker', 'entity stored and all made of it'],
-    ['pages a second from the cache, one front', 'page from the cache'],
-    ['pages a second made from Redis, one front', 'page made from Redis'],
-    ['queries a second that all differ, one worker', 'query'],
+    ['changed entities per second, one worker', 'entity stored and all made of it'],
+    ['cached pages per second, one front', 'page from the cache'],
+    ['uncached pages per second, one front', 'page made from Redis'],
+    ['distinct queries per second, one worker', 'query'],
   ] as const;
   for (const [planned, measured] of rates) {
     assertMargin(last(rowOf(capacity, measured)) / budget(planned), planned);

@@ -1,4 +1,4 @@
-/** The text of TypeScript that `millrace types` writes (docs/guide/client.md "Types of your own views"). */
+/** The text of TypeScript that `millrace types` writes (docs/guide/client.md "Types of your views"). */
 import { parse } from 'acorn';
 import { Cursor } from '../../contract/config-cursor.ts';
 import { isJsonObject, type Json } from '../../contract/json.ts';
