@@ -51,7 +51,7 @@ const pages: readonly (readonly [path: string, words: string])[] = [
   ['/content', 'auto-indexed'],
   ['/content/world?type=city', 'Next page'],
   ['/content/world/country-FR', 'countryCard'],
-  ['/content?find=nothing-has-this', 'Nothing has this id'],
+  ['/content?find=nothing-has-this', 'No match: no entity'],
   ['/view', 'A URL leads to the view'],
   [`${viewPath('city-2996944', 'city')}&if=name&be=Lugdunum`, 'Lugdunum, France'],
   [viewPath('city-no-such', 'city'), 'There is no entity'],
@@ -66,7 +66,7 @@ const pages: readonly (readonly [path: string, words: string])[] = [
   ['/urls?url=/europe/france/lyon', 'a page is served'],
   ['/query?index=cities', 'results'],
   ['/schemas', 'countryCard'],
-  ['/schemas/schemas/country.json?entity=country-FR', 'Made of an entity'],
+  ['/schemas/schemas/country.json?entity=country-FR', 'Result for an entity'],
   ['/changes', 'receiver'],
   ['/nothing-here', 'Nothing here'],
 ];
@@ -161,10 +161,10 @@ test('a wrong key is refused in words, and the right one stays in the tab', asyn
   await page.goto(`${front}/console`);
   await page.getByLabel('Management key').fill('wrong');
   await page.keyboard.press('Enter');
-  await page.getByText('No tenant has this key.').waitFor();
+  await page.getByText('Unknown key.').waitFor();
   await page.getByLabel('Management key').fill('environment-atlas-demo');
   await page.keyboard.press('Enter');
-  await page.getByText('This key is no management key').waitFor();
+  await page.getByText('This key is not a management key').waitFor();
   await page.getByLabel('Management key').fill(managementKey);
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
@@ -248,7 +248,7 @@ test('a look through all entities says how far it is, can be stopped, and goes o
     await route.continue({ url: url.href }).catch(() => {});
   });
   await page.goto(`${front}/console`);
-  await page.getByText('Looking through the entities: 1 page so far').waitFor();
+  await page.getByText('Scanning entities: 1 page so far').waitFor();
   await page.evaluate(axeSource);
   assert.deepEqual(await seriousFindings(page), []);
   await page.getByRole('button', { name: 'Stop' }).click();
@@ -325,7 +325,7 @@ test('a facet narrows the query, and the address holds it', async () => {
   await page
     .getByLabel('The query object')
     .fill('{"pagination":{"pageSize":1},"sort":[{"field":"nothing"}]}');
-  await page.getByRole('button', { name: 'Run what is written' }).click();
+  await page.getByRole('button', { name: 'Run this query' }).click();
   await page.getByRole('alert').getByText('nothing').waitFor();
   assert.deepEqual(wrong, []);
   await context.close();
@@ -448,7 +448,7 @@ test('a webhook tells how it stands, and why a test of it failed', async () => {
   await row.getByRole('button', { name: 'Test' }).click();
   await row.getByRole('status').getByText('has no public address').waitFor();
   await row.getByRole('button', { name: 'Replay all' }).click();
-  await row.getByText('Sends everything again').waitFor();
+  await row.getByText('Sending all changes again').waitFor();
   assert.deepEqual(wrong, []);
   await context.close();
 });
@@ -461,6 +461,6 @@ test('the charts of a new tab begin with what the front remembers', async () => 
   const { page, context } = await opened();
   const chart = page.locator('.chart', { hasText: 'Requests a second' });
   await chart.waitFor();
-  assert.equal(await chart.getByText('The first points come in a few seconds.').count(), 0);
+  assert.equal(await chart.getByText('Waiting for the first data points.').count(), 0);
   await context.close();
 });

@@ -27,8 +27,8 @@ export function Webhooks() {
       {data === null && error === null && <Loading />}
       {data?.webhooks.length === 0 && (
         <Empty>
-          Nobody is told. Add an entry to <code>webhooks</code> of <code>tenant.json</code>, and it gets every
-          change from then on.
+          No webhooks. Add one to <code>webhooks</code> in <code>tenant.json</code>; it receives every change
+          from then on.
         </Empty>
       )}
       {data !== null && data.webhooks.length > 0 && <List webhooks={data.webhooks} reload={reload} />}
@@ -90,7 +90,7 @@ function Actions({ webhook, reload }: { readonly webhook: Webhook; readonly relo
       )}
       <button
         type="button"
-        onClick={() => act('replay', { since: 'beginning' }, () => 'Sends everything again')}
+        onClick={() => act('replay', { since: 'beginning' }, () => 'Sending all changes again')}
       >
         Replay all
       </button>

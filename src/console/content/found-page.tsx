@@ -58,5 +58,9 @@ function Nothing({ text }: { readonly text: string }) {
       </Empty>
     );
   }
-  return <Empty>Nothing has this id, and no text field of the tenant's indexes holds these words.</Empty>;
+  return (
+    <Empty>
+      No match: no entity or view has this id, and no text field of an index contains these words.
+    </Empty>
+  );
 }

@@ -14,7 +14,7 @@ export function GroupsPage() {
       <Find text="" />
       {tenant.sourceGroups.length === 0 && (
         <Empty>
-          There is no source group. Add one to <code>sourceGroups</code> of <code>tenant.json</code>.
+          No source groups. Add one to <code>sourceGroups</code> in <code>tenant.json</code>.
         </Empty>
       )}
       {tenant.sourceGroups.map(({ alias, types, sources, autoIndex }) => (

@@ -26,7 +26,7 @@ export function Diagnostics() {
         )}
       </h2>
       {error === null ? <HowFar diagnosis={diagnosis} /> : <ErrorBox error={error} retry={goOn} />}
-      {isWhole && diagnostics.length === 0 && <Empty>Nothing found that looks like a mistake.</Empty>}
+      {isWhole && diagnostics.length === 0 && <Empty>No findings.</Empty>}
       {diagnostics.length > 0 && (
         <ul class="rows">
           {diagnostics.slice(0, shownMax).map((diagnostic, at) => (
@@ -55,9 +55,9 @@ function HowFar({ diagnosis: { pages, state, stop, goOn } }: { readonly diagnosi
   const isLooking = state === 'looking';
   return (
     <p class="how-far">
-      {isLooking && <progress aria-label="Looking through the entities" />}
+      {isLooking && <progress aria-label="Scanning entities" />}
       <span class="quiet">
-        {isLooking ? `Looking through the entities: ${far} so far` : `Stopped after ${far} of entities`}
+        {isLooking ? `Scanning entities: ${far} so far` : `Stopped after ${far} of entities`}
       </span>
       <button type="button" onClick={isLooking ? stop : goOn}>
         {isLooking ? 'Stop' : 'Go on'}

@@ -41,7 +41,7 @@ function Owned({ owner, partitions }: OwnedProps) {
         {owner === null ? <State means="bad">nobody owns these</State> : <code>{owner}</code>}{' '}
         <small class="quiet">{counted(partitions.length, 'partition')}, each with its lag</small>
       </h3>
-      <ul class="partitions" aria-label={`Partitions of ${owner ?? 'nobody'}`}>
+      <ul class="partitions" aria-label={`Partitions of ${owner ?? 'no worker'}`}>
         {partitions.map(({ partition, backlog, lagMs }) => (
           <li key={partition} class={lagMs > lateMs || owner === null ? 'partition late' : 'partition'}>
             <span>{partition}</span> <span>{millisecondsText(lagMs)}</span>

@@ -7,7 +7,7 @@ export function Rebuilds({ rebuilds }: Pick<Status, 'rebuilds'>) {
     <section>
       <h2>Rebuilds</h2>
       {rebuilds.length === 0 ? (
-        <Empty>Nothing is being rebuilt. A changed schema would show its progress here.</Empty>
+        <Empty>No rebuild is running. After a schema change you see its progress here.</Empty>
       ) : (
         <ul class="rows">
           {rebuilds.map(({ what, done, total, etaSeconds }) => (

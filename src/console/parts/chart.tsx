@@ -55,7 +55,7 @@ export function Chart({ title, lines, spanMs, nowMs, valueText }: ChartProps) {
             />
           ))}
         </svg>
-        {isEmpty && <p class="chart-empty">The first points come in a few seconds.</p>}
+        {isEmpty && <p class="chart-empty">Waiting for the first data points.</p>}
         <span class="chart-from">{Math.round(spanMs / 60_000)} min ago</span>
         <span class="chart-to">now</span>
       </div>

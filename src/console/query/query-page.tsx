@@ -63,7 +63,7 @@ function NoIndex() {
     <>
       <PageHead title="Query" />
       <Empty>
-        The tenant has no index. Write an index schema, or set <code>autoIndex</code> of a source group.
+        No indexes. Add an index schema, or set <code>autoIndex</code> on a source group.
       </Empty>
     </>
   );
@@ -97,10 +97,10 @@ function Written({
           if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) run();
         }}
       />
-      {parsed === null && <p class="mistake">This is no JSON object yet.</p>}
+      {parsed === null && <p class="mistake">Not a valid JSON object.</p>}
       <p>
         <button type="button" disabled={parsed === null || text === written} onClick={run}>
-          Run what is written
+          Run this query
         </button>{' '}
         <small class="quiet">Ctrl-Enter</small>
       </p>

@@ -76,8 +76,7 @@ const columnsMax = 8;
 
 function Items({ result: { results } }: { readonly result: QueryResult }) {
   const { tenant } = useTenant();
-  if (results.length === 0)
-    return <Empty>Nothing found. Take a filter away, or search for other words.</Empty>;
+  if (results.length === 0) return <Empty>No results. Remove a filter or try other words.</Empty>;
   const names = [...new Set(results.flatMap((item) => Object.keys(item)))].filter(
     (name) => !name.startsWith('_'),
   );

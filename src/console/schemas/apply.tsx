@@ -51,7 +51,7 @@ export function Apply({ schema, configuration, text, edited, onApplied, onReset 
         setTold({ kind: 'text', text: done.failure ?? 'The job failed; the log of jobs says why.' });
       else if (done.diff !== undefined) setTold({ kind: 'diff', diff: done.diff });
       else {
-        setTold({ kind: 'text', text: 'Applied, and everything that it changes is made anew.' });
+        setTold({ kind: 'text', text: 'Applied. All affected views are rebuilt.' });
         onApplied();
       }
     } catch (error) {

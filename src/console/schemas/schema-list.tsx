@@ -19,7 +19,7 @@ export function SchemaList({ configuration }: { readonly configuration: Configur
         title="Schemas"
         about={
           <>
-            The documents that say what is made of which entity
+            The schema files of this tenant
             {appliedAt !== null && (
               <>
                 , as they were applied <Time at={appliedAt} />
@@ -31,7 +31,7 @@ export function SchemaList({ configuration }: { readonly configuration: Configur
       />
       {schemas.length === 0 ? (
         <Empty>
-          There is no schema. Put one into the folder <code>schemas</code> of the tenant and apply it.
+          No schemas. Add one to the tenant's <code>schemas</code> folder and apply it.
         </Empty>
       ) : (
         <Table

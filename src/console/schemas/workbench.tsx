@@ -56,7 +56,7 @@ export function Workbench({ schema, text, configuration, reload }: WorkbenchProp
           />
         </section>
         <section>
-          <h2>Made of an entity</h2>
+          <h2>Result for an entity</h2>
           <div class="find">
             <label for="entity">Entity</label>
             <input

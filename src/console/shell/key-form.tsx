@@ -31,8 +31,8 @@ export function KeyForm({ onKey }: { readonly onKey: () => void }) {
           <img src="/console/assets/icon.svg" alt="" width="28" height="28" /> Millrace
         </h1>
         <p>
-          See what your content is made of, who shows it, and why it last changed. Enter a management key of
-          your tenant.
+          See what your content is made of, which pages show it, and why it last changed. Enter a management
+          key of your tenant.
         </p>
         <label for="key">Management key</label>
         <input
@@ -63,7 +63,7 @@ export function KeyForm({ onKey }: { readonly onKey: () => void }) {
 
 function mistakeOf(error: unknown): string {
   if (!(error instanceof RequestError)) return String(error);
-  if (error.status === 401) return 'No tenant has this key.';
-  if (error.status === 403) return 'This key is no management key, or may not read.';
+  if (error.status === 401) return 'Unknown key.';
+  if (error.status === 403) return 'This key is not a management key with the scope read.';
   return error.message;
 }

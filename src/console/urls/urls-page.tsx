@@ -58,7 +58,7 @@ export function UrlsPage() {
         )}
         <button type="submit">Explain</button>
       </form>
-      {asked === '' && <Empty>Nothing asked yet. Paste a URL of your site, with or without its host.</Empty>}
+      {asked === '' && <Empty>Paste a URL of your site, with or without its host.</Empty>}
       {error !== null && <ErrorBox error={error} retry={reload} />}
       {asked !== '' && data === null && error === null && <Loading />}
       {data !== null && <Explained explained={data} />}
@@ -97,10 +97,10 @@ function Explained({ explained: { steps, claims, answer } }: { readonly explaine
         </ol>
       </section>
       <section>
-        <h2>Claims, the best first</h2>
+        <h2>Claims, best first</h2>
         {claims.length === 0 ? (
           <Empty>
-            No view claims this URL. A view gets one by <code>route.url</code> of its schema.
+            No view claims this URL. A view gets its URL from <code>route.url</code> in its schema.
           </Empty>
         ) : (
           <Table

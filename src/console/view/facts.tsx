@@ -29,7 +29,7 @@ export function Facts({ explained }: { readonly explained: ViewExplained }) {
       </div>
       {failure !== undefined && (
         <div>
-          <dt>Could not be made again</dt>
+          <dt>Last rebuild failed</dt>
           <dd class="mistake">
             {failure.message} {failure.place !== undefined && <code>{failure.place}</code>} The last view
             stays.

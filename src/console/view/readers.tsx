@@ -10,7 +10,7 @@ interface ReadersProps {
   readonly siblings: readonly ViewExplained[] | null;
 }
 
-/** Who shows it, or another view of the same entity, and whose lookups find that entity. */
+/** The views that show this view or another view of the same entity, and those whose lookups find that entity. */
 export function Readers({ explained, siblings }: ReadersProps) {
   const shown = [explained, ...(siblings ?? [])].filter(({ shownBy }) => shownBy.total > 0);
   const { lookedUpBy } = explained;
@@ -18,7 +18,7 @@ export function Readers({ explained, siblings }: ReadersProps) {
     <section id="who">
       <h2>Who shows it</h2>
       {siblings === null && <Loading />}
-      {siblings !== null && shown.length === 0 && <Empty>No other view refers to it.</Empty>}
+      {siblings !== null && shown.length === 0 && <Empty>No other view refers to this view.</Empty>}
       {shown.map(({ id, alias, shownBy }) => (
         <ReaderList
           key={id}

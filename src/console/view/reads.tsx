@@ -12,7 +12,7 @@ export function Reads({ explained: { lookups, shows } }: { readonly explained: V
       <section>
         <h2>Shows</h2>
         {shows.length === 0 ? (
-          <Empty>It refers to no other view.</Empty>
+          <Empty>No references to other views.</Empty>
         ) : (
           <Table
             label="Views that it shows"
@@ -29,7 +29,7 @@ export function Reads({ explained: { lookups, shows } }: { readonly explained: V
       <section>
         <h2>Looks up</h2>
         {lookups.length === 0 ? (
-          <Empty>It looks up nothing: only its own entity decides what is in it.</Empty>
+          <Empty>No lookups: it depends only on its own entity.</Empty>
         ) : (
           <Lookups lookups={lookups} />
         )}

@@ -56,7 +56,9 @@ export function WhatIf({ entity, made }: WhatIfProps) {
         />
       </form>
       {changed === null ? (
-        <Empty>Type another value to see what would be delivered then, and by whom. Nothing is stored.</Empty>
+        <Empty>
+          Enter another value to see the resulting view, and which views would show it. Nothing is stored.
+        </Empty>
       ) : (
         <>
           <div class="consequences">
@@ -78,7 +80,8 @@ function MadeAgain({ viewId }: { readonly viewId: string | null }) {
   );
   if (data === null) return null;
   const { lookedUpBy } = data;
-  if (lookedUpBy.total === 0) return <p class="quiet">No lookup finds it, so no other view is made again.</p>;
+  if (lookedUpBy.total === 0)
+    return <p class="quiet">No lookup finds this entity, so no other view is rebuilt.</p>;
   return (
     <div>
       <p class="quiet">
