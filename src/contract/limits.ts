@@ -214,6 +214,10 @@ export const snapshotKeptDays = 7;
 export const leaseMs = 5_000;
 /** A process that is not heard of for this long counts as gone. */
 export const heartbeatLostMs = 4_000;
+/** A connection to Redis on which a reply is due and nothing comes for this long is replaced by another one. */
+export const redisSilenceMs = 8_000;
+/** The same of a connection of BullMQ, whose longest blocking read takes 10 s. */
+export const jobsSilenceMs = 12_000;
 /** How long a front waits for the metrics of the other processes; those that are late are left out. */
 export const metricsWaitMs = 1_000;
 /** A worker whose main thread has not turned for this long counts as dead, though another thread renews its leases. */

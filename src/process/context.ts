@@ -15,7 +15,7 @@ import { asTyped } from '../lib/typed-command.mjs';
 import { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
 import type { Role } from '../store/processes/process-messages.ts';
 import { OutageWatch } from '../store/redis/outages.ts';
-import type { RedisHost, Store, StoreOptions } from '../store/store.ts';
+import type { RedisHost, Store } from '../store/store.ts';
 import { stepBack } from './background.ts';
 import { exitWithParent } from './parent.ts';
 
@@ -47,7 +47,7 @@ export async function openProcess(role: Role): Promise<ProcessContext> {
     partitionCount: settings.partitions,
     confirmReplicas: settings.confirmReplicas,
     replicaWaitMs: settings.replicaWaitMs,
-    ...(role === 'web' ? frontTimes(settings.frontLimits.redisTimeoutMs) : {}),
+    ...(role === 'web' ? { commandTimeoutMs: settings.frontLimits.redisTimeoutMs } : {}),
   });
   const outages = logOutages(role === 'jobs' ? [store] : [store, store.messages], log);
   const configuration = new ActiveConfiguration(store);
@@ -88,10 +88,6 @@ async function openLog(role: Role, level: LogLevel): Promise<Log> {
   const text = await logTextFor(process.stdout);
   if (text === null) return createLog(role, level);
   return createLog(role, level, { write: (line) => process.stdout.write(`${text(line)}\n`) });
-}
-
-function frontTimes(redisTimeoutMs: number): Pick<StoreOptions, 'commandTimeoutMs' | 'readTimeoutMs'> {
-  return { commandTimeoutMs: redisTimeoutMs, readTimeoutMs: redisTimeoutMs };
 }
 
 /** Waits for a configuration. Hosts may start in any order, and the one that has it may come later. */

@@ -13,7 +13,6 @@ import {
 import { answerOf, storeError } from './redis/errors.ts';
 import { FieldReader } from './redis/field-reader.ts';
 import { confirmationOf, type Replication, replicationOf, surviving } from './redis/replication.ts';
-import { RespConnection } from './redis/resp/resp-connection.ts';
 import { checkServers, UnfitRedisError } from './redis/server-check.ts';
 import { fixFacts, keepsEverything, PartitionCountError, StoreFormatError } from './store-facts.ts';
 
@@ -21,11 +20,6 @@ export interface StoreOptions extends ConnectionOptions {
   readonly partitionCount: number;
   /** The Redis through which processes send messages to each other; absent or null: the same one. */
   readonly messagesAddress?: RedisAddress | null;
-  /**
-   * How long a read of `fields` may take. With it, reads on one Redis have a connection of their own, past the client
-   * library: for a process that reads by the thousand.
-   */
-  readonly readTimeoutMs?: number;
   /** Replicas of the one Redis that must have what is acknowledged; absent: none is waited for. Not in a cluster. */
   readonly confirmReplicas?: number;
   /** How long a replica is waited for; absent: the documented default. */
@@ -43,14 +37,13 @@ export interface RedisHost {
 export class Store implements RedisHost {
   readonly #options: StoreOptions;
   #messages: RedisHost | null = null;
-  readonly #reads: RespConnection | null;
   /** For reads that come in numbers. */
   readonly fields: FieldReader;
   /** Where processes tell of themselves and ask each other. */
   readonly channels: ProcessChannels;
   /** The other processes of the store. */
   readonly registry: Registry;
-  #largeReads: RespConnection | null = null;
+  #largeClient: RedisClient | null = null;
   #large: FieldReader | null = null;
 
   private constructor(
@@ -65,8 +58,7 @@ export class Store implements RedisHost {
     readonly acknowledgements: Replication,
     readonly mayForget: boolean,
   ) {
-    this.#reads = readConnection(options);
-    this.fields = new FieldReader(client, this.#reads);
+    this.fields = new FieldReader(client);
     this.#options = options;
     this.channels = channelsOf(secret);
     this.registry = new Registry({ client, address: options.address, channels: this.channels });
@@ -84,8 +76,8 @@ export class Store implements RedisHost {
   /** For reads of large values, which on one Redis have a connection of their own: nobody else's reads wait behind them. */
   get large(): FieldReader {
     if (this.#large !== null) return this.#large;
-    this.#largeReads = readConnection(this.#options);
-    this.#large = new FieldReader(this.client, this.#largeReads);
+    this.#largeClient = this.address.kind === 'single' ? connect(this.#options) : this.client;
+    this.#large = new FieldReader(this.#largeClient);
     return this.#large;
   }
 
@@ -144,9 +136,8 @@ export class Store implements RedisHost {
     this.registry.close();
     this.replication.close();
     this.acknowledgements.close();
-    this.#reads?.close();
-    this.#largeReads?.close();
-    await Promise.all([...new Set([this.client, this.#messages?.client ?? this.client])].map(leave));
+    const others = [this.#messages?.client, this.#largeClient].filter((client) => client != null);
+    await Promise.all([...new Set([this.client, ...others])].map(leave));
   }
 }
 
@@ -177,13 +168,6 @@ export function isMismatch(
     error instanceof StoreFormatError ||
     error instanceof UnfitRedisError
   );
-}
-
-function readConnection({ address, readTimeoutMs }: StoreOptions): RespConnection | null {
-  // A cluster's client knows the way to each slot.
-  return address.kind === 'cluster' || readTimeoutMs === undefined
-    ? null
-    : new RespConnection(address, readTimeoutMs);
 }
 
 function messageHost(options: ConnectionOptions): RedisHost {

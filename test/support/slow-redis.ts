@@ -9,6 +9,7 @@ interface Pair {
 
 export class SlowRedis {
   readonly #pairs = new Set<Pair>();
+  readonly #forgotten = new WeakSet<Pair>();
   #isStalled = false;
   #delayMs = 0;
 
@@ -43,15 +44,25 @@ export class SlowRedis {
 
   goOn(): void {
     this.#isStalled = false;
-    for (const { near, far } of this.#pairs) {
-      near.resume();
-      far.resume();
+    for (const pair of this.#pairs) {
+      if (this.#forgotten.has(pair)) continue;
+      pair.near.resume();
+      pair.far.resume();
     }
   }
 
   /** Everything takes this much longer, each way. */
   delay(ms: number): void {
     this.#delayMs = ms;
+  }
+
+  /** Present connections stay open and nothing comes through them ever again; new ones work. */
+  forgetAll(): void {
+    for (const pair of this.#pairs) {
+      pair.near.pause();
+      pair.far.pause();
+      this.#forgotten.add(pair);
+    }
   }
 
   /** Breaks every connection; new ones are taken. */

@@ -3,9 +3,9 @@ import type { ConfigDocuments, Configuration } from '../../config/configuration.
 import { type LoadOutcome, loadConfiguration } from '../../config/documents/load.ts';
 import { assert } from '../../lib/assert.ts';
 import { keys, platformTag } from '../keys.ts';
-import { connectBlocking, type RedisClient } from '../redis/connection.ts';
 import { StoreUnavailableError } from '../redis/errors.ts';
 import { surviving } from '../redis/replication.ts';
+import { Subscription } from '../redis/subscription.ts';
 import type { Store } from '../store.ts';
 import { LayoutStates, layoutsVersion, readLayouts } from './layouts.ts';
 import { activeGeneration, readPublished } from './published-configuration.ts';
@@ -24,7 +24,7 @@ export class ActiveConfiguration {
   #current: Configuration | null = null;
   #generation = 0;
   #layouts = LayoutStates.none;
-  #subscriber: RedisClient | null = null;
+  #subscription: Subscription | null = null;
   #timer: NodeJS.Timeout | null = null;
   #refreshing: Promise<void> | null = null;
   readonly #listeners: ConfigurationListener[] = [];
@@ -75,11 +75,8 @@ export class ActiveConfiguration {
   /** Loads what is active, if anything is, and goes on following. @throws StoreUnavailableError */
   async start(): Promise<void> {
     await this.refresh();
-    const subscriber = connectBlocking(this.store.address);
-    this.#subscriber = subscriber;
-    subscriber.on('message', () => void this.catchUp().catch(() => {}));
-    subscriber.on('ready', () => {
-      subscriber.subscribe(keys.configurationChannel).catch(() => {});
+    this.#subscription = new Subscription(this.store, keys.configurationChannel, {
+      message: () => void this.catchUp().catch(() => {}),
     });
     // A message may be lost while the connection is down; the poll is what can be relied on.
     this.#timer = setInterval(() => void this.refresh().catch(() => {}), pollMs);
@@ -145,6 +142,6 @@ export class ActiveConfiguration {
 
   close(): void {
     if (this.#timer !== null) clearInterval(this.#timer);
-    this.#subscriber?.disconnect();
+    this.#subscription?.close();
   }
 }

@@ -1,7 +1,7 @@
 /** Does the jobs that others have put into a queue (`jobs-queue.ts`). */
 import { setMaxListeners } from 'node:events';
 import { DelayedError, type Job, Worker } from 'bullmq';
-import { connectBlocking, type RedisClient } from '../redis/connection.ts';
+import { connectForJobs, type RedisClient } from '../redis/connection.ts';
 import { StoreUnavailableError } from '../redis/errors.ts';
 import type { Store } from '../store.ts';
 import { jobsPrefix, progressOf } from './jobs-queue.ts';
@@ -10,6 +10,8 @@ import { jobsPrefix, progressOf } from './jobs-queue.ts';
 const lockMs = 5_000;
 /** Default interval of the search for such jobs; each search is a write. */
 const stalledCheckMs = 2_500;
+/** After an error of the connection; BullMQ's default is 15 s. */
+const runRetryMs = 1_000;
 const retryDelayFirstMs = 500;
 const retryDelayMaxMs = 15_000;
 
@@ -40,13 +42,14 @@ export class JobRunner<Task extends object, Progress extends object> {
   ) {
     // Every job under way may listen to the signal.
     setMaxListeners(0, this.#stop.signal);
-    this.#client = connectBlocking(store.address);
+    this.#client = connectForJobs(store.address);
     this.#worker = new Worker<Task>(name, (job, token) => this.#run(job, token), {
       connection: this.#client,
       prefix: jobsPrefix,
       concurrency,
       lockDuration: lockMs,
       stalledInterval,
+      runRetryDelay: runRetryMs,
       // A job outlives any number of its processes.
       maxStalledCount: Number.MAX_SAFE_INTEGER,
       settings: {

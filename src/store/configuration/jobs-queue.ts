@@ -3,7 +3,7 @@
  * carry one tag of their own, so that a queue lies in one slot of a cluster.
  */
 import type { Job, Queue } from 'bullmq';
-import { connectBlocking, type RedisClient } from '../redis/connection.ts';
+import { connectForJobs, type RedisClient } from '../redis/connection.ts';
 import { answerOf, storeError } from '../redis/errors.ts';
 import type { Store } from '../store.ts';
 
@@ -39,7 +39,7 @@ export class JobQueue<Task extends object, Progress extends object> {
   /** @param name without a colon */
   constructor(store: Store, name: string) {
     this.#name = name;
-    this.#client = connectBlocking(store.address);
+    this.#client = connectForJobs(store.address);
   }
 
   /** BullMQ is loaded at the first use: most processes never need it, and it is a fifth of what a front loads. */

@@ -1,6 +1,5 @@
 /** The heartbeat of a process: every second, and when another process asks, it tells that it lives and what it does. */
-
-import { connectBlocking, type RedisClient } from '../redis/connection.ts';
+import { Subscription } from '../redis/subscription.ts';
 import type { ProcessHost } from './channels.ts';
 import type { MetricsText, ProcessAsk, ProcessBeat, ProcessNews } from './process-messages.ts';
 
@@ -16,7 +15,7 @@ export interface HeartbeatSource {
 }
 
 export class Heartbeat {
-  readonly #subscriber: RedisClient;
+  readonly #subscription: Subscription;
   readonly #timer: NodeJS.Timeout;
   #answering: NodeJS.Timeout | null = null;
 
@@ -25,13 +24,9 @@ export class Heartbeat {
     private readonly host: ProcessHost,
     private readonly source: HeartbeatSource,
   ) {
-    this.#subscriber = connectBlocking(host.address);
-    this.#subscriber.on('message', (_channel: string, text: string) => this.#answer(JSON.parse(text)));
-    this.#subscriber.on('ready', () => {
-      this.#subscriber.subscribe(host.channels.asks).then(
-        () => this.tell(),
-        () => {},
-      );
+    this.#subscription = new Subscription(host, host.channels.asks, {
+      message: (text) => this.#answer(JSON.parse(text)),
+      subscribed: () => this.tell(),
     });
     this.#timer = setInterval(() => this.tell(), heartbeatMs);
     this.tell();
@@ -56,7 +51,7 @@ export class Heartbeat {
   fallSilent(): void {
     clearInterval(this.#timer);
     if (this.#answering !== null) clearTimeout(this.#answering);
-    this.#subscriber.disconnect();
+    this.#subscription.close();
   }
 
   #answer(ask: ProcessAsk): void {

@@ -6,8 +6,8 @@
 import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { heartbeatLostMs, metricsWaitMs } from '../../contract/limits.ts';
-import { connectBlocking, type RedisClient } from '../redis/connection.ts';
 import { StoreUnavailableError, storeError } from '../redis/errors.ts';
+import { Subscription } from '../redis/subscription.ts';
 import type { Store } from '../store.ts';
 import { type ProcessHost, publishToAll } from './channels.ts';
 import type { MetricsText, ProcessAsk, ProcessBeat, ProcessNews } from './process-messages.ts';
@@ -26,9 +26,9 @@ export function liveProcesses(store: Pick<Store, 'registry'>): Promise<ProcessBe
 }
 
 export class Registry {
-  #subscriber: RedisClient | null = null;
+  #subscription: Subscription | null = null;
   readonly #heard = new Map<string, Heard>();
-  /** `asking`: until all living processes should have answered. `lost`: the connection broke, and no other came in time. */
+  /** `asking`: until all living processes should have answered. `lost`: the connection broke or Redis did not answer in time. */
   #state: 'asking' | 'known' | 'lost' = 'asking';
   #waiting: (() => void)[] = [];
   /** When anything was heard last, or when it became known that nobody is there. */
@@ -47,15 +47,8 @@ export class Registry {
 
   /** Processes heard of lately. @throws StoreUnavailableError */
   async live(): Promise<ProcessBeat[]> {
-    this.#subscriber ??= this.#listen();
-    // A process that beats hears at least itself. After so long a silence all are gone, or the connection is dead.
-    if (this.#state === 'known' && performance.now() - this.#heardMs > heartbeatLostMs) {
-      const subscriber = this.#subscriber;
-      void this.#ask(() => {
-        this.#awaitConnection();
-        subscriber.disconnect(true);
-      });
-    }
+    this.#subscription ??= this.#listen();
+    this.#askAgain(this.#subscription);
     if (this.#state === 'asking') await new Promise<void>((resolve) => this.#waiting.push(resolve));
     if (this.#state === 'lost') throw new StoreUnavailableError('Redis: no heartbeat can be heard');
     const sinceMs = performance.now() - heartbeatLostMs;
@@ -70,56 +63,67 @@ export class Registry {
   async metrics(except: string): Promise<MetricsText[]> {
     const missing = new Set((await this.live()).map(({ id }) => id).filter((id) => id !== except));
     if (missing.size === 0) return [];
-    const { client, address, channels } = this.host;
+    const { client, channels } = this.host;
     const replyTo = `${channels.asks}:${randomBytes(8).toString('hex')}`;
-    const subscriber = connectBlocking(address);
-    const texts: MetricsText[] = [];
-    try {
-      await new Promise<void>((resolve, reject) => {
-        setTimeout(resolve, metricsWaitMs).unref();
-        subscriber.on('message', (_channel: string, text: string) => {
+    const ask: ProcessAsk = { kind: 'metrics', replyTo, except };
+    const texts = new Map<string, MetricsText>();
+    return await new Promise((resolve, reject) => {
+      const subscription = new Subscription(this.host, replyTo, {
+        message: (text) => {
           const reply = JSON.parse(text) as MetricsText;
-          texts.push(reply);
+          texts.set(reply.process, reply);
           missing.delete(reply.process);
-          if (missing.size === 0) resolve();
-        });
-        const ask: ProcessAsk = { kind: 'metrics', replyTo, except };
-        subscriber
-          .subscribe(replyTo)
-          .then(() => client.publish(channels.asks, JSON.stringify(ask)))
-          .catch(reject);
+          if (missing.size === 0) end();
+        },
+        subscribed: () => void client.publish(channels.asks, JSON.stringify(ask)).catch(end),
       });
-      return texts;
-    } catch (error) {
-      throw storeError(error);
-    } finally {
-      subscriber.disconnect();
-    }
+      const timer = setTimeout(() => end(), metricsWaitMs);
+      const end = (error?: unknown) => {
+        clearTimeout(timer);
+        subscription.close();
+        if (error === undefined) resolve([...texts.values()]);
+        else reject(storeError(error));
+      };
+    });
   }
 
   close(): void {
     this.#isConnected = false;
-    this.#subscriber?.disconnect();
+    this.#subscription?.close();
     this.#become('lost');
   }
 
-  #listen(): RedisClient {
-    const { address, channels } = this.host;
-    const subscriber = connectBlocking(address);
-    subscriber.on('message', (_channel: string, text: string) => this.#hear(JSON.parse(text)));
-    subscriber.on('ready', () => {
-      this.#isConnected = true;
-      this.#excuseSilence();
-      const subscribed = subscriber.subscribe(channels.beats);
-      void this.#ask(() => this.#know(), subscribed);
-    });
-    subscriber.on('close', () => {
-      // An attempt to connect that failed ends in the same way.
-      if (this.#isConnected) this.#awaitConnection();
-      else this.#become('lost');
+  /**
+   * Asks again after a silence: a process that beats hears at least itself, so all are gone or the connection is dead. It
+   * also asks again when Redis had not answered in time. Nothing else would, because the connection may be the same.
+   */
+  #askAgain(subscription: Subscription): void {
+    const isLost = this.#state === 'lost' && this.#isConnected;
+    const isSilent = this.#state === 'known' && performance.now() - this.#heardMs > heartbeatLostMs;
+    if (isLost) this.#excuseSilence();
+    if (!isLost && !isSilent) return;
+    void this.#ask(() => {
+      this.#awaitConnection();
       this.#isConnected = false;
+      subscription.renew();
     });
-    return subscriber;
+  }
+
+  #listen(): Subscription {
+    return new Subscription(this.host, this.host.channels.beats, {
+      message: (text) => this.#hear(JSON.parse(text)),
+      subscribed: () => {
+        this.#isConnected = true;
+        this.#excuseSilence();
+        void this.#ask(() => this.#know());
+      },
+      lost: () => {
+        // An attempt to connect that failed ends in the same way.
+        if (this.#isConnected) this.#awaitConnection();
+        else this.#become('lost');
+        this.#isConnected = false;
+      },
+    });
   }
 
   /** A connection that broke is mostly back in a moment, and callers need not know of it. */
@@ -131,23 +135,22 @@ export class Registry {
   }
 
   /** @param onSilence called when no listener has answered in time */
-  async #ask(onSilence: () => void, subscribed?: Promise<unknown>): Promise<void> {
+  async #ask(onSilence: () => void): Promise<void> {
     this.#round += 1;
     const round = this.#round;
     this.#answered.clear();
     this.#asked = null;
     this.#awaitAnswers(onSilence);
     try {
-      await subscribed;
       const ask: ProcessAsk = { kind: 'who' };
       const asked = await publishToAll(this.host.client, this.host.channels.asks, JSON.stringify(ask));
       if (round !== this.#round) return;
       this.#asked = asked;
       // Redis took so long for the question that nobody has had time to answer.
-      if (this.#state === 'lost' && this.#subscriber?.status === 'ready') this.#awaitAnswers(onSilence);
+      if (this.#state === 'lost' && this.#isConnected) this.#awaitAnswers(onSilence);
       this.#knowWhenAllAnswered();
     } catch {
-      // The time is over soon, or the connection broke and the next one asks again.
+      // The time is over soon, and the next caller asks again.
     }
   }
 

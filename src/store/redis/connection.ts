@@ -1,6 +1,7 @@
 /** Connections to Redis or Redis Cluster, and the errors that reach callers. */
 import calculateSlot from 'cluster-key-slot';
 import { Cluster, Redis } from 'ioredis';
+import { jobsSilenceMs, redisSilenceMs } from '../../contract/limits.ts';
 
 export type RedisAddress =
   | { readonly kind: 'single'; readonly url: string }
@@ -34,6 +35,8 @@ function redisOptions(options: ConnectionOptions) {
   return {
     // The replies of RESP2 are the ones that scripts and streams are documented with.
     protocol: 2 as const,
+    // An open socket may lead nowhere: only what does not come tells.
+    socketTimeout: redisSilenceMs,
     enableAutoPipelining: true,
     autoPipeliningIgnoredCommands: notPipelined,
     maxRetriesPerRequest: options.commandTimeoutMs === undefined ? null : 1,
@@ -46,10 +49,40 @@ function redisOptions(options: ConnectionOptions) {
 export function connect(options: ConnectionOptions): RedisClient {
   const client =
     options.address.kind === 'single'
-      ? new Redis(options.address.url, redisOptions(options))
+      ? new Redis(options.address.url, { ...redisOptions(options), reconnectOnError: leaveReplicas() })
       : follow(new PunctualCluster([...options.address.seeds], clusterOptions(options)));
-  client.on('error', () => {});
+  return distrusting(client);
+}
+
+/**
+ * Closes a connection on which something unexpected came, because no later reply could be matched with its command. It
+ * connects again by itself. Other errors reach whoever sent the command.
+ */
+function distrusting<Client extends RedisClient>(client: Client): Client {
+  client.on('error', (error: Error) => {
+    if (isUnexpected(error)) client.disconnect(true);
+  });
   return client;
+}
+
+/** A reply that nobody asked for, or a connection that would go on in another database than the one of the address. */
+function isUnexpected(error: Error & { readonly command?: { readonly name?: string } }): boolean {
+  return error.message.startsWith('Command queue state error') || error.command?.name === 'select';
+}
+
+const leaveReplicaMs = 1_000;
+
+/**
+ * A primary that became a replica keeps its connections and refuses what is written on them. A new connection finds the
+ * primary that took its place, and there is at most one such attempt a second.
+ */
+function leaveReplicas(): (error: Error) => boolean {
+  let leftMs = Number.NEGATIVE_INFINITY;
+  return (error) => {
+    if (!error.message.startsWith('READONLY') || performance.now() - leftMs < leaveReplicaMs) return false;
+    leftMs = performance.now();
+    return true;
+  };
 }
 
 /** Keeps a client of a cluster in step with what its nodes serve. */
@@ -74,6 +107,7 @@ function askForSlots(cluster: Cluster): void {
  */
 function outliveMoves(cluster: Cluster): void {
   cluster.on('+node', (node: Redis) => {
+    distrusting(node);
     const asking = node.asking.bind(node);
     node.asking = () => {
       const asked = asking();
@@ -102,16 +136,20 @@ export function disconnect(client: RedisClient): void {
   client.disconnect();
 }
 
+/** A client for the queues of BullMQ, which blocks longer than anyone else. */
+export function connectForJobs(address: RedisAddress): RedisClient {
+  return connectBlocking(address, jobsSilenceMs);
+}
+
 /** A client of its own for one blocking read: on a shared one it would hold up every other command. */
-export function connectBlocking(address: RedisAddress): RedisClient {
+export function connectBlocking(address: RedisAddress, silenceMs = redisSilenceMs): RedisClient {
   const options = {
     protocol: 2 as const,
+    socketTimeout: silenceMs,
     maxRetriesPerRequest: null,
     retryStrategy,
     // Without it a read under way when the connection broke would never settle.
     autoResendUnfulfilledCommands: true,
-    // A failure of it would reach nobody, and so end the process. Callers subscribe again at every `ready`.
-    autoResubscribe: false,
   };
   const client =
     address.kind === 'single'
@@ -123,8 +161,7 @@ export function connectBlocking(address: RedisAddress): RedisClient {
             maxRedirections: redirectionsMax,
           }),
         );
-  client.on('error', () => {});
-  return client;
+  return distrusting(client);
 }
 
 function clusterOptions(options: ConnectionOptions) {
@@ -147,21 +184,20 @@ export function nodeOf(cluster: Cluster, key: string): string | null {
  * A connection to one node of a cluster. When it breaks it ends for good and fails what was sent on it: so whatever is
  * answered on it comes from one life of one node.
  */
-export function connectToNode(node: string): Redis {
+export function connectToNode(node: string, kind: OneLife = 'commands'): Redis {
   const colon = node.lastIndexOf(':');
   const [host, port] = [node.slice(0, colon), Number(node.slice(colon + 1))];
-  return quiet(new Redis({ ...oneLife, host, port }));
+  return distrusting(new Redis({ ...oneLife[kind], host, port }));
 }
 
 /** As `connectToNode`, to the Redis that answers at a URL. */
-export function connectOnce(url: string): Redis {
-  return quiet(new Redis(url, oneLife));
+export function connectOnce(url: string, kind: OneLife = 'commands'): Redis {
+  return distrusting(new Redis(url, oneLife[kind]));
 }
 
-const oneLife = { protocol: 2 as const, retryStrategy: () => null, connectTimeout: 2_000 };
+/** Callers of `commands` have time limits of their own, since what they wait for may take longer than any silence. */
+type OneLife = 'commands' | 'subscriber';
 
-/** Commands report what goes wrong. */
-function quiet(client: Redis): Redis {
-  client.on('error', () => {});
-  return client;
-}
+const commandsOnce = { protocol: 2 as const, retryStrategy: () => null, connectTimeout: 2_000 };
+
+const oneLife = { commands: commandsOnce, subscriber: { ...commandsOnce, socketTimeout: redisSilenceMs } };

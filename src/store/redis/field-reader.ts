@@ -1,11 +1,9 @@
 /**
  * Reads of hash fields, gathered: whatever one turn of the event loop asks for goes to Redis as one command for each hash.
- * A page reads five fields, and a busy front answers dozens of pages in a turn. A front on one Redis reads past the client
- * library (`resp/`). Everybody else reads by it, and so does the front while it has no connection of that kind.
+ * A page reads five fields, and a busy front answers dozens of pages in a turn.
  */
 import type { RedisClient } from './connection.ts';
-import { StoreUnavailableError, storeError } from './errors.ts';
-import { type Asker, commandText, type RespConnection, wordText } from './resp/resp-connection.ts';
+import { answerOf, storeError } from './errors.ts';
 import { readFields, sendRaw } from './send.ts';
 
 export interface HashField {
@@ -28,22 +26,12 @@ interface Asked {
 export type SendBehind = (name: string, words: readonly (string | number)[]) => Promise<unknown>;
 
 /** One command: fields of one hash, and whose they are. */
-class Portion implements Asker {
+class Portion {
   readonly fields: string[] = [];
   readonly #askers: Asked[] = [];
   readonly #places: number[] = [];
 
-  constructor(
-    readonly key: string,
-    private readonly client: RedisClient,
-  ) {}
-
-  /** As Redis reads it. */
-  get text(): string {
-    let text = `*${this.fields.length + 2}\r\n$5\r\nHMGET\r\n${wordText(this.key)}`;
-    for (const field of this.fields) text += wordText(field);
-    return text;
-  }
+  constructor(readonly key: string) {}
 
   add(field: string, asked: Asked, place: number): void {
     this.fields.push(field);
@@ -51,12 +39,14 @@ class Portion implements Asker {
     this.#places.push(place);
   }
 
-  settle(reply: unknown): void {
-    if (reply instanceof Error) {
-      this.fail(reply);
-      return;
-    }
-    const values = reply as readonly (Buffer | null)[];
+  send(client: RedisClient): void {
+    readFields(client, this.key, this.fields).then(
+      (values) => this.#settle(values),
+      (error: unknown) => this.#fail(error),
+    );
+  }
+
+  #settle(values: readonly (Buffer | null)[]): void {
     for (let at = 0; at < this.#askers.length; at += 1) {
       const asked = this.#askers[at];
       if (asked === undefined) continue;
@@ -66,22 +56,9 @@ class Portion implements Asker {
     }
   }
 
-  fail(error: unknown): void {
+  #fail(error: unknown): void {
     const reason = storeError(error);
     for (const asked of this.#askers) asked.reject(reason);
-  }
-
-  /** Sends the command by the client library. */
-  send(): void {
-    readFields(this.client, this.key, this.fields).then(
-      (values) => this.settle(values),
-      (error: unknown) => this.fail(error),
-    );
-  }
-
-  /** Sends it again by the client library, which knows how to wait for a connection, and for how long. */
-  lost(): void {
-    this.send();
   }
 }
 
@@ -93,16 +70,7 @@ export class FieldReader {
   #behind: ((send: SendBehind) => void)[] = [];
   #isScheduled = false;
 
-  /** @param own null: all reads go through the client */
-  constructor(
-    private readonly client: RedisClient,
-    private readonly own: RespConnection | null = null,
-  ) {}
-
-  /** True while reads go past the client library. */
-  get isOnOwnConnection(): boolean {
-    return this.own?.isOpen ?? false;
-  }
+  constructor(private readonly client: RedisClient) {}
 
   /** Values in the order asked, null where there is none. @throws StoreUnavailableError */
   read(wanted: readonly HashField[]): Promise<(Buffer | null)[]> {
@@ -133,7 +101,7 @@ export class FieldReader {
     const open = this.#open.get(key);
     if (open !== undefined && open.fields.length < fieldsPerCommand) return open;
     this.#schedule();
-    const portion = new Portion(key, this.client);
+    const portion = new Portion(key);
     this.#portions.push(portion);
     this.#open.set(key, portion);
     return portion;
@@ -145,27 +113,8 @@ export class FieldReader {
     this.#behind = [];
     this.#open = new Map();
     this.#isScheduled = false;
-    const { client, own } = this;
-    if (own?.isOpen) {
-      for (const portion of portions) own.send(portion.text, portion);
-      for (const act of behind) act((name, words) => sendOn(own, name, words));
-      return;
-    }
-    for (const portion of portions) portion.send();
-    for (const act of behind) act((name, words) => sendRaw(client, name, words));
+    const { client } = this;
+    for (const portion of portions) portion.send(client);
+    for (const act of behind) act((name, words) => answerOf(sendRaw(client, name, words)));
   }
-}
-
-function sendOn(
-  connection: RespConnection,
-  name: string,
-  words: readonly (string | number)[],
-): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    connection.send(commandText([name, ...words]), {
-      settle: (reply) => (reply instanceof Error ? reject(storeError(reply)) : resolve(reply)),
-      fail: reject,
-      lost: () => reject(new StoreUnavailableError('Redis: the connection broke')),
-    });
-  });
 }

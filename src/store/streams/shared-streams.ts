@@ -93,10 +93,13 @@ class SharedStreams implements StreamSource {
 
   readonly catchUp = async (send: SendBehind): Promise<ReadonlyMap<string, string> | null> => {
     // The Redis that answers now may have forgotten entries that were read.
-    if (this.#connectionId === null && this.host.mayForget === true) return null;
+    const connectionId = this.#connectionId;
+    if (connectionId === null && this.host.mayForget === true) return null;
     const wanted = this.#wanted();
     if (wanted.size === 0 || wanted.size < this.#streams.size) return null;
     const reply = (await send('XREAD', readWords(wanted, null))) as StreamReply;
+    // The client library sends a command again when its connection broke: another Redis may have answered.
+    if (connectionId !== this.#connectionId && this.host.mayForget === true) return null;
     this.#handOut(wanted, reply);
     if (reply?.some(([, entries]) => entries.length === entriesPerRead)) return null;
     return new Map([...wanted.keys()].map((stream) => [stream.key, stream.place]));

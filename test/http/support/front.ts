@@ -75,7 +75,6 @@ export async function startFront({
     address: { kind: 'single', url: redis.url },
     partitionCount: 4,
     commandTimeoutMs: 5000,
-    readTimeoutMs: 5000,
   });
   const limits = { ...defaultFrontLimits, ...given?.limits };
   const progress = new Progress(store);

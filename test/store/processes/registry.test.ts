@@ -196,3 +196,37 @@ test('who asks over a Redis that takes longer than the time for answers still he
     ),
   );
 });
+
+test('registry: knows all processes again within 15 s of a stall, on the same connections', async (context) => {
+  const store = await redis.openEmptyStore(1);
+  await startProcess(context, worker);
+  await until('it is heard of', async () => (await liveProcesses(store)).length === 1);
+  const wire = await SlowRedis.start(() => Number(new URL(redis.url).port));
+  const address = { kind: 'single', url: wire.url } as const;
+  const far = await openStore({ address, partitionCount: 1, commandTimeoutMs: 1_000 });
+  context.after(async () => {
+    await far.close();
+    await wire.stop();
+  });
+  assert.deepEqual(await idsIn(far), [worker.id]);
+  wire.stall();
+  await until('nobody can tell who lives', () =>
+    idsIn(far).then(
+      () => false,
+      (error: unknown) => error instanceof StoreUnavailableError,
+    ),
+  );
+  // The question that was asked meanwhile has failed too.
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  wire.goOn();
+  await until(
+    'it is heard of again',
+    () =>
+      idsIn(far).then(
+        (ids) => ids.length === 1,
+        () => false,
+      ),
+    15_000,
+  );
+  assert.equal((await far.registry.metrics('nobody')).length, 1);
+});

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { StoreUnavailableError } from '../../../src/store/redis/errors.ts';
+import type { SendBehind } from '../../../src/store/redis/field-reader.ts';
+import { openStore, type Store } from '../../../src/store/store.ts';
 import { TestRedis } from '../../support/redis.ts';
+import { SlowRedis } from '../../support/slow-redis.ts';
 
 const redis = await TestRedis.start();
 
@@ -54,4 +58,56 @@ test('a command that fails fails those alone who asked for its hash', async () =
   ]);
   assert.equal(bad.status, 'rejected');
   assert.deepEqual(good, { status: 'fulfilled', value: [Buffer.from('value')] });
+});
+
+async function readOne(store: Store, key: string, field: string): Promise<string | undefined> {
+  const [value] = await store.fields.read([{ key, field }]);
+  return value?.toString();
+}
+
+test('values of every size come as they are', async () => {
+  const store = await redis.openEmptyStore(4);
+  const values = new Map<string, Buffer>();
+  for (const bytes of [0, 1, 500, 70_000, 3_000_000]) {
+    values.set(`é ${bytes}`, Buffer.alloc(bytes, '\r\n$-1\r\nü'));
+  }
+  for (const [field, value] of values) await store.client.hset(`hash of ${field}`, field, value);
+  for (const reader of [store.fields, store.large]) {
+    const asked = [...values.keys(), 'none'].map((field) =>
+      reader.read([{ key: `hash of ${field}`, field }]),
+    );
+    const expected = [...values.keys(), 'none'].map((field) => [values.get(field) ?? null]);
+    assert.deepEqual(await Promise.all(asked), expected);
+  }
+});
+
+test('what is sent behind reads is done behind them', async () => {
+  const store = await redis.openEmptyStore(4);
+  await store.client.hset('hash', 'field', 'before');
+  const reading = readOne(store, 'hash', 'field');
+  const send = await new Promise<SendBehind>((resolve) => {
+    store.fields.behind((sendBehind) => {
+      void sendBehind('HSET', ['hash', 'field', 'after']);
+      resolve(sendBehind);
+    });
+  });
+  assert.equal(await reading, 'before');
+  assert.deepEqual(await send('HGET', ['hash', 'field']), Buffer.from('after'));
+  await assert.rejects(send('HGET', ['hash']), /wrong number of arguments/);
+});
+
+test('a read that gets no answer fails in time, and later ones get their own', async (context) => {
+  const wire = await SlowRedis.start(() => redis.port);
+  const address = { kind: 'single', url: wire.url } as const;
+  const store = await openStore({ address, partitionCount: 4, commandTimeoutMs: 200 });
+  context.after(async () => {
+    await store.close();
+    await wire.stop();
+  });
+  await store.client.hset('hash', { late: 'late', next: 'next' });
+  wire.stall();
+  await assert.rejects(readOne(store, 'hash', 'late'), StoreUnavailableError);
+  const next = readOne(store, 'hash', 'next');
+  wire.goOn();
+  assert.equal(await next, 'next');
 });
