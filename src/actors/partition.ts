@@ -26,16 +26,17 @@ import type { Store } from '../store/store.ts';
 import type { StreamSource } from '../store/streams/shared-streams.ts';
 import { StreamGapError } from '../store/streams/stream.ts';
 import { type BatchResult, processSound } from './batch/batch.ts';
-import type { CodeSandbox } from './batch/code-replies.ts';
+import { CodeRuns, type CodeSource } from './batch/code-runs.ts';
 import { Intents } from './batch/intents.ts';
 import type { Basis } from './batch/turn.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { NamedFields } from './named-fields.ts';
 import { LeaseLife } from './ownership/lease-life.ts';
-import { PendingRebuilds } from './rebuild/pending-rebuilds.ts';
+import { PendingRebuilds, type TakenRebuilds } from './rebuild/pending-rebuilds.ts';
 import { RebuildTurn } from './rebuild/rebuild-turn.ts';
 import { wholePartition } from './rebuild/rescan.ts';
 
+const noRebuilds: TakenRebuilds = { rebuilds: [], areDeferred: false };
 const entriesPerRead = 200;
 const blockMs = 1000;
 /** Expected work of one rebuild portion. A fresh change may have to wait for that long. */
@@ -59,7 +60,7 @@ export interface PartitionContext {
   /** The most claims that may move with a commit on one Redis; more are put before it. */
   readonly claimsPerCommit: number;
   /** Runs the code of schemas, for all partitions of the worker. */
-  readonly sandbox: CodeSandbox;
+  readonly sandbox: CodeSource;
   /** The configuration and layouts for a batch that begins now. */
   basis(): Basis & { readonly generation: number };
   /** Told of errors that end a batch but not the worker. */
@@ -68,6 +69,7 @@ export interface PartitionContext {
 
 export class PartitionActor {
   readonly #life = new LeaseLife();
+  readonly #code: CodeRuns;
   readonly #pending: PendingRebuilds;
   readonly #rebuildTurn: RebuildTurn;
   readonly #reader: IntakeReader;
@@ -92,7 +94,12 @@ export class PartitionActor {
     this.#checkpoint = lease.checkpoint;
     this.#commits = lease.commits;
     this.#reader = new IntakeReader(streams, lease.tag, lease.checkpoint);
-    this.#pending = new PendingRebuilds(store, lease.tag);
+    this.#code = new CodeRuns(
+      context.sandbox,
+      () => this.#rebuildTurn.wake(),
+      (error) => context.onTrouble(lease.partition, error),
+    );
+    this.#pending = new PendingRebuilds(store, lease.tag, this.#code);
     this.#rebuildTurn = new RebuildTurn(
       rebuildTurns,
       (nowMs) => this.#pending.readyInMs(nowMs),
@@ -129,6 +136,7 @@ export class PartitionActor {
       while (this.#life.goesOn) await this.#step();
     } finally {
       this.#life.on('ended');
+      this.#code.end();
       this.#rebuildTurn.end();
       this.#reader.close();
       items.close(partition);
@@ -160,7 +168,7 @@ export class PartitionActor {
    */
   async #settleLeft(): Promise<void> {
     const { works } = await this.#openIntents();
-    if (works.length > 0) await this.#commit(await this.#batch(works), this.#checkpoint);
+    if (works.length > 0) await this.#commit(await this.#batch(works, this.#checkpoint), this.#checkpoint);
   }
 
   /** Null when the turn of a rebuild came first. */
@@ -203,7 +211,7 @@ export class PartitionActor {
   }
 
   async #process(portion: IntakePortion): Promise<void> {
-    const result = await this.#batch(portion.works);
+    const result = await this.#batch(portion.works, this.#checkpoint + 1);
     this.#pending.add(portion, result.changes.writes);
     this.#rebuildTurn.wake();
     await this.#commit(result, portion.sequence);
@@ -211,18 +219,14 @@ export class PartitionActor {
   }
 
   async #rebuild(): Promise<void> {
-    const { queue } = this.#pending;
     const { metrics } = this.context;
     try {
       const startMs = performance.now();
-      this.#pending.retry(this.#checkpoint, startMs);
-      const taken = queue.take(startMs, rebuildBudgetMs);
-      if (taken.length === 0) return;
-      const result = await this.#batch(rebuildWorks(taken));
-      this.#pending.remove(taken, result.changes.writes);
+      const taken = this.#pending.take(startMs, rebuildBudgetMs);
+      if (taken.rebuilds.length === 0) return;
+      const result = await this.#batch(rebuildWorks(taken.rebuilds), this.#checkpoint, taken);
       const endMs = performance.now();
-      const dependents = taken.map(({ dependent }) => dependent);
-      queue.done(dependents, endMs, endMs - startMs);
+      this.#pending.done(taken, endMs, endMs - startMs);
       await this.#commit(result, this.#checkpoint);
       metrics.rebuilds.inc(result.changes.counts.built);
       metrics.rebuildsUnchanged.inc(result.changes.counts.unchanged);
@@ -242,17 +246,23 @@ export class PartitionActor {
     return this.#intents;
   }
 
-  async #batch(works: readonly EntityWork[]): Promise<BatchResult> {
-    const { store, autoFields, claimsPerCommit, sandbox } = this.context;
+  /** @param from place in the stream of what the batch may be the first to have seen @param taken what its works were made of */
+  async #batch(works: readonly EntityWork[], from: number, taken = noRebuilds): Promise<BatchResult> {
+    const { store, autoFields, claimsPerCommit } = this.context;
     const { lease } = this;
     const [intents, namedFields] = [await this.#openIntents(), this.#namedFields];
     const basis = this.context.basis();
     this.#batchBasis = basis;
-    return await processSound(
-      { store, lease, basis, autoFields, intents, namedFields, claimsPerCommit, sandbox },
+    const result = await processSound(
+      { store, lease, basis, autoFields, intents, namedFields, claimsPerCommit, code: this.#code },
       works,
       (error) => this.context.onTrouble(lease.partition, error),
     );
+    this.#code.settle(
+      new Set(result.changes.deferred.map(({ tenant, dependent }) => `${tenant}|${dependent}`)),
+    );
+    this.#pending.settle(result, from, taken);
+    return result;
   }
 
   async #commit(result: BatchResult, checkpoint: number): Promise<void> {
@@ -260,14 +270,11 @@ export class PartitionActor {
     assert(checkpoint >= this.#checkpoint, 'a checkpoint only grows');
     const { metrics, items, store } = this.context;
     const { changes, claimWrites: claims, references, referencesBehind, downstream } = result;
-    const { writes, digests, itemChanges, counts, told, refused } = changes;
-    if (refused.length > 0) {
-      this.#pending.refuse(refused, writes, performance.now());
-      this.#rebuildTurn.wake();
-    }
+    const { writes, digests, itemChanges, counts, told } = changes;
+    if (changes.deferred.length > 0) this.#rebuildTurn.wake();
     const announcement = {
       checkpoint,
-      pendingRebuilds: this.#pending.queue.firstInvalidations(),
+      ...this.#pending.announced,
       downstream,
       digests: digests.bytes,
       ...(this.context.namesItems ? { itemNames: packItemNames(itemChanges) } : {}),
@@ -306,10 +313,10 @@ export class PartitionActor {
     for await (const works of wholePartition(store, this.lease, this.context.basis().configuration)) {
       // The next owner finds the same gap: the checkpoint has not moved.
       if (!this.#life.goesOn) return;
-      await this.#commit(await this.#batch(works), this.#checkpoint);
+      await this.#commit(await this.#batch(works, this.#checkpoint), this.#checkpoint);
     }
     const intents = await this.#openIntents();
-    await this.#commit(await this.#batch(intents.works), last);
+    await this.#commit(await this.#batch(intents.works, this.#checkpoint), last);
     this.#reader.seek(last);
   }
 }

@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
-import type { Configuration } from '../config/configuration.ts';
 import { changesRetentionDays, leaseMs as contractLeaseMs } from '../contract/limits.ts';
 import { oneFlight } from '../lib/one-flight.ts';
 import { repeat } from '../lib/repeat.ts';
@@ -127,9 +126,6 @@ export class Worker {
   }
 
   start(): void {
-    const { configuration } = this.options;
-    configuration.onChange((current) => this.#warmSandbox(current));
-    if (configuration.loaded) this.#warmSandbox(configuration.current);
     this.#running = Promise.all([
       this.#repeat(newsMs, () => this.#beat.tellWhenDue()),
       this.#repeat(tickMs, () => this.#rebalance()),
@@ -145,10 +141,6 @@ export class Worker {
     this.#streams.close();
     this.#news.close();
     await this.#keeper.close();
-  }
-
-  #warmSandbox({ tenants }: Configuration): void {
-    if ([...tenants.values()].some(({ hasCode }) => hasCode)) this.#sandbox.warm();
   }
 
   /** What all its partitions share. */

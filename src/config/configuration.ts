@@ -53,6 +53,8 @@ export interface Tenant {
   readonly hasCode: boolean;
   /** Lookup indexes to keep, by source id; sources that no lookup reads are absent. */
   readonly lookupLayouts: ReadonlyMap<string, LookupLayout>;
+  /** Number of the kinds of lookups that its code has asked for at run time. */
+  readonly askedLookups: number;
 
   /** The source that a source group uses in an environment. */
   sourceIn(sourceGroup: string, environmentId: string): Source | null;

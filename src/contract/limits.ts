@@ -321,18 +321,22 @@ export const diagnosticsPerBuildMax = 100;
 export const codeBuildCpuMs = 1_000;
 /** Processor time in which the process for schemas in JavaScript has begun: many times what a slow machine takes. */
 export const codeStartCpuMs = 30_000;
-/** Characters of a tenant's programs, each a schema in JavaScript with all that it imports; their process keeps as many of all tenants open. */
+/** Characters of a tenant's programs, each a schema in JavaScript with all that it imports; their process keeps as many open. */
 export const codeProgramsCharactersMax = 8 * 1024 * 1024;
 /** Memory that a build by a schema in JavaScript has. It ends where `codeHeapMebibytes` does: beside few programs at some 115. */
 export const codeMemoryMebibytes = 64;
-/** How long a schema in JavaScript is not run after its first build that took too much time or memory. */
-export const codeFirstPauseMs = 1_000;
-/** So many times longer is each pause than the one before it, as long as it goes on. */
-export const codePauseFactor = 4;
-/** How long after it schemas of the same tenant are not run of which no build went well yet. */
-export const codeTenantPauseMs = 3_000;
-/** The longest pause of a schema; one that kept within its limits for as long begins anew. */
-export const codePauseMaxMs = 60_000;
+/** How long an entity whose build took too much time or memory is not built again by that schema, unless it changes. */
+export const codeBreakerOpenMs = 3_000;
+/** How long a batch waits for schemas in JavaScript. What is not answered by then is built later; the rest of the batch is stored. */
+export const codePatienceMs = 100;
+/** Builds by schemas in JavaScript that a partition has under way for one tenant while others of its builds wait. */
+export const codeOpenBuildsMax = 8;
+/** Processes for schemas in JavaScript that a worker keeps alive, one a tenant. */
+export const codeProcessesMax = 8;
+/** How many of them run something at a time. */
+export const codeRunningMax = 2;
+/** After so long without work such a process ends. */
+export const codeIdleMs = 60_000;
 /** Heap of the process in which schemas in JavaScript run: one build, and as much again for Node, the programs, and what V8 needs to collect in time. */
 export const codeHeapMebibytes = 2 * codeMemoryMebibytes;
 /** All memory of that process, on Linux: `Intl` takes some beside the heap. Builds that harm nobody were seen to reach half of it, until V8 collects. */

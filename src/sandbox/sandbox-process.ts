@@ -79,6 +79,11 @@ export class SandboxProcess {
     this.#child.stdin?.write(`${text}\n`);
   }
 
+  /** Milliseconds of processor time that it has used; 0 where the system does not tell. */
+  usedMs(): number {
+    return this.#child.pid === undefined ? 0 : (processorTimeMs(this.#child.pid) ?? 0);
+  }
+
   /** Counts the processor time of what it does from now on, and keeps this process going meanwhile. */
   startWatch(): void {
     this.#watched = { answers: -1, cpuMs: 0, clockMs: 0 };

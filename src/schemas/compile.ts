@@ -19,7 +19,7 @@ export function compileSchemas(
 ): CompiledSchemas {
   const entityScope = Scope.entity.observedBy(observer);
   const partialScope = Scope.partial.observedBy(observer);
-  const code = new TenantCode(sources.code ?? []);
+  const code = new TenantCode(sources.tenant ?? '', sources.code ?? []);
   const partials: ReadonlyMap<string, PartialDraft> = new Map([
     ...mapEntries(sources.partials, (alias, at) => compilePartialSchema(alias, at, partialScope)),
     ...byAlias(code.ofKind('partial'), (program) => codePartial(program, code)),

@@ -98,6 +98,8 @@ export interface PlaceInFile {
 
 /** The parsed files of one tenant, each at its root, by alias. */
 export interface SchemaSources {
+  /** Alias of the tenant: its code runs apart from that of others. Absent where no code is run. */
+  readonly tenant?: string;
   /** Aliases of all source groups of the tenant. */
   readonly sourceGroups: readonly string[];
   readonly schemas: ReadonlyMap<string, Cursor>;

@@ -56,7 +56,7 @@ export const keys = {
   /** String: written so that a replica can be waited for behind it. */
   confirmed: (tag: string) => `${tag}:confirmed`,
 
-  /** Hash: epoch, worker, leaseUntilMs, checkpoint, commits, dirty (the first pending rebuild of each tenant). */
+  /** Hash: epoch, worker, leaseUntilMs, checkpoint, commits, dirty (the first pending rebuild of each tenant), deferred. */
   owner: (tag: string) => `${tag}:owner`,
   /** Hash: stream, changes, log; the last sequence number of each stream, and of the change log. */
   clock: (tag: string) => `${tag}:clock`,
@@ -68,8 +68,8 @@ export const keys = {
   fence: (tag: string) => `${tag}:fence`,
   /** Hash: pending rebuild (a view or an item) -> first and last invalidation that asks for it. */
   pendingRebuilds: (tag: string) => `${tag}:dirty`,
-  /** Hash: view or item, as in `pendingRebuilds` -> nothing; its schema is not run for now, and is tried again. */
-  refusedRebuilds: (tag: string) => `${tag}:refused`,
+  /** Hash: view, item or actions, as in `pendingRebuilds` -> since when it is not built, and what it waits for (`deferred.ts`). */
+  deferred: (tag: string) => `${tag}:refused`,
   /** Hash: `<tenant>:<partition>` -> last invalidation that this partition's changes sent there. */
   downstream: (tag: string) => `${tag}:caused`,
   /** Hash: `<epoch>.<number>` -> what the owner of that epoch is about to put outside the partition, by entity. */

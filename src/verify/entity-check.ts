@@ -198,9 +198,9 @@ class EntityCheck {
   }
 }
 
-/** Code that was not run here, or failed at another line than where the output was made, says nothing of the output. */
+/** Code that failed at another line than where the output was made, says nothing of the output. */
 function isComparable({ former }: TurnState, { failure, builder }: Output): boolean {
   if (failure === null) return true;
   const recorded = former.get(outputKey(builder))?.failure;
-  return failure.retryInMs === null && (recorded === undefined || recorded.message === failure.message);
+  return recorded === undefined || recorded.message === failure.message;
 }

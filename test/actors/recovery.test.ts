@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { processBatch } from '../../src/actors/batch/batch.ts';
+import { CodeRuns } from '../../src/actors/batch/code-runs.ts';
 import { Intents } from '../../src/actors/batch/intents.ts';
 import { WorkerMetrics } from '../../src/actors/metrics.ts';
 import { NamedFields } from '../../src/actors/named-fields.ts';
@@ -276,7 +277,11 @@ test('a handle that went, a crash before the commit, and the handle is back: it 
       intents: await Intents.load(store, lease),
       namedFields: new NamedFields(),
       claimsPerCommit: 0,
-      sandbox: new Sandbox(),
+      code: new CodeRuns(
+        new Sandbox(),
+        () => {},
+        () => {},
+      ),
     },
     [{ tenant: 'acme', sourceId: 'src-cms', originId: 'e0', only: null, repair: null }],
   );

@@ -69,6 +69,7 @@ test('the examples run', async () => {
     .map(([, text]) => JSON.parse(text));
   const set = {
     id: 'examples',
+    owner: 'site',
     programs: new Map(programs.map(({ kind, alias, code }) => [programName(kind, alias), code])),
   };
   const entity = {

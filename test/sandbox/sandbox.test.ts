@@ -7,14 +7,17 @@ import { performance } from 'node:perf_hooks';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  codeBreakerOpenMs,
   codeBuildCpuMs,
+  codeProcessesMax,
   codeProgramsCharactersMax,
   codeResidentMebibytes,
+  codeRunningMax,
 } from '../../src/contract/limits.ts';
-import { Conduct } from '../../src/sandbox/conduct.ts';
 import { residentMebibytes } from '../../src/sandbox/resident-memory.ts';
 import { Sandbox } from '../../src/sandbox/sandbox.ts';
 import type { CodeCall, CodeReply, ProgramSet } from '../../src/schemas/code/call.ts';
+import { until } from '../support/until.ts';
 
 const sandbox = new Sandbox();
 after(() => sandbox.close());
@@ -33,14 +36,14 @@ const entity = {
 
 let sets = 0;
 
-function setOf(programs: Readonly<Record<string, string>>): ProgramSet {
+function setOf(programs: Readonly<Record<string, string>>, owner = 'acme'): ProgramSet {
   sets += 1;
-  return { id: `set ${sets}`, programs: new Map(Object.entries(programs)) };
+  return { id: `set ${sets}`, owner, programs: new Map(Object.entries(programs)) };
 }
 
 /** A set whose one schema has these lines as its function `properties`, given `entity` and `context`. */
-function schemaOf(lines: string, before = ''): ProgramSet {
-  return setOf({ 'full/a': `${before}\nreturn { properties(entity, context) {\n${lines}\n} };` });
+function schemaOf(lines: string, before = '', owner = 'acme'): ProgramSet {
+  return setOf({ 'full/a': `${before}\nreturn { properties(entity, context) {\n${lines}\n} };` }, owner);
 }
 
 const callOf = (set: ProgramSet): CodeCall => ({
@@ -393,35 +396,123 @@ function parentOf(pid: number): number | null {
   }
 }
 
-test('a schema that took too much is not run for a while, and says so', async () => {
-  const loop = schemaOf('if (entity.properties.title === "A") for (;;); return {};');
-  const replies = await sandbox.run(Array.from({ length: 30 }, () => callOf(loop)));
-  assert.match(replies[0]?.kind === 'failed' ? replies[0].failure.message : '', /processor time/);
-  for (const reply of replies.slice(1)) {
-    assert.ok(reply.kind === 'failed' && reply.retryInMs !== undefined);
-    assert.match(reply.failure.message, /not run for a while/);
-  }
-  await made('return {};');
+test('circuit breaker: an entity that took too much rests, and other entities of its schema do not', async () => {
+  const set = schemaOf('if (entity.properties.title === "A") for (;;); return { n: 1 };');
+  const other = { ...callOf(set), input: JSON.stringify({ ...entity, properties: { title: 'B' } }) };
+  const [first] = await sandbox.run([callOf(set)]);
+  assert.match(first?.kind === 'failed' ? first.failure.message : '', /processor time/);
+  const startMs = performance.now();
+  const again = sandbox.ask(callOf(set));
+  let isAnswered = false;
+  void again.reply.then(() => {
+    isAnswered = true;
+  });
+  for (const reply of await sandbox.run([other, other])) assert.equal(reply.kind, 'made');
+  assert.equal(isAnswered, false);
+  assert.equal((await again.reply).kind, 'failed');
+  assert.ok(performance.now() - startMs > codeBreakerOpenMs);
 });
 
-test('of many schemas of one tenant that take too much the first alone costs time at once', async (context) => {
-  // On a busy machine the next process begins when the pause is over: by this clock it is not.
-  const sandbox = new Sandbox(new Conduct(() => 0));
-  context.after(() => sandbox.close());
-  const names = Array.from({ length: 20 }, (_, number) => `loop${number}`);
-  const good = 'return { properties: () => ({}) };';
-  const set = setOf({
-    'full/good': good,
-    ...Object.fromEntries(names.map((name) => [`full/${name}`, 'return { properties() { for (;;); } };'])),
+test('code of two tenants never shares a process, and a bounded number of processes is alive', async (context) => {
+  const crowd = new Sandbox();
+  context.after(() => crowd.close());
+  const before = new Set(childrenOfThis());
+  const owners = Array.from({ length: codeProcessesMax + 4 }, (_, number) => `tenant-${number}`);
+  const programs = { 'full/a': 'return { properties: (entity) => ({ title: entity.properties.title }) };' };
+  const shared = setOf(programs);
+  const own = () => childrenOfThis().filter((pid) => !before.has(pid)).length;
+  for (const [index, owner] of owners.entries()) {
+    const [reply] = await crowd.run([callOf({ ...shared, owner })]);
+    assert.equal(reply?.kind, 'made');
+    if (index < codeProcessesMax) assert.equal(own(), index + 1);
+  }
+  // A process that was ended is listed until the system has let it go.
+  await until('the processes beyond the limit are gone', () => own() <= codeProcessesMax);
+  for (const reply of await crowd.run(owners.map((owner) => callOf({ ...shared, owner })))) {
+    assert.equal(reply.kind, 'made');
+  }
+});
+
+test('code that a build leaves behind runs at its own expense: the next build is not touched', async () => {
+  const leave = 'const on = async () => { for (let n = 0; n < spins; n += 1) await null; left.n += 1; };';
+  const leftovers: [string, string][] = [
+    ['message', 'throw { __proto__: Error.prototype, get message() { on(); return "m"; } };'],
+    ['name', 'throw { __proto__: Error.prototype, message: "", get name() { on(); return "n"; } };'],
+    ['toString', 'throw { __proto__: Error.prototype, message: { toString() { on(); return "m"; } } };'],
+    ['prototype', 'throw new Proxy({}, { getPrototypeOf() { on(); return Error.prototype; } });'],
+    [
+      'toPrimitive',
+      'throw Object.assign(new Error(""), { message: { [Symbol.toPrimitive]() { on(); return "m"; } } });',
+    ],
+    ['toJSON', 'return { a: { toJSON() { on(); return 1; } } };'],
+    ['getter', 'return { get a() { on(); return 1; } };'],
+    ['thenable', 'return { a: { then(resolve) { on(); resolve(1); } } };'],
+    ['silent thenable', 'return { a: { then() { on(); } } };'],
+    ['proxy', 'return new Proxy({}, { ownKeys() { on(); return []; } });'],
+    ['rejection', 'on(); Promise.reject(new Proxy({}, { get() { on(); } })); return {};'],
+    [
+      'generator',
+      '(async () => { for await (const n of (async function* () { yield 1; })()) on(); })(); return {};',
+    ],
+  ];
+  for (const [name, lines] of leftovers) {
+    const set = setOf({
+      'full/a': `const left = { n: 0 }, spins = 1e9; ${leave}\nreturn { properties(entity, context) { ${lines} } };`,
+      'full/b': 'return { properties: () => ({ n: 1 }) };',
+    });
+    const [guilty, next] = await sandbox.run([callOf(set), { ...callOf(set), alias: 'b' }]);
+    assert.match(
+      guilty?.kind === 'failed' ? guilty.failure.message : String(guilty?.kind),
+      /processor time/,
+      name,
+    );
+    assert.equal(next?.kind, 'made', name);
+  }
+});
+
+test('code that runs on when its module is evaluated, or in the options of a destination, is paid by its build', async () => {
+  const spin = 'async function on() { for (let n = 0; n < 1e9; n += 1) await null; }';
+  const late =
+    'async function late(d) { for (let n = 0; n < 99; n += 1) await null; d.options({ toJSON() { on(); return 1; } }); }';
+  const module = schemaOf('return {};', `${spin} on();`);
+  const options = setOf({
+    'full/a': `${spin} ${late}
+      return { properties: () => ({}), actions(entity, context) { late(context.destination('hook')); } };`,
   });
-  const replyTo = (alias: string) => ({ ...callOf(set), alias });
-  const [known] = await sandbox.run([replyTo('good')]);
-  assert.equal(known?.kind, 'made');
-  const replies = await sandbox.run(['loop0', 'good', ...names.slice(1), 'good'].map(replyTo));
-  const kinds = replies.map((reply) =>
-    reply.kind === 'failed' && reply.retryInMs !== undefined ? 'refused' : reply.kind,
+  const fine = schemaOf('return { n: 1 };');
+  const replies = await sandbox.run([module, fine, options, fine].map(callOf));
+  assert.deepEqual(
+    replies.map(({ kind }) => kind),
+    ['failed', 'made', 'made', 'made'],
   );
-  assert.deepEqual(kinds, ['failed', 'made', ...names.slice(1).map(() => 'refused'), 'made']);
+  const told = replies[2]?.kind === 'made' ? replies[2].destinations : [];
+  assert.deepEqual(told, [{ alias: 'hook', options: {} }]);
+});
+
+test('tenants with slow builds do not keep another waiting for longer than their builds under way', async (context) => {
+  const busy = new Sandbox();
+  context.after(() => busy.close());
+  let answered = 0;
+  const slow = 'let n = 0; for (const end = 1e8; n < end; n += 1); return { n };';
+  for (const owner of ['one', 'two', 'three']) {
+    const set = schemaOf(slow, '', owner);
+    for (let count = 0; count < 20; count += 1) {
+      void busy.ask(callOf(set)).reply.then(
+        () => {
+          answered += 1;
+        },
+        () => {},
+      );
+    }
+  }
+  const quick = schemaOf('return { n: 1 };', '', 'quick');
+  for (let round = 0; round < 3; round += 1) {
+    const before = answered;
+    const [reply] = await busy.run([callOf(quick)]);
+    assert.equal(reply?.kind, 'made');
+    // Those under way, and for a process that starts one of the tenant that waits longest.
+    assert.ok(answered - before <= 2 * codeRunningMax, `${answered - before} builds`);
+  }
 });
 
 test('an object that is null in JSON is null, beside a promise or not', async () => {

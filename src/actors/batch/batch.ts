@@ -21,7 +21,7 @@ import type { Store } from '../../store/store.ts';
 import type { NamedFields } from '../named-fields.ts';
 import { AutoTypes } from './auto-types.ts';
 import { BatchChanges } from './changes.ts';
-import type { CodeSandbox } from './code-replies.ts';
+import type { CodeRuns } from './code-runs.ts';
 import { Comparison } from './comparison.ts';
 import { typeWithoutRoom } from './diagnostics.ts';
 import type { IntentOwner, Intents } from './intents.ts';
@@ -29,7 +29,7 @@ import { LookupSource } from './lookup-source.ts';
 import { buildTurns, type Output } from './output.ts';
 import { newEntries, publishTurns } from './publish.ts';
 import { ReplicationBarrier } from './replication-barrier.ts';
-import { type Basis, loadTurns } from './turn.ts';
+import { type Basis, loadTurns, type Turn } from './turn.ts';
 
 /** The most references that move with a commit: more would block Redis for too long. */
 const referencesPerCommit = 4000;
@@ -42,11 +42,12 @@ export interface BatchContext {
   readonly intents: Intents;
   readonly namedFields: NamedFields;
   readonly claimsPerCommit: number;
-  readonly sandbox: CodeSandbox;
+  readonly code: CodeRuns;
 }
 
 /** What the commit has to store and to tell. */
 export interface BatchResult {
+  readonly turns: readonly Turn[];
   readonly changes: BatchChanges;
   /** Claims that move with the commit. */
   readonly claimWrites: readonly ClaimWrite[];
@@ -121,17 +122,18 @@ async function tryBatch(
   barrier: ReplicationBarrier,
   works: readonly EntityWork[],
 ): Promise<BatchResult> {
-  const { store, lease, basis, autoFields, intents, namedFields, sandbox } = context;
+  const { store, lease, basis, autoFields, intents, namedFields, code } = context;
   intents.begin();
+  code.begin();
   namedFields.begin(basis.configuration);
   const turns = await loadTurns(store, lease.tag, basis, works, intents);
   await intents.note(turns.map((turn) => [turn, newEntries(turn)]));
   await barrier.confirmInside();
-  const downstream = await publishTurns(store, barrier.caller, turns, sandbox);
+  const { downstream, deferred } = await publishTurns(store, barrier.caller, turns, code);
 
   const lookups = new LookupSource(store, barrier.caller, basis.layouts);
   const decided = (asked: readonly Output[]) => AutoTypes.decide(autoFields, asked);
-  const { outputs, withoutRoom, autoTypes } = await buildTurns(turns, lookups, sandbox, decided);
+  const { outputs, withoutRoom, autoTypes } = await buildTurns(turns, lookups, code, decided);
   await noteAsked(
     store,
     lookups.unforeseen.map(({ tenant, sourceGroup, query }) => ({
@@ -141,6 +143,7 @@ async function tryBatch(
     })),
   );
   const changes = new BatchChanges(lease.tag, namedFields);
+  changes.deferred.push(...deferred);
   await new Comparison(changes, autoTypes, lookups).compareTurns(turns, outputs);
   changes.countFindings(withoutRoom.map(typeWithoutRoom));
 
@@ -159,7 +162,7 @@ async function tryBatch(
   for (const field of intents.settledBy(turns)) {
     changes.writes.delete(keys.intents(lease.tag), field);
   }
-  return { changes, claimWrites, references, referencesBehind, downstream };
+  return { turns, changes, claimWrites, references, referencesBehind, downstream };
 }
 
 /** References that are put before the commit, those that move with it, and those that are taken away behind it. */

@@ -1,5 +1,6 @@
 /** All that the commit of a batch stores and tells, gathered output by output. */
 import type { Diagnostic } from '../../contract/diagnostic.ts';
+import type { EntityRef } from '../../contract/ids.ts';
 import { type RemovedView, ToldViews } from '../../store/change-log/told-views.ts';
 import type { ClaimWrite } from '../../store/claims/claims.ts';
 import { DigestList } from '../../store/codec/digest.ts';
@@ -22,8 +23,8 @@ import { claimSubject, itemsSubject, viewSubject } from '../../store/derived/sub
 import type { NameList } from '../../store/entities/name-lists.ts';
 import { keys, largeBodyField } from '../../store/keys.ts';
 import { type FieldWrites, type ListChange, PartitionWrites } from '../../store/partitions/commit.ts';
+import type { DeferredFor } from '../../store/partitions/deferred.ts';
 import type { NamedFields } from '../named-fields.ts';
-import type { Refused } from '../rebuild/refused-rebuilds.ts';
 import type { Builder, OutputName } from './builder.ts';
 import type { StoredOutput } from './output.ts';
 import { itemNameList, outputField, outputHash } from './output-place.ts';
@@ -39,6 +40,24 @@ export interface BatchCounts {
   readonly diagnostics: Map<Diagnostic['kind'], number>;
 }
 
+/** An output that a batch did not build, or actions that it did not run. */
+export interface DeferredOutput {
+  readonly tenant: string;
+  readonly dependent: string;
+  readonly reason: DeferredFor;
+  /** Reads with a version wait for it. */
+  readonly isAwaited: boolean;
+  /** The entity whose change asks for it; null where it is not known. */
+  readonly cause: EntityRef | null;
+}
+
+/** @param dependent of the turn's entity */
+export function deferredOutput(turn: Turn, dependent: string, reason: DeferredFor): DeferredOutput {
+  const { tenantAlias: tenant, sourceId, originId } = turn;
+  const cause = turn.isChange ? { sourceId, originId } : (turn.causes.get(dependent) ?? null);
+  return { tenant, dependent, reason, isAwaited: cause !== null, cause };
+}
+
 export class BatchChanges {
   readonly itemChanges: ItemChange[] = [];
   /** Digests of changes that requests can see. */
@@ -49,8 +68,8 @@ export class BatchChanges {
   /** What goes into the change log. */
   readonly told = new ToldViews();
   readonly writes = new PartitionWrites();
-  /** Outputs that were not made because their schema is not run for now. */
-  readonly refused: Refused[] = [];
+  /** Outputs that were not built, and are built later. */
+  readonly deferred: DeferredOutput[] = [];
   readonly counts: BatchCounts = { entities: 0, built: 0, unchanged: 0, diagnostics: new Map() };
   /** Processed records, by the name of their source. */
   readonly #records = new Map<string, FieldWrites>();

@@ -3,13 +3,26 @@ import type { CodeCall, CodeReply } from '../../schemas/code/call.ts';
 
 /** Runs the code of schemas; `Sandbox` does. */
 export interface CodeSandbox {
-  /** Replies in the order of the calls. */
-  run(calls: readonly CodeCall[]): Promise<readonly CodeReply[]>;
+  /**
+   * Replies in the order of the calls; null where there is none in time.
+   * @param askers names of the outputs that ask, in the order of the calls
+   */
+  run(calls: readonly CodeCall[], askers: readonly string[]): Promise<readonly (CodeReply | null)[]>;
 }
 
 export class CodeReplies {
   readonly #known = new Map<string, CodeReply>();
   #pending: Map<string, CodeCall> | null = null;
+  /** Calls that were taken and have no reply. */
+  #unanswered = 0;
+
+  /** @param asker name of the output */
+  constructor(readonly asker: string) {}
+
+  /** True when there is no reply in time to a call that was made. */
+  get isLate(): boolean {
+    return this.#unanswered > 0;
+  }
 
   /** As `BuildInput.code`. */
   code(key: string, call: () => CodeCall): CodeReply | undefined {
@@ -25,11 +38,13 @@ export class CodeReplies {
     if (this.#pending === null) return [];
     const calls = [...this.#pending].map(([key, call]) => ({ replies: this, key, call }));
     this.#pending = null;
+    this.#unanswered += calls.length;
     return calls;
   }
 
   know(key: string, reply: CodeReply): void {
     this.#known.set(key, reply);
+    this.#unanswered -= 1;
   }
 }
 
@@ -42,9 +57,12 @@ export interface PendingCall {
 /** Makes calls of any builds and has their replies known. */
 export async function makeCalls(sandbox: CodeSandbox, pending: readonly PendingCall[]): Promise<void> {
   if (pending.length === 0) return;
-  const replies = await sandbox.run(pending.map(({ call }) => call));
+  const replies = await sandbox.run(
+    pending.map(({ call }) => call),
+    pending.map(({ replies: { asker } }) => asker),
+  );
   pending.forEach(({ replies: known, key }, index) => {
-    const reply = replies[index];
-    if (reply !== undefined) known.know(key, reply);
+    const reply = replies[index] ?? null;
+    if (reply !== null) known.know(key, reply);
   });
 }

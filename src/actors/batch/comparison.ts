@@ -13,7 +13,7 @@ import {
 } from '../../store/derived/processed-record.ts';
 import type { AutoTypes } from './auto-types.ts';
 import { type Builder, dependentOf, outdatedDigest, outputKey } from './builder.ts';
-import type { BatchChanges } from './changes.ts';
+import { type BatchChanges, deferredOutput } from './changes.ts';
 import { claimKey, claimsInForm, claimsOf, formerClaims, isListed, sameClaim } from './claims.ts';
 import { diagnosticsOf } from './diagnostics.ts';
 import { causeBefore, causeOf, historyOf, noHistory, removedView } from './history.ts';
@@ -62,6 +62,7 @@ export class Comparison {
       if (output.failure !== null) recorded.push(this.#keepFailed(output, former, output.failure));
       else if (!output.isDeferred) recorded.push(yield* this.#compareOutput(output, former));
       else if (former !== null) recorded.push(this.#keepOutdated(output, former));
+      this.#defer(output);
       this.#unregister(output, former);
       yield;
     }
@@ -75,6 +76,11 @@ export class Comparison {
     // Outputs that were built are in the order of their keys already.
     if (recorded.length > built) recorded.sort(byKey);
     this.#record(turn, recorded);
+  }
+
+  #defer({ turn, dependent, deferredFor, failure }: Output): void {
+    if (deferredFor === null || failure !== null) return;
+    this.changes.deferred.push(deferredOutput(turn, dependent, deferredFor));
   }
 
   /** @param outputs by their keys, so that equal records have equal bytes */
@@ -160,12 +166,9 @@ export class Comparison {
   #keepFailed(
     output: Output,
     former: ProcessedOutput | null,
-    { message, place, retryInMs }: BuildFailure,
+    { message, place }: BuildFailure,
   ): ProcessedOutput {
     const { turn, builder, dependsOn } = output;
-    if (retryInMs !== null) {
-      this.changes.refused.push({ tenant: turn.tenantAlias, dependent: output.dependent, retryInMs });
-    }
     const { kind, environmentId, name, schemaDigest } = builder;
     this.changes.countFindings(diagnosticsOf(output, [], () => false));
     const failure = { message, place };

@@ -1,5 +1,6 @@
 /** What a record keeps of a view's past for who follows changes: its last told type, and the claims it has given up. Pure. */
 import { normalizeUrl } from '../../config/urls/url.ts';
+import type { EntityRef } from '../../contract/ids.ts';
 import { formerClaimsMax } from '../../contract/limits.ts';
 import type { FormerClaim, RemovedView } from '../../store/change-log/told-views.ts';
 import {
@@ -8,7 +9,7 @@ import {
   type ProcessedOutput,
 } from '../../store/derived/processed-record.ts';
 import { claimField, urlFormOfField } from '../../store/keys.ts';
-import { type Builder, dependentOf } from './builder.ts';
+import { type Builder, dependentOf, outdatedDigest } from './builder.ts';
 import { claimKey, sameClaim } from './claims.ts';
 import type { Turn } from './turn.ts';
 
@@ -89,7 +90,17 @@ export function causeOf(turn: Turn, former: ProcessedOutput | null, builder: Bui
   if (turn.repair !== null) return { because: { kind: 'repair' } };
   if (isRestored(turn.former)) return { because: { kind: 'restore' } };
   if (turn.isChange) return {};
-  if (former?.schemaDigest !== builder.schemaDigest) return { because: { kind: 'configuration' } };
   const entity = turn.causes.get(dependentOf(builder, turn));
-  return { because: entity === undefined ? { kind: 'lookup' } : { kind: 'lookup', entity } };
+  // A deferred output is built after the turn of the change: the digest in its record says nothing of the configuration.
+  if (former?.schemaDigest === outdatedDigest || former === null) {
+    if (entity !== undefined) return becauseOf(turn, entity);
+  }
+  if (former?.schemaDigest !== builder.schemaDigest) return { because: { kind: 'configuration' } };
+  return entity === undefined ? { because: { kind: 'lookup' } } : becauseOf(turn, entity);
+}
+
+/** Nothing for the entity itself: its own change was deferred. */
+function becauseOf({ sourceId, originId }: Turn, entity: EntityRef): Cause {
+  const isOwn = entity.sourceId === sourceId && entity.originId === originId;
+  return isOwn ? {} : { because: { kind: 'lookup', entity } };
 }

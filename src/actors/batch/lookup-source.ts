@@ -5,6 +5,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Source, Tenant } from '../../config/configuration.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
+import { askedLookupsMax } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
 import { portions } from '../../lib/portions.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
@@ -71,7 +72,7 @@ export class LookupSource implements LookupAnswers {
 
   isAnswerable(demand: LookupDemand): boolean {
     if (lookupSource(demand) === null || wholeLayout(demand, this.layouts) !== null) return true;
-    if (!isForeseen(demand)) this.unforeseen.push(demand);
+    if (!isForeseen(demand) && !isBeyondLimit(demand)) this.unforeseen.push(demand);
     return false;
   }
 
@@ -135,6 +136,13 @@ function isForeseen(demand: LookupDemand): boolean {
   const source = lookupSource(demand);
   const wanted = source === null ? undefined : demand.tenant.lookupLayouts.get(source.id);
   return wanted !== undefined && demand.query.isAnsweredBy(wanted);
+}
+
+/** True when code asks for one more kind of lookup than its tenant may have. */
+export function isBeyondLimit(demand: LookupDemand): boolean {
+  return (
+    lookupSource(demand) !== null && !isForeseen(demand) && demand.tenant.askedLookups >= askedLookupsMax
+  );
 }
 
 /** The layout from which the lookup is answered: one that is whole, whatever configuration asked for it. */

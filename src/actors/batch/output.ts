@@ -3,7 +3,7 @@
 import type { Tenant } from '../../config/configuration.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
 import type { Json } from '../../contract/json.ts';
-import { sliceMs } from '../../contract/limits.ts';
+import { askedLookupsMax, sliceMs } from '../../contract/limits.ts';
 import { chain, type Maybe, type Steps, Unfinished } from '../../lib/pace.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import type { BuildInput } from '../../schemas/build/input.ts';
@@ -14,11 +14,12 @@ import type { LookupQuery } from '../../schemas/lookup/query.ts';
 import type { ResolvedDestination, ViewClaims } from '../../schemas/schema.ts';
 import { encodeItem, type StoredItem } from '../../store/derived/item-record.ts';
 import { encodeBody } from '../../store/derived/stored-body.ts';
+import type { DeferredFor } from '../../store/partitions/deferred.ts';
 import type { AutoTypes } from './auto-types.ts';
 import { type Builder, buildersFor, dependentOf } from './builder.ts';
 import { CodeReplies, type CodeSandbox, makeCalls, type PendingCall } from './code-replies.ts';
 import { itemOf, type Misfit, noMisfits } from './item.ts';
-import { keysOf, type LookupAnswers, type LookupDemand } from './lookup-source.ts';
+import { isBeyondLimit, keysOf, type LookupAnswers, type LookupDemand } from './lookup-source.ts';
 import { itemNameList } from './output-place.ts';
 import type { Turn } from './turn.ts';
 
@@ -47,8 +48,11 @@ const waitsForNothing: Waiting = { demands: [], calls: [] };
 /** A view or an item of one turn. Most rest on no lookup, and nothing is set aside for lookups then. */
 export class Output {
   result: BuildResult = noResult;
-  /** True when it needs a lookup index that is not whole yet. Nothing is built now; the rebuild job comes back to it. */
-  isDeferred = false;
+  /**
+   * Not null: nothing is built now. It waits for code that has not answered in time, or for a lookup index that is not whole
+   * yet.
+   */
+  deferredFor: DeferredFor | null = null;
   /** Lookups that the result rests on. */
   demands: readonly LookupDemand[] = [];
   /** Keys of the lookups that the result rests on. */
@@ -64,6 +68,15 @@ export class Output {
     readonly turn: Turn,
     readonly builder: Builder,
   ) {}
+
+  get isDeferred(): boolean {
+    return this.deferredFor !== null;
+  }
+
+  /** It asked code, and there was no answer in time. */
+  get isLate(): boolean {
+    return this.#replies?.isLate ?? false;
+  }
 
   /** Its name, as lookups register it. */
   get dependent(): string {
@@ -104,7 +117,7 @@ export class Output {
     const outcome = outcomeOf(this.result);
     const calls = this.#replies?.take() ?? waitsForNothing.calls;
     if (outcome === null || outcome.lookups.length === 0) {
-      this.isDeferred = false;
+      this.deferredFor = null;
       this.demands = [];
       this.dependsOn = [];
       return calls.length === 0 ? waitsForNothing : { demands: [], calls };
@@ -114,15 +127,20 @@ export class Output {
     const pending = outcome.pending.map((query) => this.#demand(place, query));
     this.#registered ??= new Map();
     for (const [name, key] of keysByName(pending)) this.#registered.set(name, key);
-    this.isDeferred = !pending.every((demand) => lookups.isAnswerable(demand));
-    return this.isDeferred ? waitsForNothing : { demands: pending, calls };
+    if (pending.every((demand) => lookups.isAnswerable(demand))) {
+      this.deferredFor = null;
+      return { demands: pending, calls };
+    }
+    if (pending.some(isBeyondLimit)) this.result = failedResult(this.result, tooManyLookups(pending));
+    else this.deferredFor = 'index';
+    return waitsForNothing;
   }
 
   #input(place: NonNullable<Turn['place']>, entity: StoredEntity, lookups: LookupAnswers): BuildInput {
     const { environmentId } = this.builder;
     const known = (query: LookupQuery) => lookups.known(this.#demand(place, query));
     const code = (key: string, call: () => CodeCall) => {
-      this.#replies ??= new CodeReplies();
+      this.#replies ??= new CodeReplies(`${place.tenant.alias}|${this.dependent}`);
       return this.#replies.code(key, call);
     };
     const text = (value: Json) => {
@@ -178,7 +196,7 @@ function outputsOf(turn: Turn): Output[] {
 }
 
 /**
- * Builds until no lookup and no call is open. Each round answers at least one of each open output, and an output has a
+ * Builds until no lookup and no call is open, but for outputs whose code has not answered in time. Each round answers at least one of each open output, and an output has a
  * bounded number of them (`lookupsPerBuildMax`, `codeLookupRoundsMax`), so the rounds end.
  */
 export async function buildOutputs(
@@ -204,8 +222,20 @@ export async function buildOutputs(
     }
     const asked = demands.length > 0 ? lookups.resolve(demands) : null;
     await Promise.all([asked, makeCalls(sandbox, calls)]);
-    open = waiting;
+    open = waiting.filter((output) => !output.isLate);
+    for (const output of waiting) if (output.isLate) output.deferredFor = 'code';
   }
+}
+
+/** Of a lookup that no index will ever answer. */
+function tooManyLookups([first]: readonly LookupDemand[]): BuildFailure {
+  const message = `the schemas of the tenant ask for more than ${askedLookupsMax} kinds of lookups that are made at run time`;
+  return { message, place: first?.query.place ?? '$' };
+}
+
+function failedResult(result: BuildResult, failure: BuildFailure): BuildResult {
+  if (result.kind === 'view') return { ...result, view: { ...result.view, failure } };
+  return result.item === null ? result : { ...result, item: { ...result.item, failure } };
 }
 
 function resultOf(builder: Builder, input: BuildInput): Maybe<BuildResult> {

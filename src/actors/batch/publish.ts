@@ -14,7 +14,7 @@ import { Slice } from '../../lib/slices/slice.ts';
 import type { BuildInput } from '../../schemas/build/input.ts';
 import { LongTexts } from '../../schemas/build/long-texts.ts';
 import { type LookupLayout, project } from '../../schemas/lookup/layout.ts';
-import type { ResolvedAction } from '../../schemas/schema.ts';
+import type { FullSchema, ResolvedAction } from '../../schemas/schema.ts';
 import { formatDependent } from '../../store/derived/dependents.ts';
 import { type IndexWrite, type LookupKey, touchKeys } from '../../store/derived/lookups.ts';
 import type { IndexEntries } from '../../store/derived/processed-record.ts';
@@ -22,6 +22,7 @@ import type { Suspect } from '../../store/derived/suspects.ts';
 import type { DownstreamInvalidation } from '../../store/partitions/announcement.ts';
 import type { Caller } from '../../store/partitions/lease.ts';
 import type { Store } from '../../store/store.ts';
+import { type DeferredOutput, deferredOutput } from './changes.ts';
 import { CodeReplies, type CodeSandbox, makeCalls } from './code-replies.ts';
 import { DownstreamInvalidations } from './downstream.ts';
 import { TenantInput } from './output.ts';
@@ -42,24 +43,28 @@ function keysIn(entries: readonly IndexEntries[] | undefined, layoutId: string):
 }
 
 /**
- * Publishes the changes of a whole batch. @returns the last invalidations that it sent. @throws FencedError,
- * StoreUnavailableError
+ * Publishes the changes of a whole batch. @returns the last invalidations that it sent, and actions that code has not named
+ * in time. @throws FencedError, StoreUnavailableError
  */
 export async function publishTurns(
   store: Store,
   caller: Caller,
   turns: readonly Turn[],
   sandbox: CodeSandbox,
-): Promise<DownstreamInvalidation[]> {
+): Promise<{ downstream: DownstreamInvalidation[]; deferred: DeferredOutput[] }> {
   const downstream = new DownstreamInvalidations(store, caller);
-  const whole = turns.filter(({ only }) => only === null);
-  for (const [tenant, ofTenant] of groupBy(whole, ({ tenantAlias }) => tenantAlias)) {
-    const { writes, touched } = await new Slice(sliceMs).run(indexChanges(tenant, ofTenant));
+  const deferred: DeferredOutput[] = [];
+  const publishing = turns.filter((turn) => turn.only === null || turn.actions.size > 0);
+  for (const [tenant, ofTenant] of groupBy(publishing, ({ tenantAlias }) => tenantAlias)) {
+    const whole = ofTenant.filter(({ only }) => only === null);
+    const { writes, touched } = await new Slice(sliceMs).run(indexChanges(tenant, whole));
     const acting = ofTenant.filter(mayAct);
-    const asked = (await Promise.all(acting.map((turn) => actionDependents(turn, sandbox)))).flat();
+    const acts = await Promise.all(acting.map((turn) => actionDependents(turn, sandbox)));
+    const asked = acts.flatMap(({ dependents }) => dependents);
+    deferred.push(...acts.flatMap((act) => act.deferred));
     if (writes.length === 0 && touched.length === 0 && asked.length === 0) continue;
     // Outputs of the same batch are built after this and see the change anyway.
-    const inBatch = new Set(ofTenant.map(({ sourceId, originId }) => `${sourceId}:${originId}`));
+    const inBatch = new Set(whole.map(({ sourceId, originId }) => `${sourceId}:${originId}`));
     if (writes.length > 0 || touched.length > 0) {
       for await (const round of touchKeys(store, caller, writes, touched)) {
         const caused = round.flatMap(({ key, members }) =>
@@ -70,7 +75,7 @@ export async function publishTurns(
     }
     await downstream.send(tenant, new Map(asked), inBatch);
   }
-  return downstream.list;
+  return { downstream: downstream.list, deferred };
 }
 
 /** A lookup key whose entries change, and the last of the entities that change them. */
@@ -137,36 +142,59 @@ function entryOf(
 }
 
 /** Few schemas have actions. */
-function mayAct({ place, entity, isChange }: Turn): boolean {
-  if (place === null || entity === null || !isChange) return false;
+function mayAct({ place, entity, isChange, actions }: Turn): boolean {
+  if (place === null || entity === null || !(isChange || actions.size > 0)) return false;
   return place.tenant.schemasFor(place.source.sourceGroup, entity.type).some(({ hasActions }) => hasActions);
 }
 
+interface Acts {
+  readonly dependents: readonly [string, EntityRef][];
+  readonly deferred: readonly DeferredOutput[];
+}
+
 /** What the `actions` of the schemas ask to process when the entity changes. */
-async function actionDependents(turn: Turn, sandbox: CodeSandbox): Promise<[string, EntityRef][]> {
-  const { place, entity } = turn;
-  if (place === null || entity === null) return [];
+async function actionDependents(turn: Turn, sandbox: CodeSandbox): Promise<Acts> {
+  const { place, entity, sourceId, originId } = turn;
   const dependents = new Set<string>();
-  for (const { id: environmentId } of place.source.environments) {
-    for (const schema of place.tenant.schemasFor(place.source.sourceGroup, entity.type)) {
-      if (!schema.hasActions) continue;
-      const replies = new CodeReplies();
-      const code: BuildInput['code'] = (key, call) => replies.code(key, call);
-      const texts = new LongTexts();
-      const text: BuildInput['text'] = (value) => texts.text(value);
-      const input = new TenantInput(place.tenant, entity, environmentId, () => [], code, text);
-      let actions = schema.actions(input);
-      for (; texts.isWanted; actions = schema.actions(input)) await new Slice(sliceMs).run(texts.make());
-      const calls = replies.take();
-      if (calls.length > 0) {
-        await makeCalls(sandbox, calls);
-        actions = schema.actions(input);
-      }
-      for (const action of actions) dependents.add(dependentOfAction(action, environmentId));
+  const deferred: DeferredOutput[] = [];
+  for (const { id: environmentId } of place?.source.environments ?? []) {
+    for (const schema of place?.tenant.schemasFor(place.source.sourceGroup, entity?.type ?? '') ?? []) {
+      const name = formatDependent({
+        kind: 'actions',
+        environmentId,
+        name: schema.alias,
+        sourceId,
+        originId,
+      });
+      if (!schema.hasActions || !(turn.isChange || turn.actions.has(name))) continue;
+      const actions = await actionsOf(turn, schema, environmentId, name, sandbox);
+      if (actions === null) deferred.push({ ...deferredOutput(turn, name, 'code'), isAwaited: true });
+      for (const action of actions ?? []) dependents.add(dependentOfAction(action, environmentId));
     }
   }
-  const { sourceId, originId } = turn;
-  return [...dependents].map((dependent) => [dependent, { sourceId, originId }]);
+  return { dependents: [...dependents].map((dependent) => [dependent, { sourceId, originId }]), deferred };
+}
+
+/** Null when code has not answered in time. */
+async function actionsOf(
+  { place, entity, tenantAlias }: Turn,
+  schema: FullSchema,
+  environmentId: string,
+  name: string,
+  sandbox: CodeSandbox,
+): Promise<readonly ResolvedAction[] | null> {
+  if (place === null || entity === null) return [];
+  const replies = new CodeReplies(`${tenantAlias}|${name}`);
+  const code: BuildInput['code'] = (key, call) => replies.code(key, call);
+  const texts = new LongTexts();
+  const text: BuildInput['text'] = (value) => texts.text(value);
+  const input = new TenantInput(place.tenant, entity, environmentId, () => [], code, text);
+  let actions = schema.actions(input);
+  for (; texts.isWanted; actions = schema.actions(input)) await new Slice(sliceMs).run(texts.make());
+  const calls = replies.take();
+  if (calls.length === 0) return actions;
+  await makeCalls(sandbox, calls);
+  return replies.isLate ? null : schema.actions(input);
 }
 
 function dependentOfAction({ sourceId, originId, alias }: ResolvedAction, environmentId: string): string {

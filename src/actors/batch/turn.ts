@@ -62,6 +62,8 @@ export interface Turn {
   readonly indexEntries: readonly IndexEntries[];
   /** Dependents to rebuild; null for everything. */
   readonly only: ReadonlySet<string> | null;
+  /** Actions of schemas that are still to be run, as `formatDependent` writes them. */
+  readonly actions: ReadonlySet<string>;
   /** Not null: write everything, and remove what is named here, unless it is a present output. */
   readonly repair: readonly Suspect[] | null;
   /** A batch without a commit may have moved claims of its views: whatever it makes is told. */
@@ -74,6 +76,7 @@ export interface Turn {
 
 const noIntents = { of: () => null };
 const noCauses: ReadonlyMap<string, EntityRef> = new Map();
+const noActions: ReadonlySet<string> = new Set();
 const noEntries: readonly IndexEntries[] = [];
 
 /** Reads what the turns of a batch need. @throws StoreUnavailableError */
@@ -145,6 +148,7 @@ function turnOf(
     former,
     indexEntries: noEntries,
     only: only && new Set(only.map(formatDependent)),
+    actions: work.actions === undefined ? noActions : new Set(work.actions.map(formatDependent)),
     repair: work.repair,
     causes: work.causes ?? noCauses,
     isUncertain: intent !== null,

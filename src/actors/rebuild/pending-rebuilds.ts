@@ -1,36 +1,46 @@
 /**
- * The rebuilds that wait in a partition. Redis has a field for each, from the commit that takes it in to the commit
- * that contains it.
+ * The rebuilds that wait in a partition, and the outputs that batches deferred. Redis has a field for each, from the commit
+ * that takes it in to the commit that contains it.
  */
-import { codeFirstPauseMs } from '../../contract/limits.ts';
 import { parseDependent } from '../../store/derived/dependents.ts';
 import { keys } from '../../store/keys.ts';
+import type { Announcement } from '../../store/partitions/announcement.ts';
 import type { PartitionWrites } from '../../store/partitions/commit.ts';
 import { type IntakePortion, nameOfWork } from '../../store/partitions/intake.ts';
-import {
-  encodePendingRebuild,
-  readPendingRebuilds,
-  readRefusedRebuilds,
-} from '../../store/partitions/pending-rebuilds.ts';
+import { encodePendingRebuild, readPendingRebuilds } from '../../store/partitions/pending-rebuilds.ts';
 import type { Store } from '../../store/store.ts';
+import type { BatchChanges } from '../batch/changes.ts';
+import type { Turn } from '../batch/turn.ts';
+import { DeferredOutputs, type OpenCalls } from './deferred-outputs.ts';
 import { RebuildQueue, type Waiting } from './rebuild-queue.ts';
-import { type Refused, RefusedRebuilds } from './refused-rebuilds.ts';
 
 const noNames: ReadonlySet<string> = new Set();
-const nothing = Buffer.alloc(0);
 
-type Named = Pick<Waiting, 'tenant' | 'dependent'>;
+interface SettledBatch {
+  readonly turns: readonly Turn[];
+  readonly changes: Pick<BatchChanges, 'deferred' | 'writes'>;
+}
+
+/** What one portion rebuilds. */
+export interface TakenRebuilds {
+  readonly rebuilds: readonly Waiting[];
+  /** They were deferred, and are not in the queue of rebuilds. */
+  readonly areDeferred: boolean;
+}
 
 export class PendingRebuilds {
   readonly queue = new RebuildQueue();
-  readonly #refused = new RefusedRebuilds();
-  /** Fields of what was refused and is in the queue again. */
-  readonly #retried = new Set<string>();
+  readonly #deferred: DeferredOutputs;
+  /** Those of the queue and those that were deferred take turns. */
+  #isTurnOfDeferred = false;
 
   constructor(
     private readonly store: Store,
     private readonly tag: string,
-  ) {}
+    calls: OpenCalls,
+  ) {
+    this.#deferred = new DeferredOutputs(tag, calls);
+  }
 
   /** Takes over what a former owner left. @throws StoreUnavailableError */
   async load(): Promise<void> {
@@ -38,13 +48,10 @@ export class PendingRebuilds {
       ([, a], [, b]) => a.first - b.first,
     );
     for (const [field, { first, last, cause }] of left) {
-      const { tenant, dependent } = ofField(field);
-      this.queue.add(tenant, dependent, first, last, cause);
+      const [tenant = '', ...dependent] = field.split('|');
+      this.queue.add(tenant, dependent.join('|'), first, last, cause);
     }
-    const nowMs = performance.now();
-    for (const field of await readRefusedRebuilds(this.store, this.tag)) {
-      this.#refused.add({ ...ofField(field), retryInMs: codeFirstPauseMs }, nowMs);
-    }
+    await this.#deferred.load(this.store);
   }
 
   /** Queues what a portion asks for. @param writes of the commit that takes the portion in */
@@ -60,36 +67,53 @@ export class PendingRebuilds {
     }
   }
 
-  /** Notes what a batch was refused. @param writes of its commit; a later owner finds it there */
-  refuse(refused: readonly Refused[], writes: PartitionWrites, nowMs: number): void {
-    for (const one of refused) {
-      this.#refused.add(one, nowMs);
-      writes.set(keys.refusedRebuilds(this.tag), fieldOf(one), nothing);
-    }
+  /** Takes what is rebuilt now, for about `budgetMs` of expected work. */
+  take(nowMs: number, budgetMs: number): TakenRebuilds {
+    const answered = this.#deferred.takeAnswered();
+    if (answered.length > 0) return { rebuilds: answered, areDeferred: true };
+    this.#isTurnOfDeferred = !this.#isTurnOfDeferred;
+    const first = this.#takeOf(this.#isTurnOfDeferred, nowMs, budgetMs);
+    return first.rebuilds.length > 0 ? first : this.#takeOf(!this.#isTurnOfDeferred, nowMs, budgetMs);
   }
 
-  /** Queues what was refused and is to be tried again. @param sequence of the last entry that is taken in */
-  retry(sequence: number, nowMs: number): void {
-    for (const { tenant, dependent } of this.#refused.take(nowMs)) {
-      this.#retried.add(fieldOf(this.queue.add(tenant, dependent, sequence, sequence)));
-    }
+  #takeOf(areDeferred: boolean, nowMs: number, budgetMs: number): TakenRebuilds {
+    const from = areDeferred ? this.#deferred : this.queue;
+    return { rebuilds: from.take(nowMs, budgetMs), areDeferred };
   }
 
   /** Milliseconds until a rebuild may begin: 0 now, null when none waits. */
   readyInMs(nowMs: number): number | null {
-    const refusedMs = this.#refused.readyInMs(nowMs);
+    const deferredMs = this.#deferred.readyInMs(nowMs);
     const queuedMs = this.queue.readyInMs(nowMs);
-    if (refusedMs === null || queuedMs === null) return refusedMs ?? queuedMs;
-    return Math.min(refusedMs, queuedMs);
+    if (deferredMs === null || queuedMs === null) return deferredMs ?? queuedMs;
+    return Math.min(deferredMs, queuedMs);
   }
 
-  /** @param writes of the commit that contains their rebuilds */
-  remove(done: readonly Waiting[], writes: PartitionWrites): void {
-    for (const waiting of done) {
-      const field = fieldOf(waiting);
-      writes.delete(keys.pendingRebuilds(this.tag), field);
-      if (this.#retried.delete(field)) writes.delete(keys.refusedRebuilds(this.tag), field);
+  /**
+   * Notes what a batch has built and what it deferred, in the writes of its commit. @param from place in the stream of what the
+   * batch may be the first to have seen
+   */
+  settle({ turns, changes }: SettledBatch, from: number, { rebuilds, areDeferred }: TakenRebuilds): void {
+    this.#deferred.settle(turns, changes.deferred, from, rebuilds, changes.writes);
+    if (areDeferred) return;
+    for (const waiting of rebuilds) {
+      changes.writes.delete(keys.pendingRebuilds(this.tag), fieldOf(waiting));
     }
+  }
+
+  /** Notes the cost of a portion. */
+  done({ rebuilds, areDeferred }: TakenRebuilds, nowMs: number, tookMs: number): void {
+    const dependents = rebuilds.map(({ dependent }) => dependent);
+    (areDeferred ? this.#deferred : this.queue).done(dependents, nowMs, tookMs);
+  }
+
+  /** What waits, as the commit tells it. */
+  get announced(): Pick<Announcement, 'pendingRebuilds' | 'deferred'> {
+    const pendingRebuilds = this.queue.firstInvalidations();
+    for (const [tenant, first] of this.#deferred.firstOfCode) {
+      pendingRebuilds.set(tenant, Math.min(first, pendingRebuilds.get(tenant) ?? first));
+    }
+    return { pendingRebuilds, deferred: this.#deferred.firstAwaited };
   }
 }
 
@@ -101,11 +125,6 @@ function isWholeTurn(tenant: string, dependent: string, whole: ReadonlySet<strin
 }
 
 /** Field of `keys.pendingRebuilds`: the tenant, then the dependent. */
-function fieldOf({ tenant, dependent }: Named): string {
+function fieldOf({ tenant, dependent }: Waiting): string {
   return `${tenant}|${dependent}`;
-}
-
-function ofField(field: string): Named {
-  const [tenant = '', ...dependent] = field.split('|');
-  return { tenant, dependent: dependent.join('|') };
 }

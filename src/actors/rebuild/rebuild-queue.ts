@@ -70,12 +70,19 @@ export class RebuildQueue {
     return known;
   }
 
+  remove(tenant: string, dependent: string): void {
+    const dependents = this.#waiting.get(tenant);
+    dependents?.delete(dependent);
+    if (dependents?.size === 0) this.#waiting.delete(tenant);
+  }
+
   /**
    * Takes dependents of one tenant whose rest is over, for about `budgetMs` of expected work. They leave the queue: the
-   * caller's next commit contains their rebuilds.
+   * caller's next commit contains their rebuilds. @param mayTake tenants whose turn it may be
    */
-  take(nowMs: number, budgetMs: number): Waiting[] {
+  take(nowMs: number, budgetMs: number, mayTake: (tenant: string) => boolean = () => true): Waiting[] {
     for (const [tenant, dependents] of this.#waiting) {
+      if (!mayTake(tenant)) continue;
       const taken = this.#takeOf(dependents, nowMs, budgetMs);
       if (taken.length === 0) continue;
       this.#waiting.delete(tenant);
@@ -119,9 +126,10 @@ export class RebuildQueue {
   }
 
   /** Milliseconds until a dependent may be taken: 0 now, null when nothing waits. */
-  readyInMs(nowMs: number): number | null {
+  readyInMs(nowMs: number, mayTake: (tenant: string) => boolean = () => true): number | null {
     let soonestMs: number | null = null;
-    for (const dependents of this.#waiting.values()) {
+    for (const [tenant, dependents] of this.#waiting) {
+      if (!mayTake(tenant)) continue;
       for (const { dependent } of dependents.values()) {
         const waitMs = Math.max(0, (this.#history.get(dependent)?.notBeforeMs ?? 0) - nowMs);
         if (waitMs === 0) return 0;

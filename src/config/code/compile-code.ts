@@ -101,7 +101,7 @@ class Compiler {
       names: [],
     };
     this.#tellSlips(draft, bundled, analysis);
-    const described = await this.#describe(draft);
+    const described = await this.#describe(draft, tenant);
     if (described === null) return null;
     return { ...described, names: namesOf(draft, bundled, analysis) };
   }
@@ -124,10 +124,10 @@ class Compiler {
     }
   }
 
-  async #describe(program: CodeProgram): Promise<CodeProgram | null> {
+  async #describe(program: CodeProgram, owner: string): Promise<CodeProgram | null> {
     const { kind, alias, code, file } = program;
     const name = programName(kind, alias);
-    const set = { id: file, programs: new Map([[name, code]]) };
+    const set = { id: file, owner, programs: new Map([[name, code]]) };
     const reply = await this.#sandbox.describe(set, kind, alias);
     if (reply.kind === 'failed') {
       const { line, column, message } = reply.failure;

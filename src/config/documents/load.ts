@@ -103,6 +103,7 @@ function loadTenant(
   checkAllCompiled({ folders, programs, modules });
   if (from === 'folder') for (const index of folders.indexes.values()) checkIndexProperties(index);
   const sources = {
+    tenant: alias,
     sourceGroups: [...read.sourceGroups.keys()],
     schemas: parsedOnly(folders.schemas),
     partials: parsedOnly(folders.partials),

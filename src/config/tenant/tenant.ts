@@ -48,6 +48,7 @@ export function tenantOf(
     indexes,
     hasCode,
     lookupLayouts: lookupLayouts(sourceGroups.values(), readers, layoutOf, askedLookups),
+    askedLookups: askedLookups.length,
     sourceIn: (sourceGroup, environmentId) => sourceIn.get(sourceGroup)?.get(environmentId) ?? null,
     schemasFor: (sourceGroup, type) => schemasFor.get(sourceGroup)?.get(type) ?? [],
     indexesFor: (sourceGroup, type) => indexesFor.get(sourceGroup)?.get(type) ?? [],

@@ -1,6 +1,6 @@
 /** Does calls: runs the functions of a schema until nothing is left that could still run, and says what came of it. */
 import type { Json } from '../../contract/json.ts';
-import type { CodeDestination, CodeReply, CodeValue } from '../../schemas/code/call.ts';
+import type { CodeReply, CodeValue } from '../../schemas/code/call.ts';
 import type { DescribeReply, SentCall, ToSandbox } from '../protocol.ts';
 import { actionsContext, propertiesContext, routesContext, triggersContext } from './context.ts';
 import { failureOf, failureWithout } from './failure.ts';
@@ -37,14 +37,17 @@ export async function build(
     },
   );
   await drained();
-  const { findings, log: lines } = run;
-  const rest = { findings, log: lines };
   const outcome = settled as { readonly value: CodeValue } | { readonly thrown: unknown } | null;
-  if (outcome !== null && 'thrown' in outcome) {
-    return { kind: 'failed', failure: failureOf(outcome.thrown), ...rest };
+  // To read what was thrown may run more code, which may put more into the queue: nothing of it is left for the next build.
+  const failure = outcome !== null && 'thrown' in outcome ? failureOf(outcome.thrown) : null;
+  if (failure !== null) await drained();
+  const { findings, log: lines } = run;
+  const rest = { findings, log: lines, cpuMs: cpuMs() };
+  if (failure !== null) return { kind: 'failed', failure, ...rest };
+  if (run.asks.size > 0) return { kind: 'asks', lookups: [...run.asks.values()], ...rest };
+  if (outcome === null || !('value' in outcome)) {
+    return { kind: 'failed', failure: failureWithout(neverSettles), ...rest };
   }
-  if (run.asks.size > 0) return { kind: 'asks', lookups: [...run.asks.values()], cpuMs: cpuMs(), ...rest };
-  if (outcome === null) return { kind: 'failed', failure: failureWithout(neverSettles), ...rest };
   const { urls, handles, actions } = run;
   return {
     kind: 'made',
@@ -52,7 +55,7 @@ export async function build(
     urls,
     handles,
     actions,
-    destinations: destinationsOf(run),
+    destinations: run.settledDestinations,
     ...rest,
   };
 }
@@ -85,21 +88,18 @@ async function execute(programs: Programs, call: SentCall, run: Run): Promise<Co
   }
   if ((task === 'full' || task === 'actions') && actions !== undefined) {
     await invoke(module, actions, [input, actionsContext(run)]);
-    for (const destination of run.destinations) await settleOptions(destination, run);
+    // What code still changes after this is no JSON, and is not sent.
+    for (const { alias, options } of run.destinations) {
+      run.settledDestinations.push({ alias, options: await settledOptions(options, run) });
+    }
   }
   return value;
 }
 
-/** Their options are JSON once the build has settled. */
-function destinationsOf({ destinations }: Run): CodeDestination[] {
-  return destinations.map(({ alias, options }) => ({ alias, options: options as Json }));
-}
-
-/** Options are what they are when `actions` has ended. */
-async function settleOptions(destination: { options: unknown }, run: Run): Promise<void> {
-  const { texts, holes } = await settledValue(destination.options, run);
+async function settledOptions(given: unknown, run: Run): Promise<Json> {
+  const { texts, holes } = await settledValue(given, run);
   if (holes.length > 0) throw new TypeError('the options of a destination cannot hold references');
-  destination.options = JSON.parse(texts.join(''));
+  return JSON.parse(texts.join(''));
 }
 
 function invoke(module: Module, member: unknown, given: readonly unknown[]): unknown {
@@ -114,7 +114,7 @@ export async function describe(
 ): Promise<DescribeReply> {
   const triggers: [string, readonly string[]][] = [];
   const run = new Run(program, null, {}, () => null);
-  let reply: DescribeReply = { kind: 'failed', failure: failureWithout(neverSettles) };
+  let settled: DescribeReply | { readonly thrown: unknown } | null = null;
   const work = async (): Promise<DescribeReply> => {
     const module = programs.start(program, alias);
     const members = membersOf.filter((name) => typeof module[name] === 'function');
@@ -130,12 +130,17 @@ export async function describe(
   };
   work().then(
     (done) => {
-      reply = done;
+      settled = done;
     },
     (thrown: unknown) => {
-      reply = { kind: 'failed', failure: failureOf(thrown) };
+      settled = { thrown };
     },
   );
   await drained();
-  return reply;
+  const outcome = settled as DescribeReply | { readonly thrown: unknown } | null;
+  if (outcome === null) return { kind: 'failed', failure: failureWithout(neverSettles) };
+  if (!('thrown' in outcome)) return outcome;
+  const failure = failureOf(outcome.thrown);
+  await drained();
+  return { kind: 'failed', failure };
 }

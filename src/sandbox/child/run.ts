@@ -1,7 +1,13 @@
 /** One build in the sandbox: what it was given, and what it has asked for and said so far. */
 import type { Json } from '../../contract/json.ts';
 import { diagnosticsPerBuildMax } from '../../contract/limits.ts';
-import type { CodeAction, CodeReply, LookupRequest, ProgramKind } from '../../schemas/code/call.ts';
+import type {
+  CodeAction,
+  CodeDestination,
+  CodeReply,
+  LookupRequest,
+  ProgramKind,
+} from '../../schemas/code/call.ts';
 import type { CodeEntity } from '../protocol.ts';
 import type { Module } from './programs.ts';
 
@@ -11,6 +17,7 @@ export class Run {
   readonly actions: { -readonly [Key in keyof CodeAction]: CodeAction[Key] }[] = [];
   /** Their options may hold anything until `actions` has ended. */
   readonly destinations: { alias: string; options: unknown }[] = [];
+  readonly settledDestinations: CodeDestination[] = [];
   readonly findings: CodeReply['findings'][number][] = [];
   readonly log: string[] = [];
   /** Lookups without an answer, by their texts. */

@@ -20,8 +20,6 @@ export interface BuildFailure {
   readonly message: string;
   /** File of the schema, with line and column where they are known: `tenants/acme/schemas/page.full.ts:12:7`. */
   readonly place: string;
-  /** Not null: it was not run, and the same build may succeed after so long. */
-  readonly retryInMs: number | null;
 }
 
 export interface BuiltView extends BuildOutcome {

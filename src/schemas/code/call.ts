@@ -11,6 +11,8 @@ export type ProgramKind = 'full' | 'partial' | 'index';
 export interface ProgramSet {
   /** Digest of the programs. */
   readonly id: string;
+  /** The tenant. Programs of different owners never run in one process. */
+  readonly owner: string;
   /** Bodies of functions that return the schema's default export, by `programName`. */
   readonly programs: ReadonlyMap<string, string>;
 }
@@ -106,6 +108,8 @@ interface CodeFindings {
   }[];
   /** What `console` was given. */
   readonly log: readonly string[];
+  /** Milliseconds of processor time that the call took. */
+  readonly cpuMs: number;
 }
 
 export type CodeReply = CodeFindings &
@@ -119,7 +123,6 @@ export type CodeReply = CodeFindings &
         readonly destinations: readonly CodeDestination[];
       }
     /** The code waits for lookups that the call has no answers for. */
-    | { readonly kind: 'asks'; readonly lookups: readonly LookupRequest[]; readonly cpuMs: number }
-    /** `retryInMs`: the code was not run, and may be after so long. */
-    | { readonly kind: 'failed'; readonly failure: CodeFailure; readonly retryInMs?: number }
+    | { readonly kind: 'asks'; readonly lookups: readonly LookupRequest[] }
+    | { readonly kind: 'failed'; readonly failure: CodeFailure }
   );

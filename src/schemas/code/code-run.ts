@@ -81,19 +81,19 @@ export class CodeRunner {
       if (reply.kind === 'made') return this.#made(build, program, reply);
       if (reply.kind === 'failed') {
         const place = failurePlace(this.programs, reply.failure, program);
-        build.fail({ message: reply.failure.message, place, retryInMs: reply.retryInMs ?? null });
+        build.fail({ message: reply.failure.message, place });
         return null;
       }
       spentMs += reply.cpuMs;
       if (!this.#answer(build, program, reply.lookups, answers)) return null;
       if (charactersOf(answers) > codeAnswersCharactersMax) {
         const message = `the lookups of the schema give more than ${codeAnswersCharactersMax} characters`;
-        build.fail({ message, place: program.file, retryInMs: null });
+        build.fail({ message, place: program.file });
         return null;
       }
     }
     const message = `the schema waits for more than ${codeLookupRoundsMax} lookups one after the other`;
-    build.fail({ message, place: program.file, retryInMs: null });
+    build.fail({ message, place: program.file });
     return null;
   }
 

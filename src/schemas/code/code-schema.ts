@@ -26,9 +26,12 @@ import { type CodeProgram, programsByName } from './program.ts';
 export class TenantCode {
   readonly runner: CodeRunner;
 
-  constructor(readonly programs: readonly CodeProgram[]) {
+  constructor(
+    tenant: string,
+    readonly programs: readonly CodeProgram[],
+  ) {
     const named = programsByName(programs);
-    this.runner = new CodeRunner(setOf(programs), named);
+    this.runner = new CodeRunner(setOf(tenant, programs), named);
   }
 
   ofKind(kind: CodeProgram['kind']): CodeProgram[] {
@@ -36,10 +39,10 @@ export class TenantCode {
   }
 }
 
-function setOf(programs: readonly CodeProgram[]): ProgramSet {
+function setOf(owner: string, programs: readonly CodeProgram[]): ProgramSet {
   const codes = programs.map(({ kind, alias, code }) => [programName(kind, alias), code] as const);
   const id = createHash('sha256').update(JSON.stringify(codes)).digest('hex').slice(0, 32);
-  return { id, programs: new Map(codes) };
+  return { id, owner, programs: new Map(codes) };
 }
 
 export function codePartial(program: CodeProgram, { runner }: TenantCode): PartialDraft {

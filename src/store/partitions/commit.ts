@@ -155,7 +155,7 @@ export async function commit(
 
 function commitForLua(
   { tag, epoch }: Lease,
-  { checkpoint, pendingRebuilds, downstream, digests, itemNames }: OwnAnnouncement,
+  { checkpoint, pendingRebuilds, downstream, deferred = new Map(), digests, itemNames }: OwnAnnouncement,
   after: number | null,
   told: ToldViews,
 ): LuaValue {
@@ -164,6 +164,7 @@ function commitForLua(
     [...pendingRebuilds],
     downstream.map(({ tenant, partition, sequence }) => [tenant, partition, sequence]),
     digests,
+    [...deferred],
   ];
   return [
     keys.owner(tag),
@@ -178,6 +179,7 @@ function commitForLua(
     keys.changes(tag),
     keys.downstream(tag),
     keys.stream(tag),
+    pack([...deferred]),
     ...(itemNames === undefined ? [] : [itemNames]),
   ];
 }

@@ -90,6 +90,8 @@ interface EntityName {
 export interface EntityWork extends EntityName {
   /** Null: everything. */
   only: Dependent[] | null;
+  /** Schemas whose actions for its last change are still to be run; absent: none. */
+  actions?: Dependent[];
   /**
    * A repair: everything is written as if nothing were stored. What is named here is removed, unless it is a present
    * output.
@@ -135,6 +137,11 @@ export class Mailboxes {
     if (caused !== null) {
       work.causes ??= new Map();
       work.causes.set(...caused);
+    }
+    if (dependent.kind === 'actions') {
+      work.actions ??= [];
+      work.actions.push(dependent);
+      return;
     }
     if (dependent.kind === 'view' || dependent.kind === 'item') {
       work.only?.push(dependent);

@@ -22,11 +22,6 @@ export async function readPendingRebuilds(store: Store, tag: string): Promise<Ma
   return new Map(Object.entries(stored).map(([member, packed]) => [member, decodePending(packed)]));
 }
 
-/** Outputs of schemas that were not run for a while, that a former owner left, by member. @throws StoreUnavailableError */
-export async function readRefusedRebuilds(store: Store, tag: string): Promise<string[]> {
-  return await answerOf(store.client.hkeys(keys.refusedRebuilds(tag)));
-}
-
 function decodePending(stored: Buffer): PendingRebuild {
   const [first, last, sourceId, originId] = unpack<PackedPending>(stored);
   const cause = sourceId === undefined || originId === undefined ? null : { sourceId, originId };

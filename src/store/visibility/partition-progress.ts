@@ -17,6 +17,8 @@ export class PartitionProgress {
   announced = 0;
   /** Tenant -> first invalidation whose rebuild is pending. */
   #pendingRebuilds: ReadonlyMap<string, number> = new Map();
+  /** Tenant -> place in the stream from which on outputs may not be built yet. */
+  #deferred: ReadonlyMap<string, number> = new Map();
   /** `downstreamField` -> last invalidation that changes of this partition sent there. */
   #downstream = new Map<string, number>();
 
@@ -27,6 +29,11 @@ export class PartitionProgress {
   /** True once a write is taken in. */
   hasPassed(sequence: number): boolean {
     return this.known && this.checkpoint >= sequence;
+  }
+
+  /** True once every output of a write that was taken in is built. */
+  hasBuilt(tenant: string, sequence: number): boolean {
+    return this.known && (this.#deferred.get(tenant) ?? Number.POSITIVE_INFINITY) > sequence;
   }
 
   get hasDownstream(): boolean {
@@ -42,7 +49,8 @@ export class PartitionProgress {
   rebuiltUpTo(tenant: string): number {
     if (!this.known) return -1;
     const firstPending = this.#pendingRebuilds.get(tenant) ?? Number.POSITIVE_INFINITY;
-    return Math.min(this.checkpoint, firstPending - 1);
+    const firstDeferred = this.#deferred.get(tenant) ?? Number.POSITIVE_INFINITY;
+    return Math.min(this.checkpoint, firstPending - 1, firstDeferred - 1);
   }
 
   /** @returns whether there was a commit that was not seen before */
@@ -56,6 +64,7 @@ export class PartitionProgress {
       this.checkpoint = Math.max(this.checkpoint, commit.announcement.checkpoint);
       this.announced = Math.max(this.announced, this.checkpoint);
       this.#pendingRebuilds = commit.announcement.pendingRebuilds;
+      this.#deferred = commit.announcement.deferred;
       for (const invalidation of commit.announcement.downstream) this.#note(invalidation);
     }
     return hasCommits;
@@ -77,6 +86,7 @@ export class PartitionProgress {
     this.commits = Number(owner.commits?.toString() ?? 0);
     this.announced = Number(announced ?? 0);
     this.#pendingRebuilds = new Map(owner.dirty && unpack<[string, number][]>(owner.dirty));
+    this.#deferred = new Map(owner.deferred && unpack<[string, number][]>(owner.deferred));
     this.#downstream = new Map(
       Object.entries(downstream).map(([field, sequence]) => [field, Number(sequence)]),
     );

@@ -1,7 +1,7 @@
 /**
  * How far every partition has come, as a front sees it: what "read your own writes" rests on.
  *
- * A write is visible once its partition's checkpoint has passed it and every rebuild that it caused is done. Invalidations
+ * A write is visible once its partition's checkpoint has passed it, all its outputs are built and every rebuild that it caused is done. Invalidations
  * are entries of the streams themselves, so both are comparisons of sequence numbers.
  */
 import { keys } from '../keys.ts';
@@ -114,7 +114,7 @@ export class Progress {
   #isSeen(tenant: string, partition: number, sequence: number): boolean {
     const progress = this.#partitions[partition];
     if (progress === undefined) return true;
-    if (!progress.hasPassed(sequence)) return false;
+    if (!progress.hasPassed(sequence) || !progress.hasBuilt(tenant, sequence)) return false;
     return (
       !progress.hasDownstream ||
       this.#partitions.every((_, target) => {
@@ -143,17 +143,22 @@ export class Progress {
    */
   #becomesVisible(tenant: string, writes: Map<number, number>): () => boolean {
     const invalidations = new Map<number, number>();
+    const deferred = new Map<number, number>();
     return () => {
       for (const [partition, sequence] of writes) {
         const progress = this.#partitions[partition];
         if (!progress?.hasPassed(sequence)) continue;
         writes.delete(partition);
+        deferred.set(partition, sequence);
         this.#addDownstream(tenant, progress, invalidations);
+      }
+      for (const [partition, sequence] of deferred) {
+        if (this.#partitions[partition]?.hasBuilt(tenant, sequence)) deferred.delete(partition);
       }
       for (const [partition, sequence] of invalidations) {
         if (this.#isRebuilt(tenant, partition, sequence)) invalidations.delete(partition);
       }
-      return writes.size === 0 && invalidations.size === 0;
+      return writes.size === 0 && deferred.size === 0 && invalidations.size === 0;
     };
   }
 

@@ -1,6 +1,5 @@
 /** Hears what the code of a schema gives to `console` while it is built. */
 import type { CodeSandbox } from '../../actors/batch/code-replies.ts';
-import type { CodeCall, CodeReply } from '../../schemas/code/call.ts';
 
 export class ConsoleText implements CodeSandbox {
   readonly #lines = new Map<string, readonly string[]>();
@@ -12,8 +11,9 @@ export class ConsoleText implements CodeSandbox {
     return [...this.#lines.values()].flat();
   }
 
-  async run(calls: readonly CodeCall[]): Promise<readonly CodeReply[]> {
-    const replies = await this.sandbox.run(calls);
+  async run(...asked: Parameters<CodeSandbox['run']>): ReturnType<CodeSandbox['run']> {
+    const [calls] = asked;
+    const replies = await this.sandbox.run(...asked);
     calls.forEach(({ task, alias, input }, at) => {
       // A call that waited for lookups is made again from its beginning: the last one says everything.
       this.#lines.set(JSON.stringify([task, alias, input]), replies[at]?.log ?? []);

@@ -107,6 +107,7 @@ function turnOf({ tenant, source, entity }: PreviewRequest): Turn {
     former: null,
     indexEntries: [],
     only: null,
+    actions: new Set(),
     repair: null,
     isUncertain: false,
     causes: new Map(),

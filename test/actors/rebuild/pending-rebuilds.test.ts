@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { OpenCalls } from '../../../src/actors/rebuild/deferred-outputs.ts';
 import { PendingRebuilds } from '../../../src/actors/rebuild/pending-rebuilds.ts';
 import { formatDependent } from '../../../src/store/derived/dependents.ts';
 import { repairOf } from '../../../src/store/derived/suspects.ts';
@@ -11,6 +12,12 @@ import { TestRedis } from '../../support/redis.ts';
 
 const redis = await TestRedis.start();
 const leaseMs = 10_000;
+const noCalls: OpenCalls = {
+  isOpen: () => false,
+  isAnswered: () => true,
+  hasRoom: () => true,
+  forget: () => {},
+};
 
 function view(originId: string): string {
   return formatDependent({ kind: 'view', environmentId: 'env', name: 'page', sourceId: 's', originId });
@@ -40,7 +47,7 @@ test('the next owner finds the rebuilds that wait, oldest first, and none that i
   const it = await redis.openEmptyStore(1);
   const lease = await takeLease(it, 0, 'first', leaseMs);
   assert.ok(lease !== null);
-  const pending = new PendingRebuilds(it, lease.tag);
+  const pending = new PendingRebuilds(it, lease.tag, noCalls);
   const taken = new PartitionWrites();
   pending.add(
     portionOf(
@@ -51,7 +58,7 @@ test('the next owner finds the rebuilds that wait, oldest first, and none that i
     taken,
   );
   await store(it, lease, taken, 3);
-  const next = new PendingRebuilds(it, lease.tag);
+  const next = new PendingRebuilds(it, lease.tag, noCalls);
   await next.load();
   const waiting = next.queue.take(0, Number.MAX_SAFE_INTEGER);
   assert.deepEqual(
@@ -63,9 +70,10 @@ test('the next owner finds the rebuilds that wait, oldest first, and none that i
     ],
   );
   const done = new PartitionWrites();
-  next.remove(waiting.slice(0, 2), done);
+  const batch = { turns: [], changes: { deferred: [], writes: done } };
+  next.settle(batch, 3, { rebuilds: waiting.slice(0, 2), areDeferred: false });
   await store(it, lease, done, 3);
-  const last = new PendingRebuilds(it, lease.tag);
+  const last = new PendingRebuilds(it, lease.tag, noCalls);
   await last.load();
   assert.deepEqual(
     last.queue.take(0, Number.MAX_SAFE_INTEGER).map(({ dependent }) => dependent),
@@ -75,7 +83,7 @@ test('the next owner finds the rebuilds that wait, oldest first, and none that i
 
 test('what a whole turn of the same portion sees does not wait, but a repair does', async () => {
   const it = await redis.openEmptyStore(1);
-  const pending = new PendingRebuilds(it, it.partitions.tag(0));
+  const pending = new PendingRebuilds(it, it.partitions.tag(0), noCalls);
   const repair = formatDependent(repairOf('s', 'a', null));
   const changed: IntakeEntry = {
     kind: 'entities',

@@ -7,7 +7,7 @@ import type { ClaimWrite } from '../../../src/store/claims/claims.ts';
 import { readServed } from '../../../src/store/claims/read-claims.ts';
 import { ReferenceChanges, referenceText } from '../../../src/store/derived/references.ts';
 import { claimField, keys } from '../../../src/store/keys.ts';
-import type { Announcement } from '../../../src/store/partitions/announcement.ts';
+import type { OwnAnnouncement } from '../../../src/store/partitions/announcement.ts';
 import { type BesideCommit, commit, PartitionWrites } from '../../../src/store/partitions/commit.ts';
 import { type TakenLease, takeLease } from '../../../src/store/partitions/lease.ts';
 import { FencedError } from '../../../src/store/redis/errors.ts';
@@ -36,7 +36,7 @@ async function owned(database = 0): Promise<Owned> {
   return { store, leases };
 }
 
-function announcing(checkpoint = 0): Announcement {
+function announcing(checkpoint = 0): OwnAnnouncement {
   return { checkpoint, pendingRebuilds: new Map(), downstream: [], digests: Buffer.alloc(0) };
 }
 

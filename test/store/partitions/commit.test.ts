@@ -8,7 +8,7 @@ import { noteIntents, readIntents } from '../../../src/store/derived/intents.ts'
 import { ReferenceChanges, readReferrers, referenceText } from '../../../src/store/derived/references.ts';
 import type { Suspect } from '../../../src/store/derived/suspects.ts';
 import { claimField, keys } from '../../../src/store/keys.ts';
-import type { Announcement } from '../../../src/store/partitions/announcement.ts';
+import type { OwnAnnouncement } from '../../../src/store/partitions/announcement.ts';
 import { commit, PartitionWrites } from '../../../src/store/partitions/commit.ts';
 import { IntakeReader } from '../../../src/store/partitions/intake.ts';
 import { invalidate, outsideCaller } from '../../../src/store/partitions/invalidate.ts';
@@ -28,7 +28,7 @@ async function owned(): Promise<{ store: Store; lease: TakenLease }> {
   return { store, lease };
 }
 
-function announcing(parts: Partial<Announcement> = {}): Announcement {
+function announcing(parts: Partial<OwnAnnouncement> = {}): OwnAnnouncement {
   return { checkpoint: 0, pendingRebuilds: new Map(), downstream: [], digests: Buffer.alloc(0), ...parts };
 }
 

@@ -6,8 +6,8 @@
 -- ARGV  1 changes kept
 --       2 packed list of commits, each of another partition: {owner key, epoch, number of the commit before or '', checkpoint,
 --         announcement (packed), pending rebuilds (packed), list of downstream invalidations: field, sequence, field …, list of
---         what it tells of its views, as in `parts/change-log.lua`, clock, changes, downstream and stream key, names of the changed items (packed) where
---         workers hold copies of shards}
+--         what it tells of its views, as in `parts/change-log.lua`, clock, changes, downstream and stream key, deferred outputs (packed),
+--         names of the changed items (packed) where workers hold copies of shards}
 --         A call of several commits is for one Redis, where their keys may lie in different slots.
 --       3 packed list of runs of claims of all commits, as in `parts/claims.lua`; empty in a cluster, where their keys lie in
 --         other slots
@@ -69,10 +69,10 @@ for _, write in ipairs(writes) do
   end
 end
 for index, commit in ipairs(commits) do
-  local ownerKey, epoch, after, checkpoint, announcement, pending, downstream, told, clock, changes, sent, stream, items = unpack(commit)
+  local ownerKey, epoch, after, checkpoint, announcement, pending, downstream, told, clock, changes, sent, stream, deferred, items = unpack(commit)
   tellViews(clock, told)
   callEach('HSET', sent, downstream)
-  redis.call('HSET', ownerKey, 'checkpoint', checkpoint, 'dirty', pending, 'commits', numbers[index])
+  redis.call('HSET', ownerKey, 'checkpoint', checkpoint, 'dirty', pending, 'deferred', deferred, 'commits', numbers[index])
   local sequence = redis.call('HINCRBY', clock, 'changes', 1)
   local fields = { 'c', announcement, 'n', numbers[index] }
   if items then fields[5], fields[6] = 'i', items end

@@ -1,0 +1,165 @@
+/**
+ * Runs code for the batches of a partition without holding them up: a batch waits for a bounded time. Calls that are not
+ * answered by then go on while other batches are done, and the batch that builds the output again finds their replies. That
+ * is safe, because the same call always has the same reply.
+ */
+import { codeOpenBuildsMax, codePatienceMs } from '../../contract/limits.ts';
+import type { CodeCall, CodeReply } from '../../schemas/code/call.ts';
+import type { CodeSandbox } from './code-replies.ts';
+
+/** How long nothing is asked after the sandbox could not be run. */
+const troublePauseMs = 1_000;
+
+/** Asks the sandbox; `Sandbox` does. */
+export interface CodeSource {
+  ask(call: CodeCall): { readonly reply: Promise<CodeReply>; withdraw(): void };
+}
+
+interface Run {
+  readonly call: CodeCall;
+  /** Settles when there is a reply, or none to be had. */
+  readonly settled: Promise<void>;
+  withdraw(): void;
+  reply: CodeReply | null;
+  hasFailed: boolean;
+}
+
+export class CodeRuns implements CodeSandbox {
+  /** Outputs that wait for replies -> the calls of their last build, those that were answered included. */
+  readonly #open = new Map<string, readonly Run[]>();
+  /** Calls of the batch under way, by the outputs that asked. */
+  #batch = new Map<string, Run[]>();
+  #deadlineMs = 0;
+  #troubleUntilMs = 0;
+  #isEnded = false;
+
+  /** @param onAnswer called when an output that waits may have all its replies @param onTrouble the sandbox cannot be run */
+  constructor(
+    private readonly source: CodeSource,
+    private readonly onAnswer: () => void,
+    private readonly onTrouble: (error: unknown) => void,
+  ) {}
+
+  /** Begins a batch, or begins it again. */
+  begin(): void {
+    this.settle(new Set());
+    this.#deadlineMs = performance.now() + codePatienceMs;
+  }
+
+  /** @param askers names of the outputs that ask, in the order of the calls */
+  async run(calls: readonly CodeCall[], askers: readonly string[]): Promise<readonly (CodeReply | null)[]> {
+    const runs = calls.map((call, at) => this.#runOf(call, askers[at] ?? ''));
+    const open = runs.filter(({ reply, hasFailed }) => reply === null && !hasFailed);
+    if (open.length > 0) await this.#patience(open);
+    return runs.map(({ reply }) => reply);
+  }
+
+  /** Ends a batch. @param deferred names of its outputs that wait for code */
+  settle(deferred: ReadonlySet<string>): void {
+    for (const [asker, runs] of this.#batch) {
+      const before = this.#open.get(asker) ?? [];
+      this.#open.delete(asker);
+      const isOpen = deferred.has(asker) && runs.some(isUnanswered) && this.hasRoom(ownerOf(runs));
+      if (isOpen) this.#open.set(asker, runs);
+      withdraw(isOpen ? before.filter((run) => !runs.includes(run)) : [...before, ...runs]);
+    }
+    this.#batch = new Map();
+  }
+
+  /** True while calls of the output are under way, or were answered and wait to be used. */
+  isOpen(asker: string): boolean {
+    return this.#open.has(asker);
+  }
+
+  isAnswered(asker: string): boolean {
+    return !(this.#open.get(asker) ?? []).some(isUnanswered);
+  }
+
+  /** The output needs no replies any more. */
+  forget(asker: string): void {
+    withdraw(this.#open.get(asker) ?? []);
+    this.#open.delete(asker);
+  }
+
+  /** True when another output of the tenant may wait with its calls under way. */
+  hasRoom(tenant: string): boolean {
+    if (performance.now() < this.#troubleUntilMs) return false;
+    let count = 0;
+    for (const runs of this.#open.values()) if (ownerOf(runs) === tenant) count += 1;
+    return count < codeOpenBuildsMax;
+  }
+
+  end(): void {
+    this.#isEnded = true;
+    this.settle(new Set());
+    for (const asker of [...this.#open.keys()]) this.forget(asker);
+  }
+
+  #runOf(call: CodeCall, asker: string): Run {
+    const known = this.#open.get(asker)?.find((run) => !run.hasFailed && isSameCall(run.call, call));
+    const run = known ?? this.#ask(call);
+    const ofAsker = this.#batch.get(asker);
+    if (ofAsker === undefined) this.#batch.set(asker, [run]);
+    else ofAsker.push(run);
+    return run;
+  }
+
+  #ask(call: CodeCall): Run {
+    const asked = this.source.ask(call);
+    const run: Run = {
+      call,
+      settled: asked.reply.then(
+        (reply) => {
+          run.reply = reply;
+          this.onAnswer();
+        },
+        (error: unknown) => {
+          run.hasFailed = true;
+          this.#failed(error);
+        },
+      ),
+      withdraw: () => asked.withdraw(),
+      reply: null,
+      hasFailed: false,
+    };
+    return run;
+  }
+
+  /** What waits is asked for again after a pause. */
+  #failed(error: unknown): void {
+    if (this.#isEnded || performance.now() < this.#troubleUntilMs) return;
+    this.#troubleUntilMs = performance.now() + troublePauseMs;
+    this.onTrouble(error);
+    setTimeout(this.onAnswer, troublePauseMs).unref();
+  }
+
+  async #patience(runs: readonly Run[]): Promise<void> {
+    const leftMs = this.#deadlineMs - performance.now();
+    if (leftMs <= 0) return;
+    let timer: NodeJS.Timeout | null = null;
+    const over = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, leftMs);
+    });
+    await Promise.race([Promise.all(runs.map(({ settled }) => settled)), over]);
+    if (timer !== null) clearTimeout(timer);
+  }
+}
+
+function isUnanswered({ reply, hasFailed }: Run): boolean {
+  return reply === null && !hasFailed;
+}
+
+function ownerOf(runs: readonly Run[]): string {
+  return runs[0]?.call.set.owner ?? '';
+}
+
+function withdraw(runs: readonly Run[]): void {
+  for (const run of runs) if (isUnanswered(run)) run.withdraw();
+}
+
+function isSameCall(one: CodeCall, other: CodeCall): boolean {
+  if (one.set.id !== other.set.id || one.task !== other.task || one.alias !== other.alias) return false;
+  if (one.input !== other.input || one.answers.size !== other.answers.size) return false;
+  for (const [request, answer] of one.answers) if (other.answers.get(request) !== answer) return false;
+  return true;
+}

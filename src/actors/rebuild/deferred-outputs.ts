@@ -1,0 +1,196 @@
+/**
+ * The outputs of a partition that are deferred: a batch stored all else without them. Those that wait for code are taken in
+ * turns, a bounded number of each tenant is under way (`batch/code-runs.ts`); those that wait for a lookup index are built by
+ * the rebuild that follows it.
+ */
+import { parseDependent } from '../../store/derived/dependents.ts';
+import { keys } from '../../store/keys.ts';
+import type { PartitionWrites } from '../../store/partitions/commit.ts';
+import { type DeferredState, encodeDeferred, readDeferred } from '../../store/partitions/deferred.ts';
+import { nameOfWork } from '../../store/partitions/intake.ts';
+import type { Store } from '../../store/store.ts';
+import type { DeferredOutput } from '../batch/changes.ts';
+import type { Turn } from '../batch/turn.ts';
+import { FirstByTenant } from './first-by-tenant.ts';
+import { RebuildQueue, type Waiting } from './rebuild-queue.ts';
+
+/** Outputs with all their replies that one portion has. */
+const answeredPerPortion = 50;
+
+/** Which of them have calls under way; `CodeRuns` knows. Names are fields of `keys.deferred`. */
+export interface OpenCalls {
+  isOpen(name: string): boolean;
+  isAnswered(name: string): boolean;
+  hasRoom(tenant: string): boolean;
+  forget(name: string): void;
+}
+
+interface Entry extends DeferredState {
+  readonly tenant: string;
+  readonly dependent: string;
+}
+
+export class DeferredOutputs {
+  /** Entity -> name -> entry. */
+  readonly #byEntity = new Map<string, Map<string, Entry>>();
+  /** Those that wait for their turn to run code. */
+  readonly #idle = new RebuildQueue();
+  /** Those whose calls are under way or answered. */
+  readonly #open = new Map<string, Entry>();
+  /** Those that reads with a version wait for, and those that only wait for code. */
+  readonly #awaited = new FirstByTenant();
+  readonly #ofCode = new FirstByTenant();
+
+  constructor(
+    private readonly tag: string,
+    private readonly calls: OpenCalls,
+  ) {}
+
+  /** Takes over what a former owner left. @throws StoreUnavailableError */
+  async load(store: Store): Promise<void> {
+    for (const [name, state] of await readDeferred(store, this.tag)) {
+      this.#put(name, { ...state, ...namedBy(name) });
+    }
+  }
+
+  /** Tenant -> where its outputs may not be built that a read with a version waits for. */
+  get firstAwaited(): ReadonlyMap<string, number> {
+    return this.#awaited.all;
+  }
+
+  /** Tenant -> the first that waits for code: it counts as a pending rebuild. */
+  get firstOfCode(): ReadonlyMap<string, number> {
+    return this.#ofCode.all;
+  }
+
+  /** Takes outputs whose replies are there. */
+  takeAnswered(): Waiting[] {
+    const taken: Waiting[] = [];
+    for (const [name, entry] of this.#open) {
+      if (taken.length === answeredPerPortion) break;
+      if (this.calls.isAnswered(name)) taken.push(entry);
+    }
+    for (const one of taken) this.#open.delete(nameOf(one));
+    return taken;
+  }
+
+  /** Takes outputs of one tenant whose code may be asked now. */
+  take(nowMs: number, budgetMs: number): Waiting[] {
+    return this.#idle.take(nowMs, budgetMs, (tenant) => this.calls.hasRoom(tenant));
+  }
+
+  /** Milliseconds until something may be taken: 0 now, null when nothing waits for time alone. */
+  readyInMs(nowMs: number): number | null {
+    for (const name of this.#open.keys()) if (this.calls.isAnswered(name)) return 0;
+    return this.#idle.readyInMs(nowMs, (tenant) => this.calls.hasRoom(tenant));
+  }
+
+  /** Notes what a portion cost: it says how many go into the next. */
+  done(dependents: readonly string[], nowMs: number, tookMs: number): void {
+    this.#idle.done(dependents, nowMs, tookMs);
+  }
+
+  /**
+   * Notes what a batch built and what it deferred. @param from place in the stream of what the batch may be the first to
+   * have seen @param taken what it was to build @param writes of its commit
+   */
+  settle(
+    turns: readonly Turn[],
+    deferred: readonly DeferredOutput[],
+    from: number,
+    taken: readonly Waiting[],
+    writes: PartitionWrites,
+  ): void {
+    if (this.#byEntity.size === 0 && deferred.length === 0) return;
+    const before = new Map(taken.map((one) => [nameOf(one), one]));
+    const again = new Set(deferred.map(nameOf));
+    for (const turn of turns) {
+      for (const [name, entry] of this.#byEntity.get(nameOfTurn(turn)) ?? []) {
+        if (!again.has(name) && (before.has(name) || isCovered(turn, entry))) this.#remove(name, writes);
+      }
+    }
+    for (const one of deferred) {
+      const name = nameOf(one);
+      const asked = before.get(name);
+      const known = this.#entryOf(name, one);
+      const isAwaited = one.isAwaited || known?.isAwaited === true;
+      // What waits for an index because of the configuration alone is found by the rebuild that fills the index.
+      if (one.reason === 'index' && !isAwaited) {
+        this.#remove(name, writes);
+        continue;
+      }
+      const cause = one.cause ?? known?.cause ?? null;
+      const entry: Entry = {
+        ...{ tenant: one.tenant, dependent: one.dependent, reason: one.reason, cause, isAwaited },
+        first: Math.min(known?.first ?? from, asked?.first ?? from),
+        last: Math.max(known?.last ?? from, asked?.last ?? from),
+      };
+      this.#forget(name, entry);
+      this.#put(name, entry);
+      writes.set(keys.deferred(this.tag), name, encodeDeferred(entry));
+    }
+    // A turn that failed by a mistake of ours was left out: its outputs are not asked for without end.
+    for (const name of before.keys()) if (!again.has(name)) this.#remove(name, writes);
+  }
+
+  #put(name: string, entry: Entry): void {
+    const entity = entityOf(entry);
+    const ofEntity = this.#byEntity.get(entity) ?? new Map<string, Entry>();
+    this.#byEntity.set(entity, ofEntity);
+    ofEntity.set(name, entry);
+    const { tenant, dependent, first, last, cause } = entry;
+    if (entry.isAwaited) this.#awaited.add(tenant, name, first);
+    if (entry.reason !== 'code') return;
+    this.#ofCode.add(tenant, name, first);
+    if (this.calls.isOpen(name)) this.#open.set(name, entry);
+    else this.#idle.add(tenant, dependent, first, last, cause);
+  }
+
+  #remove(name: string, writes: PartitionWrites): void {
+    const entry = this.#entryOf(name);
+    if (entry === null) return;
+    this.#forget(name, entry);
+    this.calls.forget(name);
+    writes.delete(keys.deferred(this.tag), name);
+  }
+
+  #forget(name: string, entry: Entry): void {
+    const entity = entityOf(entry);
+    const ofEntity = this.#byEntity.get(entity);
+    ofEntity?.delete(name);
+    if (ofEntity?.size === 0) this.#byEntity.delete(entity);
+    this.#open.delete(name);
+    this.#idle.remove(entry.tenant, entry.dependent);
+    this.#awaited.remove(entry.tenant, name);
+    this.#ofCode.remove(entry.tenant, name);
+  }
+
+  #entryOf(name: string, named = namedBy(name)): Entry | null {
+    return this.#byEntity.get(entityOf(named))?.get(name) ?? null;
+  }
+}
+
+/** True when the turn has built the output, or has removed it. */
+function isCovered(turn: Turn, { dependent }: Entry): boolean {
+  if (turn.entity === null) return true;
+  if (parseDependent(dependent)?.kind === 'actions') return turn.isChange || turn.actions.has(dependent);
+  return turn.only === null || turn.only.has(dependent);
+}
+
+function nameOf({ tenant, dependent }: Pick<Waiting, 'tenant' | 'dependent'>): string {
+  return `${tenant}|${dependent}`;
+}
+
+function namedBy(name: string): Pick<Entry, 'tenant' | 'dependent'> {
+  const [tenant = '', ...rest] = name.split('|');
+  return { tenant, dependent: rest.join('|') };
+}
+
+function nameOfTurn({ tenantAlias: tenant, sourceId, originId }: Turn): string {
+  return nameOfWork({ tenant, sourceId, originId });
+}
+
+function entityOf({ tenant, dependent }: Pick<Entry, 'tenant' | 'dependent'>): string {
+  const parsed = parseDependent(dependent);
+  return parsed === null ? dependent : nameOfWork({ tenant, ...parsed });
+}

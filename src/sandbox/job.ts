@@ -1,0 +1,74 @@
+/** What a tenant's process is to run, and who waits for it. */
+import type { ProgramSet } from '../schemas/code/call.ts';
+import type { FromSandbox } from './protocol.ts';
+
+export interface Job {
+  readonly set: ProgramSet;
+  /** Tells the program from all others of its owner. */
+  readonly program: string;
+  /** JSON text: of a call, or of a whole message. */
+  readonly text: string;
+  readonly isMessage: boolean;
+  /** All before it is answered before it begins: if it never ends, it is known to be the one. */
+  readonly isTold: boolean;
+  /** What the program is given, as JSON text. */
+  readonly input: string;
+  /** As in a call. */
+  readonly spentMs: number;
+  readonly done: (reply: FromSandbox) => void;
+  readonly failed: (error: Error) => void;
+  /** Processes that ended with it for a reason that is not the job's. */
+  tries: number;
+}
+
+/** Jobs that wait, by program: a slow program does not delay the others for longer than one of its builds. */
+export class JobQueue {
+  readonly #byProgram = new Map<string, Job[]>();
+
+  get programs(): Iterable<string> {
+    return this.#byProgram.keys();
+  }
+
+  get isEmpty(): boolean {
+    return this.#byProgram.size === 0;
+  }
+
+  add(job: Job): void {
+    const jobs = this.#byProgram.get(job.program);
+    if (jobs === undefined) this.#byProgram.set(job.program, [job]);
+    else jobs.push(job);
+  }
+
+  putBack(jobs: readonly Job[]): void {
+    for (const job of [...jobs].reverse()) {
+      const waiting = this.#byProgram.get(job.program);
+      if (waiting === undefined) this.#byProgram.set(job.program, [job]);
+      else waiting.unshift(job);
+    }
+  }
+
+  of(program: string): readonly Job[] {
+    return this.#byProgram.get(program) ?? [];
+  }
+
+  /** Takes the first jobs of a program. */
+  take(program: string, count: number): Job[] {
+    const jobs = this.#byProgram.get(program) ?? [];
+    const taken = jobs.splice(0, count);
+    if (jobs.length === 0) this.#byProgram.delete(program);
+    return taken;
+  }
+
+  remove(job: Job): void {
+    const jobs = this.#byProgram.get(job.program) ?? [];
+    const at = jobs.indexOf(job);
+    if (at >= 0) jobs.splice(at, 1);
+    if (jobs.length === 0) this.#byProgram.delete(job.program);
+  }
+
+  takeAll(): Job[] {
+    const all = [...this.#byProgram.values()].flat();
+    this.#byProgram.clear();
+    return all;
+  }
+}

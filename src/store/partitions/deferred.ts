@@ -1,0 +1,51 @@
+/**
+ * Outputs of a partition that were not built with the batch that should have: they wait for a schema in JavaScript, or for a
+ * lookup index. Commits store them for the next owner.
+ */
+import type { EntityRef } from '../../contract/ids.ts';
+import { pack, unpack } from '../codec/pack.ts';
+import { keys } from '../keys.ts';
+import { answerOf } from '../redis/errors.ts';
+import type { Store } from '../store.ts';
+
+export type DeferredFor = 'code' | 'index';
+
+export interface DeferredState {
+  readonly reason: DeferredFor;
+  /** Reads with a version wait for it: a write caused it, not a change of configuration. */
+  readonly isAwaited: boolean;
+  /** First and last entry of the stream that may ask for it. */
+  readonly first: number;
+  readonly last: number;
+  /** The entity whose change asks for it; null where it is not known. */
+  readonly cause: EntityRef | null;
+}
+
+type Packed = [
+  reason: DeferredFor,
+  isAwaited: boolean,
+  first: number,
+  last: number,
+  sourceId?: string,
+  originId?: string,
+];
+
+/** By field of `keys.deferred`. @throws StoreUnavailableError */
+export async function readDeferred(store: Store, tag: string): Promise<Map<string, DeferredState>> {
+  const stored = await answerOf(store.client.hgetallBuffer(keys.deferred(tag)));
+  return new Map(Object.entries(stored).map(([field, packed]) => [field, decodeDeferred(packed)]));
+}
+
+function decodeDeferred(packed: Buffer): DeferredState {
+  // Earlier versions noted here what was to be tried again, without a value.
+  if (packed.length === 0) return { reason: 'code', isAwaited: false, first: 0, last: 0, cause: null };
+  const [reason, isAwaited, first, last, sourceId, originId] = unpack<Packed>(packed);
+  const cause = sourceId === undefined || originId === undefined ? null : { sourceId, originId };
+  return { reason, isAwaited, first, last, cause };
+}
+
+export function encodeDeferred({ reason, isAwaited, first, last, cause }: DeferredState): Buffer {
+  const packed: Packed = [reason, isAwaited, first, last];
+  if (cause !== null) packed.push(cause.sourceId, cause.originId);
+  return pack(packed);
+}
