@@ -401,6 +401,8 @@ export const listedClaimsMax = 100;
 export const configurationBodyBytesMax = 16 * 1024 * 1024;
 /** Mistakes of a configuration that an answer lists. */
 export const configurationMistakesMax = 500;
+/** How long a tenant may ask for a rebuild whose id it was given. */
+export const jobKnownSeconds = 604_800;
 /** The schema and the entity of a preview. */
 export const previewBodyBytesMax = 8 * 1024 * 1024;
 /** Entities that the lookups of a preview go through where no lookup index has what they ask for. */

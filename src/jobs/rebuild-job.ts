@@ -188,6 +188,13 @@ class Rebuild {
         countProcessed(this.context.store, this.job.tag, tenant, sourceId),
       ),
     );
-    this.job.note({ total: counts.reduce((sum, count) => sum + count, 0) });
+    const ofTenants = new Map<string, number>();
+    sources.forEach(({ tenant }, at) => {
+      ofTenants.set(tenant, (ofTenants.get(tenant) ?? 0) + (counts[at] ?? 0));
+    });
+    this.job.note({
+      total: counts.reduce((sum, count) => sum + count, 0),
+      ofTenants: [...ofTenants].map(([tenant, total]) => [tenant, 0, total]),
+    });
   }
 }

@@ -61,9 +61,17 @@ export class RebuildPass {
         asked.map(({ originId }) => originId),
       );
       at = portion.next;
-      const scanned = job.progress.scanned + (job.progress.pass === 1 ? records.length : 0);
-      await job.reach({ scanned, place: { source: key, scan: at === null ? 'entities' : 'records', at } });
+      if (job.progress.pass === 1) this.#countScanned(tenant, records.length);
+      await job.reach({ place: { source: key, scan: at === null ? 'entities' : 'records', at } });
     } while (at !== null && !this.isSuperseded());
+  }
+
+  #countScanned(tenant: string, count: number): void {
+    const { scanned, ofTenants = [] } = this.job.progress;
+    this.job.note({
+      scanned: scanned + count,
+      ofTenants: ofTenants.map((one) => (one[0] === tenant ? [tenant, one[1] + count, one[2]] : one)),
+    });
   }
 
   async #scanEntities(source: PassSource, from: ScanPlace | null): Promise<void> {

@@ -22,6 +22,9 @@ export interface RebuildPlace {
   readonly at: ScanPlace | null;
 }
 
+/** Records of a tenant that were looked at, and that there were to look at. */
+export type TenantCount = readonly [tenant: string, scanned: number, total: number];
+
 export interface RebuildProgress {
   /** `fill`: entities come under the lookup layouts that the configuration asks for; `rebuild`: all that is outdated. */
   readonly phase: 'fill' | 'rebuild';
@@ -32,6 +35,8 @@ export interface RebuildProgress {
   /** Records looked at in the first passes, and records that there were to look at when the job began. */
   readonly scanned: number;
   readonly total: number;
+  /** The same by tenant; absent in jobs of an earlier version. */
+  readonly ofTenants?: readonly TenantCount[];
   /** Entities found outdated: in this pass, and in all. */
   readonly markedInPass: number;
   readonly marked: number;
@@ -77,11 +82,12 @@ export interface RebuildState {
   }[];
 }
 
-/** @throws StoreUnavailableError */
+/** @param tenant whose records are counted; null: those of all. @throws StoreUnavailableError */
 export async function rebuildState(
   store: Store,
   queue: RebuildJobs,
   generation: number,
+  tenant: string | null = null,
 ): Promise<RebuildState> {
   const { enqueued } = await readGenerations(store);
   const statuses = await queue.statusesOf({ generation });
@@ -92,8 +98,8 @@ export async function rebuildState(
   return {
     percent: isDone ? 100 : Math.min(99, Math.floor(mean)),
     startedAtMs: earliest(statuses),
-    total: sumOf(statuses, ({ total }) => total),
-    scanned: sumOf(statuses, ({ scanned }) => scanned),
+    total: sumOf(statuses, (progress) => countsOf(progress, tenant).total),
+    scanned: sumOf(statuses, (progress) => countsOf(progress, tenant).scanned),
     marked: sumOf(statuses, ({ marked }) => marked),
     isDone,
     isEnqueued,
@@ -103,6 +109,15 @@ export async function rebuildState(
         : [{ partition, reason: status.failure, isFinal: status.state === 'failed' }],
     ),
   };
+}
+
+function countsOf(
+  progress: RebuildProgress,
+  tenant: string | null,
+): Pick<RebuildProgress, 'scanned' | 'total'> {
+  if (tenant === null) return progress;
+  const [, scanned, total] = progress.ofTenants?.find(([alias]) => alias === tenant) ?? [tenant, 0, 0];
+  return { scanned, total };
 }
 
 function earliest(statuses: readonly (JobStatus<RebuildProgress> | null)[]): number | null {

@@ -41,6 +41,8 @@ export const keys = {
    * `done:<partition>` -> '1'.
    */
   purge: `${platformTag}:purge`,
+  /** String with a time to live: the tenant was given the id of this generation's rebuild. */
+  rebuildOf: (tenant: string, generation: number) => `${platformTag}:rebuild-of:${tenant}:${generation}`,
   /** Hash with a time to live: documents; what a dry run would make active. */
   dryRun: (token: string) => `${platformTag}:dry-run:${token}`,
   /** Sorted set with a time to live, all scores 0: claims that a dry run would move (`dry-runs/claim-moves.ts`). */

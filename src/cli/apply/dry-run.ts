@@ -29,7 +29,7 @@ async function waitForDryRun(store: Store, token: string): Promise<Configuration
   try {
     await withBar('Stopped: nothing was changed.', (bar, signal) =>
       waitForJobs(store, 'dry run', bar, signal, async () => {
-        const state = await dryRunState(queue, token);
+        const state = await dryRunState(queue, token, null);
         if (state === null) throw new CommandStop('The dry run is not known any more: begin again.');
         if (state.failure !== null)
           throw new CommandStop(`The dry run failed: ${state.failure}. Begin again; nothing was changed.`);

@@ -20,6 +20,7 @@ import {
   publishConfiguration,
   readPublished,
 } from '../../store/configuration/published-configuration.ts';
+import { noteRebuildOf } from '../../store/configuration/rebuild-tenants.ts';
 import type { Store } from '../../store/store.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Handler } from '../handler.ts';
@@ -95,6 +96,7 @@ async function replace(
   }
   if (!mayRemove) await refuseLosses(store, published, configuration);
   const generation = await publish(store, documents, configuration, published.generation);
+  await noteRebuildOf(store, tenant, generation);
   return { digest, job: rebuildJobId(generation) };
 }
 

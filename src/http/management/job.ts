@@ -2,7 +2,7 @@
 import { dryRunJobs, dryRunState } from '../../jobs/dry-run/queue.ts';
 import { type RebuildState, rebuildJobs, rebuildState } from '../../jobs/rebuild-queue.ts';
 import { quote } from '../../lib/quote.ts';
-import { readGenerations } from '../../store/configuration/rebuild-generation.ts';
+import { isRebuildOf } from '../../store/configuration/rebuild-tenants.ts';
 import type { Store } from '../../store/store.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Handler } from '../handler.ts';
@@ -14,28 +14,30 @@ export function managementJob({ store }: Services): Handler {
   return async (call) => {
     const id = pathText(call, 0, 'id');
     const token = dryRunTokenOf(id);
-    if (token !== null) return jsonAnswer(200, await dryRunAnswer(store, token, id));
+    const { alias } = call.manager.tenant;
+    if (token !== null) return jsonAnswer(200, await dryRunAnswer(store, alias, token, id));
     const generation = generationOf(id);
-    const { active } = await readGenerations(store);
-    if (generation === null || generation > active) throwNothing(`There is no job ${quote(id)}`);
-    return jsonAnswer(200, await rebuildAnswer(store, generation));
+    if (generation === null || !(await isRebuildOf(store, alias, generation))) {
+      throwNothing(`There is no job ${quote(id)}`);
+    }
+    return jsonAnswer(200, await rebuildAnswer(store, alias, generation));
   };
 }
 
-async function rebuildAnswer(store: Store, generation: number): Promise<object> {
+async function rebuildAnswer(store: Store, tenant: string, generation: number): Promise<object> {
   const queue = rebuildJobs(store);
   try {
-    const state = await rebuildState(store, queue, generation);
+    const state = await rebuildState(store, queue, generation, tenant);
     return { state: wordOf(state), done: state.scanned, total: state.total };
   } finally {
     await queue.close();
   }
 }
 
-async function dryRunAnswer(store: Store, token: string, id: string): Promise<object> {
+async function dryRunAnswer(store: Store, tenant: string, token: string, id: string): Promise<object> {
   const queue = dryRunJobs(store);
   try {
-    const found = (await dryRunState(queue, token)) ?? throwNothing(`There is no job ${quote(id)}`);
+    const found = (await dryRunState(queue, token, tenant)) ?? throwNothing(`There is no job ${quote(id)}`);
     const { state, done, total, diff, failure } = found;
     const told = { ...(diff === null ? {} : { diff }), ...(failure === null ? {} : { failure }) };
     return { state: state === 'done' ? 'completed' : state, done, total, ...told };

@@ -20,7 +20,7 @@ export function managementStatus({ store, recentRates }: Services): Handler {
     const [processes, partitions, rebuilds, indexes, redis] = await Promise.all([
       liveProcesses(store),
       partitionsOf(store),
-      rebuildsOf(store),
+      rebuildsOf(store, call.manager.tenant),
       indexesOf(store, call.manager.tenant),
       readMemory(store),
     ]);
@@ -55,12 +55,12 @@ async function partitionsOf(store: Store): Promise<object[]> {
   );
 }
 
-/** The rebuild for the active configuration while it is under way. */
-async function rebuildsOf(store: Store): Promise<object[]> {
+/** The rebuild for the active configuration while it is under way, with what it has to do for the tenant. */
+async function rebuildsOf(store: Store, { alias }: Tenant): Promise<object[]> {
   const queue = rebuildJobs(store);
   try {
     const { active } = await readGenerations(store);
-    const { isDone, scanned, total, startedAtMs } = await rebuildState(store, queue, active);
+    const { isDone, scanned, total, startedAtMs } = await rebuildState(store, queue, active, alias);
     if (isDone) return [];
     const what = `configuration ${active}`;
     return [{ what, done: scanned, total, etaSeconds: etaSeconds(scanned, total, startedAtMs) }];

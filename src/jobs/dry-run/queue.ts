@@ -70,10 +70,17 @@ export interface DryRunState {
   readonly failure: string | null;
 }
 
-/** Null when it is not known, or not any more. @throws StoreUnavailableError */
-export async function dryRunState(queue: DryRunJobs, token: string): Promise<DryRunState | null> {
+/**
+ * Null when it is not known, or not any more.
+ * @param tenant whose dry run it must be; null: one of all tenants. @throws StoreUnavailableError
+ */
+export async function dryRunState(
+  queue: DryRunJobs,
+  token: string,
+  tenant: string | null,
+): Promise<DryRunState | null> {
   const [status = null] = await queue.statuses([dryRunId(token)]);
-  if (status === null) return null;
+  if (status === null || status.task.tenant !== tenant) return null;
   const { state, progress } = status;
   const failure = progress?.failure ?? (state === 'failed' ? status.failure : null);
   return {

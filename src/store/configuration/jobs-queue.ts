@@ -14,7 +14,8 @@ const doneJobsKeptSeconds = 24 * 3600;
 
 export type JobState = 'waiting' | 'active' | 'done' | 'failed';
 
-export interface JobStatus<Progress> {
+export interface JobStatus<Progress, Task extends object = object> {
+  readonly task: Task;
   readonly state: JobState;
   /** As last saved; null before the first time. */
   readonly progress: Progress | null;
@@ -77,17 +78,18 @@ export class JobQueue<Task extends object, Progress extends object> {
   }
 
   /** States of jobs in the order asked; null for a job that is not known, or not any more. @throws StoreUnavailableError */
-  async statuses(ids: readonly string[]): Promise<(JobStatus<Progress> | null)[]> {
+  async statuses(ids: readonly string[]): Promise<(JobStatus<Progress, Task> | null)[]> {
     const queue = await this.#open();
     return await answerOf(Promise.all(ids.map((id) => this.#status(queue, id))));
   }
 
-  async #status(queue: Queue<Task>, id: string): Promise<JobStatus<Progress> | null> {
+  async #status(queue: Queue<Task>, id: string): Promise<JobStatus<Progress, Task> | null> {
     // The state comes first: a job that was read before it ended would be told as done with what it had saved until then.
     const state = await queue.getJobState(id);
     const job = await queue.getJob(id);
     if (job === undefined) return null;
     return {
+      task: job.data,
       state: stateOf[state] ?? 'waiting',
       progress: progressOf<Progress>(job),
       failure: job.failedReason ?? null,

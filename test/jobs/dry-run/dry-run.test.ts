@@ -146,7 +146,7 @@ async function dryRun(
     let diff: ConfigurationDiff | null = null;
     let restart = restartJobs;
     await until('the dry run is done', async () => {
-      const state = await dryRunState(queue, token);
+      const state = await dryRunState(queue, token, 'acme');
       assert.equal(state?.failure ?? null, null);
       if (restart !== null && (state?.done ?? 0) > 0) {
         await restart();
