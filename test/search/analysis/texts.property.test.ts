@@ -14,6 +14,7 @@ import { queryOf } from '../support/checks.ts';
 import { naiveQuery } from '../support/naive.ts';
 import { naiveMarked } from '../support/naive-highlight.ts';
 import { rulesOf } from '../support/naive-search.ts';
+import { withStats } from '../support/shards.ts';
 
 const runCount = runs(300);
 
@@ -121,7 +122,8 @@ test('shards search texts with languages, folding and synonyms as a scan of all 
         }
         for (const one of searches) {
           const body = { search: one, pagination: { pageSize: 100 } };
-          const query = queryOf(body, { fields, isOpen: false, isSchemaAlias: null });
+          const checked = queryOf(body, { fields, isOpen: false, isSchemaAlias: null });
+          const query = withStats(shards, checked);
           const answer = atOnce(
             mergeAnswers(
               query,

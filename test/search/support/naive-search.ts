@@ -55,53 +55,90 @@ export interface NaiveSearch {
   readonly fuzziness?: number | null;
 }
 
-/** How far words and phrases of a text are from a word of the query, in edits; infinite for those that do not match. */
-export type Nearness = (words: readonly string[]) => number;
+/** How a term of a field matches a word of the query. */
+export interface NaiveRole {
+  readonly tier: number;
+  /** In hundredths. */
+  readonly factor: number;
+}
 
 /** A distinct word of the query as a field has it. */
 interface NaiveWord {
   readonly word: string;
   /** The distinct words of the query that it stands for. */
   readonly sources: readonly string[];
-  readonly nearness: Nearness;
+  /** Of the words of a text that stand next to each other; null: they do not match. */
+  readonly roleOf: (words: readonly string[]) => NaiveRole | null;
 }
 
-/** The score of an item; null when it does not match. */
+const tiers = [0, 1, 2];
+
+/** The scores of items by section "Ranking" of the reference, in an index of these items; null for one that does not match. */
 export function naiveScorer(
   search: NaiveSearch,
+  items: readonly IndexItem[],
   texts: IndexTexts = plainTexts,
 ): (item: IndexItem) => number | null {
-  const fields = search.fields ?? [{ field: search.field ?? '' }];
-  const asked = fields.map(({ field, weight }) => ({
-    field,
-    weight: weight ?? 1,
-    rules: rulesOf(texts, field),
-    words: naiveAsked(search, rulesOf(texts, field), texts.synonyms),
-  }));
+  const fields = (search.fields ?? [{ field: search.field ?? '' }]).map(({ field, weight }) => {
+    const rules = rulesOf(texts, field);
+    return { field, weight: weight ?? 1, rules, words: naiveAsked(search, rules, texts.synonyms) };
+  });
+  type Field = (typeof fields)[number];
+  const wordIn = ({ words }: Field, source: string) => words.find(({ sources }) => sources.includes(source));
   const sources = [...new Set(naiveWords(search.value))];
+  const asked = sources.filter((source) => fields.some((field) => wordIn(field, source) !== undefined));
   // A word that some field leaves out need not match.
-  const needed = sources.filter((source) =>
-    asked.every(({ words }) => words.some((one) => one.sources.includes(source))),
-  );
+  const needed = sources.filter((source) => fields.every((field) => wordIn(field, source) !== undefined));
+  const wordsOf = (item: IndexItem, { field, rules }: Field) =>
+    textsOf(item, field).map((text) => naiveAnalyzed(text, rules));
+  const lengthOf = (item: IndexItem, field: Field) => wordsOf(item, field).flat().length;
+  const averageOf = (field: Field) => {
+    const lengths = items.map((item) => lengthOf(item, field)).filter((length) => length > 0);
+    return lengths.reduce((sum, length) => sum + length, 0) / lengths.length;
+  };
+  const averages = new Map(fields.map((field) => [field, averageOf(field)]));
+  /** Hundredths of the terms in some tiers, by field. */
+  const sumsOf = (item: IndexItem, source: string, isTier: (tier: number) => boolean) =>
+    fields.map((field) => {
+      const word = wordIn(field, source);
+      const roles = wordsOf(item, field).flatMap((words) => runsOf(words).map((run) => word?.roleOf(run)));
+      return roles.reduce((sum, role) => sum + (role && isTier(role.tier) ? role.factor : 0), 0);
+    });
+  const matches = (item: IndexItem, source: string, isTier: (tier: number) => boolean) =>
+    sumsOf(item, source, isTier).some((sum) => sum > 0);
+  const statistics = asked.map((source) => {
+    const counts = tiers.map(
+      (tier) => items.filter((item) => matches(item, source, (one) => one === tier)).length,
+    );
+    const first = counts.findIndex((count) => count > 0);
+    return { source, first, count: counts[first] ?? 0 };
+  });
   return (item) => {
-    let score: number | null = null;
-    const matched = new Set<string>();
-    for (const { field, weight, rules, words } of asked) {
-      const runs = textsOf(item, field).flatMap((text) => runsOf(naiveAnalyzed(text, rules)));
-      let count = 0;
-      let edits = 0;
-      for (const { nearness, sources: ofWord } of words) {
-        const nearest = Math.min(...runs.map(nearness));
-        if (nearest === Number.POSITIVE_INFINITY) continue;
-        count += 1;
-        edits += nearest;
-        for (const source of ofWord) matched.add(source);
+    let sum = 0;
+    let close = 0;
+    let isFound = false;
+    for (const { source, first, count } of statistics) {
+      if (first < 0) continue;
+      const isClose = matches(item, source, (tier) => tier === first);
+      const ofFields = sumsOf(item, source, (tier) => (isClose ? tier === first : tier > first));
+      let x = 0;
+      for (const [at, hundredths] of ofFields.entries()) {
+        const field = fields[at];
+        if (field === undefined || hundredths === 0) continue;
+        isFound = true;
+        const length = lengthOf(item, field) / (averages.get(field) ?? Number.NaN);
+        x += (field.weight * (hundredths / 100)) / (1 - 0.6 + 0.6 * length);
       }
-      if (count > 0) score = (score ?? 0) + weight * (count - 1 + 1 / (1 + edits));
+      if (isClose) close += 1;
+      else x *= 0.1;
+      const idf = Math.log(1 + (items.length - count + 0.5) / (count + 0.5));
+      sum += (idf * x * 2) / (x + 1);
     }
-    return search.mode === 'all' && sources.length > 1 && needed.some((source) => !matched.has(source))
-      ? null
-      : score;
+    if (!isFound) return null;
+    const isWhole = needed.every((source) => matches(item, source, () => true));
+    if (search.mode === 'all' && sources.length > 1 && !isWhole) return null;
+    const n = asked.length;
+    return (Math.max(close, 0.5) / n) ** Math.min(1, 4 / n ** 2) * sum;
   };
 }
 
@@ -179,20 +216,23 @@ export function naiveAsked(
       const allowed = literal || isBare ? 0 : (fuzziness ?? usual);
       const own = isBare ? null : stem(word);
       const means = isBare ? [] : naiveSynonyms(all, word, rules, synonyms);
-      const nearness = remembered((other) => {
-        if (other === word) return 0;
-        if (means.includes(other)) return 0.25;
-        if (other.includes(' ')) return Number.POSITIVE_INFINITY;
-        if (own !== null && stem(other) === own) return 0.5;
-        // A word whose length differs by more is out of reach.
-        const isFar = Math.abs([...other].length - length) > allowed;
-        const distance = isFar ? Number.POSITIVE_INFINITY : naiveDistance(word, other);
-        if (distance <= allowed) return distance;
-        const begun = isLast(word) ? naiveBeginningDistance(word, other) : Number.POSITIVE_INFINITY;
-        return begun <= allowed ? 3 + begun : Number.POSITIVE_INFINITY;
+      const roleOf = remembered((other): NaiveRole | null => {
+        const roles: NaiveRole[] = [];
+        if (other === word) roles.push({ tier: 0, factor: 100 });
+        if (means.includes(other)) roles.push({ tier: 0, factor: 75 });
+        if (!other.includes(' ')) {
+          if (own !== null && stem(other) === own) roles.push({ tier: 0, factor: 50 });
+          // A word whose length differs by more is out of reach.
+          const isFar = Math.abs([...other].length - length) > allowed;
+          const distance = isFar ? Number.POSITIVE_INFINITY : naiveDistance(word, other);
+          if (distance <= allowed) roles.push({ tier: distance, factor: [100, 60, 30][distance] ?? 0 });
+          const begun = isLast(word) ? naiveBeginningDistance(word, other) : Number.POSITIVE_INFINITY;
+          if (begun <= allowed) roles.push({ tier: begun, factor: [50, 30, 15][begun] ?? 0 });
+        }
+        return roles.sort((a, b) => a.tier - b.tier || b.factor - a.factor)[0] ?? null;
       });
       const sources = [...new Set(sequence.filter((_, at) => all[at] === word))];
-      return { word, sources, nearness: (words) => nearness(words.join(' ')) };
+      return { word, sources, roleOf: (words) => roleOf(words.join(' ')) };
     });
 }
 
@@ -221,11 +261,13 @@ function naiveSynonyms(
 }
 
 /** Large data has the same words again and again. */
-function remembered(nearness: (other: string) => number): (other: string) => number {
-  const known = new Map<string, number>();
+function remembered(roleOf: (other: string) => NaiveRole | null): (other: string) => NaiveRole | null {
+  const known = new Map<string, NaiveRole | null>();
   return (other) => {
-    const before = known.get(other) ?? nearness(other);
-    known.set(other, before);
-    return before;
+    const before = known.get(other);
+    if (before !== undefined) return before;
+    const role = roleOf(other);
+    known.set(other, role);
+    return role;
   };
 }
