@@ -53,6 +53,15 @@ export interface NaiveSearch {
   readonly mode?: string | null;
   readonly prefix?: boolean | null;
   readonly fuzziness?: number | null;
+  readonly boost?: readonly NaiveBoost[] | null;
+  readonly operators?: boolean | null;
+}
+
+interface NaiveBoost {
+  readonly field: string;
+  readonly weight: number;
+  readonly origin?: string | null;
+  readonly halfLife?: number | null;
 }
 
 /** How a term of a field matches a word of the query. */
@@ -73,11 +82,84 @@ interface NaiveWord {
 
 const tiers = [0, 1, 2];
 
-/** The scores of items by section "Ranking" of the reference, in an index of these items; null for one that does not match. */
+/** The scores of items by docs/guide/ranking.md, in an index of these items; null for one that does not match. */
 export function naiveScorer(
-  search: NaiveSearch,
+  sent: NaiveSearch,
   items: readonly IndexItem[],
   texts: IndexTexts = plainTexts,
+): (item: IndexItem) => number | null {
+  const { value, phrases, excluded } =
+    sent.operators === true ? naiveOperators(sent.value) : { value: sent.value, phrases: [], excluded: [] };
+  const search = { ...sent, value };
+  const wordScore = naiveWordScorer(search, items, texts);
+  const names = (search.fields ?? [{ field: search.field ?? '' }]).map(({ field }) => field);
+  const hasPhrase = (item: IndexItem, phrase: string) =>
+    names.some((field) => {
+      const rules = rulesOf(texts, field);
+      const wanted = naiveAnalyzed(phrase, rules);
+      return textsOf(item, field).some((text) => {
+        const words = naiveAnalyzed(text, rules);
+        return words.some(
+          (_, at) => wanted.length > 0 && wanted.every((word, more) => words[at + more] === word),
+        );
+      });
+    });
+  return (item) => {
+    const own = wordScore(item);
+    const isOfPhrases = phrases.length > 0 && search.mode !== 'all';
+    const isAll = naiveWords(value).length === 0 && excluded.length > 0;
+    if (own === null && !isOfPhrases && !isAll) return null;
+    if (!phrases.every((phrase) => hasPhrase(item, phrase))) return null;
+    if (excluded.some((phrase) => hasPhrase(item, phrase))) return null;
+    return (sent.boost ?? []).reduce((score, boost) => score * naiveBoost(item, boost), own ?? 0);
+  };
+}
+
+function naiveBoost({ fields }: IndexItem, { field, weight, origin, halfLife }: NaiveBoost): number {
+  const value = fields[field] ?? null;
+  const numbers = (Array.isArray(value) ? value : [value]).flatMap((one) => {
+    if (one === null) return [];
+    return typeof halfLife === 'number' ? [new Date(String(one)).getTime()] : [Number(one)];
+  });
+  if (numbers.length === 0) return 1;
+  const largest = Math.max(...numbers);
+  if (typeof halfLife !== 'number') return 1 + weight * Math.log10(1 + Math.max(0, largest));
+  const distance = Math.abs(largest - new Date(String(origin)).getTime());
+  return 1 + weight * 2 ** (-distance / (halfLife * 86_400_000));
+}
+
+/** Reads a value character by character. */
+function naiveOperators(value: string): { value: string; phrases: string[]; excluded: string[] } {
+  const phrases: string[] = [];
+  const excluded: string[] = [];
+  let scored = '';
+  for (let at = 0; at < value.length; ) {
+    const isMinus = value[at] === '-' && (at === 0 || /\s/.test(value[at - 1] ?? ''));
+    const from = isMinus ? at + 1 : at;
+    const close = value[from] === '"' ? value.indexOf('"', from + 1) : -1;
+    const blank = [...value.slice(from)].findIndex((sign) => /[\s"]/.test(sign));
+    const end = close >= 0 ? close + 1 : blank < 0 ? value.length : from + blank;
+    const text = close >= 0 ? value.slice(from + 1, close) : value.slice(from, end);
+    if (isMinus && end > from) {
+      excluded.push(text);
+      at = end;
+    } else if (close >= 0) {
+      phrases.push(text);
+      scored += ` ${text} `;
+      at = end;
+    } else {
+      scored += value[at];
+      at += 1;
+    }
+  }
+  const isText = (text: string) => naiveWords(text).length > 0;
+  return { value: scored, phrases: phrases.filter(isText), excluded: excluded.filter(isText) };
+}
+
+function naiveWordScorer(
+  search: NaiveSearch,
+  items: readonly IndexItem[],
+  texts: IndexTexts,
 ): (item: IndexItem) => number | null {
   const fields = (search.fields ?? [{ field: search.field ?? '' }]).map(({ field, weight }) => {
     const rules = rulesOf(texts, field);

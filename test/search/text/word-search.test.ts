@@ -58,7 +58,7 @@ function found(
   const named = fields.map((field, at) => ({ field: 'fg'[at] ?? '', weight: field.weight }));
   const search = { ...searchIn('f', value, more), fields: named };
   const scored = scores(search, fields);
-  const scoreOf = naiveScorer(search, items);
+  const scoreOf = naiveScorer({ ...search, boost: null, operators: null }, items);
   const expected = items.flatMap((item, doc) => {
     const score = scoreOf(item);
     return score === null ? [] : [[texts[doc], score]];
