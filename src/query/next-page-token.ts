@@ -1,13 +1,14 @@
 /**
  * `nextPageToken`: the place of the last row of a page, signed. The next page goes on behind that row, whatever came
- * and went in between. A token holds for one query only: same tenant, environment, index, filters, search,
- * sort and `distinct`.
+ * and went in between. So that it has the same order, the token of a search keeps what the first page was scored by. A token
+ * holds for one query only: same tenant, environment, index, filters, search, sort and `distinct`.
  */
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { smallBodyBytesMax } from '../contract/limits.ts';
 import { queryIdentity } from '../search/check/query.ts';
 import type { CheckedQuery } from '../search/checked-query.ts';
+import { type PackedStats, packStats, type SearchStats, unpackStats } from '../search/search-stats.ts';
 import type { RowPlace } from '../search/shard-answer.ts';
 import type { ScopedIndex } from '../store/derived/items.ts';
 
@@ -31,14 +32,38 @@ export function tokenUse({ scope, index }: ScopedIndex, query: CheckedQuery): To
   return { scope, index, identity: queryIdentity(query) };
 }
 
+/** What all pages of a search are scored by. */
+export interface Pin {
+  readonly stats: SearchStats;
+  /** See `CheckedSearch`. */
+  readonly nowMs: number | null;
+}
+
+/** A place with what the pages before it were scored by; null without a search. */
+export interface PagePlace {
+  readonly place: RowPlace;
+  readonly pin: Pin | null;
+}
+
+/** @param stats by which a page of the query was scored */
+export function pinOf({ search }: CheckedQuery, stats: SearchStats | null): Pin | null {
+  return search === null || stats === null ? null : { stats, nowMs: search.nowMs };
+}
+
+/** The query of the page behind a place. */
+export function pinnedQuery(query: CheckedQuery, { place, pin }: PagePlace): CheckedQuery {
+  const { search } = query;
+  return { ...query, after: place, search: search && pin && { ...search, ...pin } };
+}
+
 /** A token for a place: text of `A-Za-z0-9_-`. */
-export function sealToken(secret: KeyObject, use: TokenUse, place: RowPlace): string {
-  const payload = encodePlace(place);
+export function sealToken(secret: KeyObject, use: TokenUse, place: RowPlace, pin: Pin | null): string {
+  const payload = encodePlace({ place, pin });
   return Buffer.concat([sign(secret, use, payload), payload]).toString('base64url');
 }
 
 /** The place of a token; null when we did not write the token, or wrote it for another use. */
-export function openToken(secret: KeyObject, use: TokenUse, token: string): RowPlace | null {
+export function openToken(secret: KeyObject, use: TokenUse, token: string): PagePlace | null {
   if (!/^[\w-]+$/.test(token)) return null;
   const sealed = Buffer.from(token, 'base64url');
   // We write each token in one form. Another text of the same bytes is not ours.
@@ -53,19 +78,31 @@ function sign(secret: KeyObject, { scope, index, identity }: TokenUse, payload: 
   return createHmac('sha256', secret).update(use).update(payload).digest().subarray(0, macBytes);
 }
 
-function encodePlace({ values, originId, sourceId }: RowPlace): Buffer {
-  const payload = Buffer.from(`${plainPlace}${JSON.stringify([values, originId, sourceId])}`);
+type Packed = [
+  values: RowPlace['values'],
+  originId: string,
+  sourceId: string,
+  pin?: [stats: PackedStats, nowMs: number | null],
+];
+
+function encodePlace({ place: { values, originId, sourceId }, pin }: PagePlace): Buffer {
+  const packed: Packed = [values, originId, sourceId];
+  if (pin !== null) packed[3] = [packStats(pin.stats), pin.nowMs];
+  const payload = Buffer.from(`${plainPlace}${JSON.stringify(packed)}`);
   if (payload.length <= deflateBytesMin) return payload;
   return Buffer.concat([Buffer.from(deflatedPlace), deflateRawSync(payload.subarray(plainPlace.length))]);
 }
 
-function decodePlace(payload: Buffer): RowPlace | null {
+function decodePlace(payload: Buffer): PagePlace | null {
   try {
     const body = payload.subarray(1);
     const isPlain = payload[0] === plainPlace.charCodeAt(0);
     const text = isPlain ? body : inflateRawSync(body, { maxOutputLength: placeBytesMax });
-    const [values, originId, sourceId] = JSON.parse(text.toString()) as [RowPlace['values'], string, string];
-    return { values, originId, sourceId };
+    const [values, originId, sourceId, pinned] = JSON.parse(text.toString()) as Packed;
+    const place = { values, originId, sourceId };
+    if (pinned === undefined) return { place, pin: null };
+    const [stats, nowMs] = pinned;
+    return { place, pin: { stats: unpackStats(stats), nowMs } };
   } catch {
     return null;
   }

@@ -52,6 +52,8 @@ export interface GoodOutcome {
   readonly subject: string;
   /** Digest of the configuration that the answer follows; null while workers go over to another. */
   readonly configuration: string | null;
+  /** The same query has another answer later, though no item changes. Absent: false. */
+  readonly dependsOnTime?: boolean;
 }
 
 export type QueryResult =

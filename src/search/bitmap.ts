@@ -47,6 +47,12 @@ export class Bitmap {
     for (let at = 0; at < words.length; at += 1) words[at] = (words[at] ?? 0) & (other.words[at] ?? 0);
   }
 
+  /** Keeps the ids that the other set has not. */
+  subtract(other: Bitmap): void {
+    const { words } = this;
+    for (let at = 0; at < words.length; at += 1) words[at] = (words[at] ?? 0) & ~(other.words[at] ?? 0);
+  }
+
   unite(other: Bitmap): void {
     const { words } = this;
     for (let at = 0; at < words.length; at += 1) words[at] = (words[at] ?? 0) | (other.words[at] ?? 0);

@@ -4,6 +4,7 @@ import type { FilterOperator } from '../contract/filter-operators.ts';
 import type { Json } from '../contract/json.ts';
 import type { GeoPoint } from './columns/geo-point.ts';
 import type { ValueKind } from './fields/field-type.ts';
+import type { SearchStats } from './search-stats.ts';
 import type { RowPlace } from './shard-answer.ts';
 
 export interface SortKey {
@@ -24,6 +25,37 @@ export interface CheckedSearch {
   readonly prefix: boolean;
   /** Edits that each word may have; null where the word's length says it. */
   readonly fuzziness: number | null;
+  /** Multiplies the scores. */
+  readonly boost: readonly CheckedBoost[];
+  /** The origin of boosts by date that name none, in milliseconds since 1970; null: it is the time of the request. */
+  readonly nowMs: number | null;
+  /** What quotes and hyphens of the value ask for, which has the words to score alone; null: they are separators. */
+  readonly operators: SearchOperators | null;
+  /** By which the items are scored; null: the shard that answers has the whole index. */
+  readonly stats: SearchStats | null;
+}
+
+/** Of a field of numbers, or of dates when there is a half-life. */
+export interface CheckedBoost {
+  readonly field: string;
+  readonly weight: number;
+  readonly halfLifeDays: number | null;
+  /** Milliseconds since 1970; null: see `nowMs`. */
+  readonly originMs: number | null;
+}
+
+/** True when scores depend on the time of the request. */
+export function isBoundToNow({ boost }: CheckedSearch): boolean {
+  return boost.some(({ halfLifeDays, originMs }) => halfLifeDays !== null && originMs === null);
+}
+
+export interface SearchOperators {
+  /** The words that are in no quotes. */
+  readonly free: string;
+  /** Words that must stand next to each other. */
+  readonly phrases: readonly string[];
+  /** Words, or several next to each other, that must not be there. */
+  readonly excluded: readonly string[];
 }
 
 export interface CheckedFacet {

@@ -2,6 +2,7 @@
 import type { JsonObject } from '../contract/json.ts';
 import type { IntervalCount } from './facets/intervals.ts';
 import type { StatsPart } from './facets/stats.ts';
+import type { SearchStats } from './search-stats.ts';
 
 /**
  * The place of a row in the order of its query: its sort values, then its ids. Places of different shards can be
@@ -68,6 +69,8 @@ export interface ShardAnswer {
   readonly facets: readonly FacetGroups[];
   /** Values of `distinct` that were found, in all populations together. */
   readonly valueCount: number;
+  /** By which the rows were scored; null without a search. */
+  readonly stats: SearchStats | null;
 }
 
 /** A shard's part of an answer, with its rows as they are shown. */

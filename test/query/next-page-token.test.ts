@@ -36,6 +36,10 @@ const useOf = (changed: Partial<CheckedQuery>): TokenUse => ({
 });
 const use = useOf({});
 const place = { values: [1.5, null, 'ü', true], originId: 'o', sourceId: 's' };
+const pin = {
+  stats: { items: 7, fields: [{ words: 30, items: 6 }], words: [{ tier: 1, items: 2 }] },
+  nowMs: 1_700_000_000_000,
+};
 
 test('any place comes back from its token', () => {
   const value = fc.oneof(fc.string({ unit: 'binary' }), fc.double({ noNaN: true, noDefaultInfinity: true }));
@@ -46,12 +50,14 @@ test('any place comes back from its token', () => {
       fc.string(),
       (values, originId, sourceId) => {
         const sealed = { values, originId, sourceId };
-        const token = sealToken(secret, use, sealed);
-        assert.match(token, /^[\w-]+$/);
-        assert.deepEqual(
-          JSON.stringify(openToken(secret, use, token)),
-          JSON.stringify({ values, originId, sourceId }),
-        );
+        for (const one of [pin, { ...pin, nowMs: null }, null]) {
+          const token = sealToken(secret, use, sealed, one);
+          assert.match(token, /^[\w-]+$/);
+          assert.deepEqual(
+            JSON.stringify(openToken(secret, use, token)),
+            JSON.stringify({ place: { values, originId, sourceId }, pin: one }),
+          );
+        }
       },
     ),
     { numRuns: runCount },
@@ -60,13 +66,13 @@ test('any place comes back from its token', () => {
 
 test('a long sort value makes a token that a request can carry', () => {
   const long = { ...place, values: ['sentence '.repeat(100_000)] };
-  const token = sealToken(secret, use, long);
+  const token = sealToken(secret, use, long, null);
   assert.ok(token.length < 50_000);
-  assert.deepEqual(openToken(secret, use, token), long);
+  assert.deepEqual(openToken(secret, use, token), { place: long, pin: null });
 });
 
 test('a token holds for no other tenant, environment, index, filter, search or sort', () => {
-  const token = sealToken(secret, use, place);
+  const token = sealToken(secret, use, place, null);
   const others: TokenUse[] = [
     { ...use, scope: { ...scope, tenant: 'other' } },
     { ...use, scope: { ...scope, environmentId: 'other' } },
@@ -87,14 +93,14 @@ test('a token holds for no other tenant, environment, index, filter, search or s
 });
 
 test('page size, facets and the order of object members in a filter do not matter to a token', () => {
-  const token = sealToken(secret, use, place);
+  const token = sealToken(secret, use, place, null);
   const filter = { ...query.filter, value: { a: [2], b: 1 } } as CheckedQuery['filter'];
   const facets = [{ field: 'size', name: 'size', size: 10, isValid: true }];
-  assert.deepEqual(openToken(secret, useOf({ filter, facets, pageSize: 3 }), token), place);
+  assert.deepEqual(openToken(secret, useOf({ filter, facets, pageSize: 3 }), token), { place, pin: null });
 });
 
 test('no changed, cut, lengthened or made up token is taken', () => {
-  const token = sealToken(secret, use, place);
+  const token = sealToken(secret, use, place, null);
   for (let at = 0; at < token.length; at += 1) {
     const changed = token.slice(0, at) + (token[at] === 'A' ? 'B' : 'A') + token.slice(at + 1);
     assert.equal(openToken(secret, use, changed), null, `changed at ${at}`);

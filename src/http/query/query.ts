@@ -146,7 +146,8 @@ export function computed(
 function readsOf(outcomes: readonly QueryOutcome[], digest: string): readonly string[] | null {
   const subjects: string[] = [];
   for (const outcome of outcomes) {
-    if (!outcome.ok || outcome.result.kind !== 'text' || outcome.configuration !== digest) return null;
+    if (!outcome.ok || outcome.dependsOnTime) return null;
+    if (outcome.result.kind !== 'text' || outcome.configuration !== digest) return null;
     subjects.push(subjectKey(outcome.subject));
   }
   return subjects;

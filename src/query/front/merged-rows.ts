@@ -11,15 +11,15 @@ import {
   type FacetCounts,
   type MergedFacet,
   mergeAnswers,
-  type PartialAnswer,
   withCounts,
 } from '../../search/merge.ts';
+import type { SearchStats } from '../../search/search-stats.ts';
 import type { FacetGroup } from '../../search/shard-answer.ts';
 import type { ScopedIndex } from '../../store/derived/items.ts';
 import type { MessageBody } from '../../store/streams/message-body.ts';
 import { countsLength, decodeCounts, decodeTexts } from '../protocol/further-answers.ts';
 import { facetsTooLarge, pageTooLarge, RefusedQueryError } from '../protocol/refusal.ts';
-import { decodeAnswer, facetsLength, type SentRow } from '../protocol/row-answer.ts';
+import { type DecodedAnswer, decodeAnswer, facetsLength, type SentRow } from '../protocol/row-answer.ts';
 import type { ShardQuestion } from '../protocol/shard-request.ts';
 import { UnavailableError } from '../query-service.ts';
 import { joinedRows, rowFormOf, rowText } from '../result/row-text.ts';
@@ -41,6 +41,8 @@ export interface MergedRows {
   /** The page. */
   readonly rows: readonly MergedRow[];
   readonly facets: readonly MergedFacet[];
+  /** By which the rows were scored; null without a search. */
+  readonly stats: SearchStats | null;
 }
 
 /** Asks each worker of a complete cover a further question about the index. */
@@ -64,7 +66,7 @@ export async function mergedRows(
   };
   boundFacets(answers.map(({ body }) => facetsLength(body)));
   const slice = new Slice(querySliceMs);
-  const decoded: PartialAnswer<SentRow>[] = [];
+  const decoded: DecodedAnswer[] = [];
   for (const { body } of answers) {
     decoded.push(decodeAnswer(body));
     if (slice.isOver) await slice.next();
@@ -81,7 +83,9 @@ export async function mergedRows(
   const whole = rows.every(hasText) ? rows : await withTexts(askWorkers, index.index, query, rows);
   if (whole === null && performance.now() > deadlineMs)
     throw new UnavailableError('items change faster than they are read');
-  return whole && { total, rows: whole, facets };
+  // A worker that has all items may have scored by statistics of its own.
+  const stats = query.search?.stats ?? decoded[0]?.stats ?? null;
+  return whole && { total, rows: whole, facets, stats };
 }
 
 function assertOrder({ sort }: CheckedQuery, rows: readonly SentRow[]): void {

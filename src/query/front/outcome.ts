@@ -1,6 +1,8 @@
 /** Turns the answer to a query into its outcome. */
 import type { KeyObject } from 'node:crypto';
-import { sealToken, tokenUse } from '../next-page-token.ts';
+import { isBoundToNow } from '../../search/checked-query.ts';
+import type { RowPlace } from '../../search/shard-answer.ts';
+import { pinOf, sealToken, tokenUse } from '../next-page-token.ts';
 import type { QueryOutcome, QueryResult } from '../query-service.ts';
 import { resultText } from '../result/result-text.ts';
 import type { MergedRows } from './merged-rows.ts';
@@ -13,16 +15,18 @@ export function outcomeOf(query: GoodQuery, answer: QueryAnswer, secret: KeyObje
   const { configuration } = answer;
   const result: QueryResult =
     answer.kind === 'text' ? { kind: 'text', text: answer.text } : resultOf(query, answer, secret);
-  return { ok: true, result, subject, configuration };
+  const { search } = query.query;
+  return { ok: true, result, subject, configuration, dependsOnTime: search !== null && isBoundToNow(search) };
 }
 
 function resultOf(
   { index, query, aliases }: GoodQuery,
-  { total, rows, facets: merged }: MergedRows,
+  { total, rows, facets: merged, stats }: MergedRows,
   secret: KeyObject,
 ): QueryResult {
   const last = rows.length === query.pageSize ? rows.at(-1) : undefined;
-  const nextPageToken = last === undefined ? null : sealToken(secret, tokenUse(index, query), last.place);
+  const seal = (place: RowPlace) => sealToken(secret, tokenUse(index, query), place, pinOf(query, stats));
+  const nextPageToken = last === undefined ? null : seal(last.place);
   const facets = merged.map(({ name, field, groups, isValid, stats }) => {
     return { name, field, groups, isValid, ...(stats && { stats }) };
   });

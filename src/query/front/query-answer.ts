@@ -7,6 +7,7 @@ import type { GatheredReply } from './attempt.ts';
 import { decideDistinct } from './decide-distinct.ts';
 import { type MergedRows, mergedRows, type WorkerAnswer } from './merged-rows.ts';
 import type { Scatter } from './scatter.ts';
+import { withStats } from './with-stats.ts';
 
 /** A query without mistakes. */
 export interface GoodQuery {
@@ -47,7 +48,9 @@ export async function mergedAnswer(
   deadlineMs: number,
 ): Promise<QueryAnswer | null> {
   try {
-    const { query, replies: decided } = await decideDistinct(scatter, one, replies, deadlineMs);
+    const scored = await withStats(scatter, one, replies, deadlineMs);
+    const asked = { ...one, query: scored.query };
+    const { query, replies: decided } = await decideDistinct(scatter, asked, scored.replies, deadlineMs);
     const answers = decided.map(({ answers: [body = null], configuration }) => ({ body, configuration }));
     const merged = await mergedRows(scatter, { ...one, query }, answers, deadlineMs);
     return merged && { kind: 'rows', ...merged, configuration: commonConfiguration(answers) };

@@ -7,14 +7,14 @@ import { isJsonObject, type Json } from '../../contract/json.ts';
 import { assert } from '../../lib/assert.ts';
 import { invalidNextPageToken } from '../../search/check/pagination.ts';
 import { checkQuery } from '../../search/check/query.ts';
-import type { CheckedQuery } from '../../search/checked-query.ts';
+import { type CheckedQuery, isBoundToNow } from '../../search/checked-query.ts';
 import { itemsSubject } from '../../store/derived/subjects.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import { StoreUnavailableError } from '../../store/redis/errors.ts';
 import type { Store } from '../../store/store.ts';
 import type { Progress } from '../../store/visibility/progress.ts';
 import type { Version } from '../../store/visibility/version.ts';
-import { openToken, tokenUse } from '../next-page-token.ts';
+import { openToken, pinnedQuery, tokenUse } from '../next-page-token.ts';
 import type { ShardQuery } from '../protocol/shard-request.ts';
 import {
   type BadOutcome,
@@ -141,11 +141,11 @@ export class ScatterQueryService implements QueryService {
       const isText = aliases === null;
       return { ok: true, index, query: asked, isText, aliases, subject: itemsSubject(scope, name) };
     };
-    if (nextPageToken === null) return good(query);
-    const after = openToken(this.#secret, tokenUse(index, query), nextPageToken);
-    return after === null
+    if (nextPageToken === null) return good(atThisMoment(query));
+    const page = openToken(this.#secret, tokenUse(index, query), nextPageToken);
+    return page === null
       ? { ok: false, status: 400, errors: [invalidNextPageToken] }
-      : good({ ...query, after });
+      : good(pinnedQuery(query, page));
   }
 
   /** @throws UnavailableError */
@@ -196,6 +196,14 @@ export class ScatterQueryService implements QueryService {
       await setTimeout(progressPollMs);
     }
   }
+}
+
+/** The time of the request counts where a boost by date names no origin. */
+function atThisMoment(query: CheckedQuery): CheckedQuery {
+  const { search } = query;
+  return search !== null && isBoundToNow(search)
+    ? { ...query, search: { ...search, nowMs: Date.now() } }
+    : query;
 }
 
 /** The mistakes of a query whose target is not known. Only those are listed that hold for any set of fields. */

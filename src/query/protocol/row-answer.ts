@@ -6,6 +6,7 @@ import { queryPageUnitsMax } from '../../contract/limits.ts';
 import { chain, type Maybe } from '../../lib/pace.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
 import type { PartialAnswer } from '../../search/merge.ts';
+import { type PackedStats, packStats, type SearchStats, unpackStats } from '../../search/search-stats.ts';
 import type { FacetGroups, RowPlace, ShownAnswer, ShownRow } from '../../search/shard-answer.ts';
 import type { MessageBody } from '../../store/streams/message-body.ts';
 import { groupsTexts } from '../result/facets-text.ts';
@@ -55,7 +56,7 @@ export interface AnswerTerms {
 
 /** Rows and facets of an answer, or its refusal, in steps. */
 export function encodeAnswer(
-  { total, rows, facets }: ShownAnswer,
+  { total, rows, facets, stats }: ShownAnswer,
   { index, query, isWhole }: AnswerTerms,
 ): Maybe<MessageBody> {
   const sent = isWhole ? rows.slice(query.offset) : rows;
@@ -70,7 +71,9 @@ export function encodeAnswer(
       const rowTexts =
         isWhole || (sendsTexts(query) && page.bytes <= unaskedBytesMax) ? joinedRows(page.texts) : null;
       // The rows are JSON, so that lone surrogates of a value survive. MessagePack text is UTF-8.
-      return [total, JSON.stringify(packedRows(sent, page)), rowTexts, facetsText];
+      const rowsText = JSON.stringify(packedRows(sent, page));
+      // The front has the statistics itself, unless this worker has found them.
+      return [total, rowsText, rowTexts, facetsText, isWhole && stats !== null ? packStats(stats) : null];
     });
   });
 }
@@ -82,10 +85,17 @@ function packedRows(rows: readonly ShownRow[], { texts }: PageRows): PackedRow[]
   });
 }
 
+export interface DecodedAnswer extends PartialAnswer<SentRow> {
+  /** By which a worker that has all items has scored; null without a search. */
+  readonly stats: SearchStats | null;
+}
+
+type AnswerBody = [number, string, Buffer | null, string, PackedStats | null];
+
 /** @throws RefusedQueryError */
-export function decodeAnswer(body: MessageBody): PartialAnswer<SentRow> {
+export function decodeAnswer(body: MessageBody): DecodedAnswer {
   throwRefusal(body);
-  const [total, packed, texts, facetsText] = body as [number, string, Buffer | null, string];
+  const [total, packed, texts, facetsText, stats] = body as AnswerBody;
   const rows: SentRow[] = [];
   let at = 0;
   for (const row of JSON.parse(packed) as PackedRow[]) {
@@ -94,7 +104,8 @@ export function decodeAnswer(body: MessageBody): PartialAnswer<SentRow> {
     rows.push({ place: { values, originId, sourceId }, score, updatedAtMs, textBytes, text });
     at += textBytes;
   }
-  return { total, rows, facets: JSON.parse(facetsText) as FacetGroups[] };
+  const facets = JSON.parse(facetsText) as FacetGroups[];
+  return { total, rows, facets, stats: stats && unpackStats(stats) };
 }
 
 /** Characters of the facets in an answer from `encodeAnswer`; 0 for a refusal. */

@@ -6,7 +6,10 @@ import type { ScopedIndex } from '../../store/derived/items.ts';
 import type { MessageBody } from '../../store/streams/message-body.ts';
 
 export type ShardQuestion =
-  /** `isText`: a worker that has all partitions writes the whole result. */
+  /**
+   * `isText`: a worker that has all partitions writes the whole result. One that has not answers a search without statistics with
+   * those of its items (`needsStats`).
+   */
   | { readonly kind: 'answer'; readonly query: CheckedQuery; readonly isText: boolean }
   /** Asks for whole places, of as many items as a worker sends at once: the first query sent less (`distinct-answer.ts`). */
   | { readonly kind: 'places'; readonly query: CheckedQuery; readonly rows: readonly EntityRef[] }
@@ -30,8 +33,14 @@ export interface ShardRequest {
 /** True when it asks further about a query that the workers have answered in part. */
 export function asksFurther({ queries }: ShardRequest): boolean {
   return queries.some(
-    ({ question: { kind, query } }) => kind !== 'answer' || (query.distinct?.beaten ?? null) !== null,
+    ({ question: { kind, query } }) =>
+      kind !== 'answer' || (query.distinct?.beaten ?? null) !== null || isSecondRound(query),
   );
+}
+
+/** True for a search that follows its statistics. A later page has them from its token. */
+function isSecondRound({ search, after }: CheckedQuery): boolean {
+  return search !== null && search.stats !== null && after === null;
 }
 
 /**

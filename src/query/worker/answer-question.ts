@@ -12,12 +12,13 @@ import type { Shard } from '../../search/shard/shard.ts';
 import type { ShardAnswer, ShownAnswer, ShownRow } from '../../search/shard-answer.ts';
 import type { ScopedIndex } from '../../store/derived/items.ts';
 import type { MessageBody } from '../../store/streams/message-body.ts';
-import { sealToken, tokenUse } from '../next-page-token.ts';
+import { pinOf, sealToken, tokenUse } from '../next-page-token.ts';
 import { encodeFirsts, encodePlaces } from '../protocol/distinct-answer.ts';
 import { encodeCounts, encodeTexts } from '../protocol/further-answers.ts';
 import { distinctTooLarge, encodeRefusal, pageTooLarge } from '../protocol/refusal.ts';
 import { encodeAnswer, sendsTexts } from '../protocol/row-answer.ts';
 import type { ShardQuery, ShardQuestion } from '../protocol/shard-request.ts';
+import { encodeStats, searchWithoutStats } from '../protocol/stats-answer.ts';
 import { encodeWholeAnswer } from '../protocol/whole-answer.ts';
 
 export interface AnswerOptions {
@@ -29,7 +30,7 @@ export interface AnswerOptions {
 
 type Question<Kind extends ShardQuestion['kind']> = Extract<ShardQuestion, { readonly kind: Kind }>;
 
-const nothingFound: ShardAnswer = { total: 0, rows: [], facets: [], valueCount: 0 };
+const nothingFound: ShardAnswer = { total: 0, rows: [], facets: [], valueCount: 0, stats: null };
 
 /** Answers the question of a query, in steps. @param shard null: no item of the index is here */
 export function answerQuestion(
@@ -55,6 +56,8 @@ function answered(
   shard: Shard | null,
   { secret, isWhole }: AnswerOptions,
 ): Maybe<MessageBody> {
+  const unscored = isWhole ? null : searchWithoutStats(query);
+  if (unscored !== null) return encodeStats(unscored, shard);
   if (query.distinct?.beaten === null && !isWhole) return encodeFirsts(query, shard);
   // The first groups of a worker that is alone are the first of all. Otherwise the merge needs more groups than are
   // asked for.
@@ -68,7 +71,8 @@ function answered(
     return chain(withHighlights(found, query, isWhole, analyzerOf), (shown) => {
       if (shown === null) return encodeRefusal(pageTooLarge);
       if (!isWhole || !isText) return encodeAnswer(shown, terms);
-      return encodeWholeAnswer(shown, terms, (last) => sealToken(secret, tokenUse(index, query), last));
+      const pin = pinOf(query, shown.stats);
+      return encodeWholeAnswer(shown, terms, (last) => sealToken(secret, tokenUse(index, query), last, pin));
     });
   });
 }

@@ -4,7 +4,9 @@ import { searchCodePointsMax, searchFuzzinessMax } from '../../contract/limits.t
 import { countCodePoints } from '../../lib/code-points.ts';
 import type { CheckedSearch } from '../checked-query.ts';
 import type { FieldTable } from '../fields/field-table.ts';
+import { checkBoost } from './boost.ts';
 import { type Mistakes, quote } from './mistakes.ts';
+import { readOperators } from './operators.ts';
 import { checkSearchFields } from './search-fields.ts';
 
 /** Checks the search of a query, null for none (docs/reference/indexes-and-queries.md "Search"). */
@@ -21,16 +23,25 @@ export function checkSearch(search: Json, table: FieldTable, mistakes: Mistakes)
   const mode = checkMode(getOwn(search, 'mode') ?? 'any', mistakes);
   const prefix = checkFlag(search, 'prefix', mistakes);
   const fuzziness = checkFuzziness(getOwn(search, 'fuzziness') ?? null, literal, mistakes);
+  const boost = checkBoost(getOwn(search, 'boost') ?? null, table, mistakes);
+  const hasOperators = checkFlag(search, 'operators', mistakes);
   if (fields === null || typeof value !== 'string') return null;
-  return { fields, value, literal, mode, prefix, fuzziness };
+  const words = hasOperators ? readOperators(value) : { value, operators: null };
+  return { fields, ...words, literal, mode, prefix, fuzziness, boost, nowMs: null, stats: null };
 }
 
 /** The part of a query's identity that its search is. A search of one field is known by what it says itself. */
-export function searchIdentity({ fields, value, literal, mode, prefix, fuzziness }: CheckedSearch): object {
+export function searchIdentity(search: CheckedSearch): object {
+  const { fields, value, literal, mode, prefix, fuzziness, boost, operators } = search;
   const [only] = fields;
   const named = fields.length === 1 && only?.weight === 1 ? { field: only.field } : { fields };
+  const ranked = {
+    ...named,
+    ...(boost.length > 0 && { boost: boost.map((one) => ({ ...one })) }),
+    ...(operators !== null && { operators: { ...operators } }),
+  };
   const isUsual = mode === 'any' && !prefix && fuzziness === null;
-  return isUsual ? { ...named, literal, value } : { ...named, fuzziness, literal, mode, prefix, value };
+  return isUsual ? { ...ranked, literal, value } : { ...ranked, fuzziness, literal, mode, prefix, value };
 }
 
 function checkSearchValue(value: Json, mistakes: Mistakes): void {

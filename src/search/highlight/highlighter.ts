@@ -35,8 +35,7 @@ export class Highlighter {
   ): Highlighter | null {
     if (search === null || highlight === null) return null;
     const matchers = highlight.fields.map((field) => {
-      const analyzer = analyzerOf(field);
-      return [field, new WordMatcher(analyzer.askedWords(search), analyzer)] as const;
+      return [field, WordMatcher.of(search, analyzerOf(field))] as const;
     });
     return new Highlighter(highlight, new Map(matchers));
   }

@@ -1,15 +1,22 @@
 import type { Analyzer, AskedWord } from '../analysis/analyzer.ts';
 import { foldAccents } from '../analysis/fold.ts';
-import { isPhrase, PhraseFinder } from '../analysis/phrase-finder.ts';
+import { isPhrase, PhraseFinder, phraseTerm } from '../analysis/phrase-finder.ts';
+import type { CheckedSearch } from '../checked-query.ts';
 import { EditDistance } from '../text/edit-distance.ts';
 import { hasMoreBits, letterMask } from '../text/letter-mask.ts';
-import { beginningEdits, stemEdits, synonymEdits } from '../text/score.ts';
+import { wordSequence } from '../text/words.ts';
+
+/** How far words that mean the word are from it, of which a passage has the closest: less than a misspelt one. */
+const synonymEdits = 0.25;
+const stemEdits = 0.5;
+/** A match of a word's beginning counts as so many edits, and its own: whole words allow fewer. */
+const beginningEdits = 3;
 
 /** A word that matches words of a search. */
 export interface WordMatch {
   /** Which words of the search, by their places in it. */
   readonly asked: readonly number[];
-  /** Edits of the closest of these matches; see `score.ts`. */
+  /** Edits of the closest of these matches. */
   readonly edits: number;
 }
 
@@ -23,11 +30,36 @@ export class WordMatcher {
   readonly #analyzer: Analyzer;
   readonly #asked: readonly Asked[];
   readonly #known = new Map<string, WordMatch | null>();
-  /** Finds the synonyms of several words; null when there are none. */
+  /** Terms of one or several words that must be there as they are. */
+  readonly #quoted: readonly string[];
+  /** Finds the terms of several words; null when there are none. */
   readonly phrases: PhraseFinder | null;
 
-  constructor(asked: readonly AskedWord[], analyzer: Analyzer) {
-    const phrases = asked.flatMap(({ synonyms }) => [...synonyms].filter(isPhrase));
+  /** The matcher of a search. Words that are asked for in quotes alone match where they stand next to each other. */
+  static of(search: CheckedSearch, analyzer: Analyzer): WordMatcher {
+    const asked = analyzer.askedWords(search);
+    const { operators } = search;
+    if (operators === null) return new WordMatcher(asked, analyzer);
+    const sources = [...new Set(wordSequence(search.value))];
+    const free = new Set(wordSequence(operators.free));
+    const isFree = (source: number) => free.has(sources[source] ?? '');
+    const quoted = operators.phrases.map((phrase) =>
+      phraseTerm(
+        wordSequence(phrase)
+          .map((word) => analyzer.word(word))
+          .filter((word) => word !== ''),
+      ),
+    );
+    return new WordMatcher(
+      asked.filter((one) => one.sources.some(isFree)),
+      analyzer,
+      quoted,
+    );
+  }
+
+  private constructor(asked: readonly AskedWord[], analyzer: Analyzer, quoted: readonly string[] = []) {
+    const phrases = [...asked.flatMap(({ synonyms }) => [...synonyms]), ...quoted].filter(isPhrase);
+    this.#quoted = quoted;
     this.phrases = phrases.length === 0 ? null : new PhraseFinder(new Set(phrases));
     this.#analyzer = analyzer;
     this.#asked = asked.map((one) => {
@@ -63,10 +95,15 @@ export class WordMatcher {
       places.push(at);
       least = Math.min(least, edits);
     }
+    const quoted = this.#quoted.indexOf(word);
+    if (quoted >= 0) {
+      places.push(this.#asked.length + quoted);
+      least = 0;
+    }
     return places.length === 0 ? null : { asked: places, edits: least };
   }
 
-  /** As `matchingTerms` counts the word itself, synonyms and stems; null for other words. */
+  /** The edits of the word itself, of synonyms and of words with its stem; null for other words. */
   #meant({ word, synonyms, stem }: Asked, other: string): number | null {
     if (word === other) return 0;
     if (synonyms.has(other)) return synonymEdits;
@@ -80,7 +117,7 @@ function mayShareStem(word: string, other: string): boolean {
   return !isPhrase(other) && foldAccents(word.charAt(0)).charAt(0) === foldAccents(other.charAt(0)).charAt(0);
 }
 
-/** As `matchingTerms` counts words that are spelt alike; null for others. */
+/** The edits of words that are spelt alike; null for others. */
 function editsTo(
   { bound, isBeginning, mask, distance }: Asked,
   other: string,

@@ -62,6 +62,7 @@ export class Field {
 
   /** Removes a doc's value. Its words stay in the inverted index until a sweep. */
   *clear(doc: number): Steps<void> {
+    this.text?.counts.clear(doc);
     if (!this.column.present.has(doc)) return;
     const left = this.column.clear(doc);
     if (left !== null) yield* left;

@@ -1,12 +1,22 @@
 import type { Steps } from '../../lib/pace.ts';
+import { plainAnalyzer } from '../analysis/analyzer.ts';
 import { Bitmap } from '../bitmap.ts';
 import type { CheckedQuery, CheckedSearch, FilterNode } from '../checked-query.ts';
 import { bindFilter, type FilterScope } from '../filter/bind-filter.ts';
 import { type Matcher, sparseShare } from '../filter/matcher.ts';
 import { keepBy, siftAll } from '../filter/sift.ts';
 import { current } from '../phase.ts';
+import type { SearchStats } from '../search-stats.ts';
 import { noScore } from '../text/score.ts';
-import { type Found, runSearch, type SearchedField } from '../text/word-search.ts';
+import {
+  type Found,
+  runSearch,
+  type SearchedField,
+  type SearchedItems,
+  statsOf,
+} from '../text/word-search.ts';
+import { boosted } from './boost.ts';
+import { withOperators } from './phrases.ts';
 import type { Scratch } from './scratch.ts';
 import type { Tables } from './tables.ts';
 
@@ -22,12 +32,15 @@ export interface Hits extends DocHits, Found {
   readonly searched: DocHits | null;
 }
 
+/** What is said of hits that no search has found. */
+export const unsearched = { searched: null, touchedCount: 0, scoreOf: noScore, stats: null } as const;
+
 /** Puts the docs that match into `scratch.hits`. */
 export function* findHits({ filter, search }: CheckedQuery, tables: Tables, scratch: Scratch): Steps<Hits> {
   const { hits } = scratch;
   if (search !== null) return yield* searched(filter, search, tables, scratch);
   const count = filter === null ? tables.docs.live.list(hits) : yield* filtered(filter, tables, hits);
-  return { docs: hits, count, searched: null, touched: hits, touchedCount: 0, scoreOf: noScore };
+  return { ...unsearched, docs: hits, count, touched: hits };
 }
 
 /** The docs that match another filter and the same search, in a list of their own. */
@@ -50,13 +63,10 @@ function* searched(
   scratch: Scratch,
 ): Steps<Hits> {
   const { hits } = scratch;
-  const fields: SearchedField[] = [];
-  for (const { field, weight } of search.fields) {
-    const text = tables.fields.get(field)?.text ?? null;
-    if (text !== null) fields.push({ text, weight });
-  }
   current.enter('search');
-  const found = yield* runSearch(search, fields, tables.docs.live, scratch);
+  const matched = yield* runSearch(search, searchedFields(search, tables), searchedItems(tables), scratch);
+  const left = yield* withOperators(matched, search, tables, scratch);
+  const found = { ...left, scoreOf: boosted(left.scoreOf, search, tables) };
   if (filter === null || found.count === 0) {
     return { ...found, docs: hits, searched: { docs: hits, count: found.count } };
   }
@@ -66,6 +76,23 @@ function* searched(
   const matcher = yield* bindFilter(filter, scopeOf(tables));
   const count = yield* keepMatching(matcher, tables.docs.docCount, hits, found.count);
   return { ...found, docs: hits, count, searched, touched };
+}
+
+/** What the items here say about a search. */
+export function* searchStats(search: CheckedSearch, tables: Tables, scratch: Scratch): Steps<SearchStats> {
+  current.enter('search');
+  return yield* statsOf(search, searchedFields(search, tables), searchedItems(tables), scratch);
+}
+
+function searchedFields({ fields }: CheckedSearch, tables: Tables): SearchedField[] {
+  return fields.map(({ field, weight }) => {
+    const text = tables.fields.get(field)?.text ?? null;
+    return { text, weight, analyzer: text?.analyzer ?? plainAnalyzer };
+  });
+}
+
+function searchedItems({ docs: { live, size } }: Tables): SearchedItems {
+  return { live, count: size };
 }
 
 /** @returns how many match */

@@ -6,8 +6,7 @@ import { NumberColumn } from '../columns/number-column.ts';
 import type { PositiveOperator } from '../filter/condition.ts';
 import { current } from '../phase.ts';
 import type { Stretch } from '../sort/sorted-docs.ts';
-import { noScore } from '../text/score.ts';
-import type { Hits } from './hits.ts';
+import { type Hits, unsearched } from './hits.ts';
 import type { Tables } from './tables.ts';
 
 const everything: Stretch = { low: -Infinity, high: Infinity };
@@ -54,8 +53,7 @@ export function* hitsInOrder(query: CheckedQuery, tables: Tables): Steps<HitsInO
   const count = ordered.count(stretch);
   const total = filter === null ? tables.docs.size : count;
   if (isAll && total > count) return null;
-  const found = { docs, count: docs.length, searched: null, touched: docs, touchedCount: 0 };
-  return { total, hits: { ...found, scoreOf: noScore } };
+  return { total, hits: { ...unsearched, docs, count: docs.length, touched: docs } };
 }
 
 /** The numbers that a filter of bounds on one field leaves; null for another filter. */

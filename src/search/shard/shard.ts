@@ -6,19 +6,20 @@ import { atOnce, finish, type Maybe, pace, type Steps, Unfinished } from '../../
 import { Slice } from '../../lib/slices/slice.ts';
 import type { IndexTexts } from '../../schemas/definition/index-texts.ts';
 import { type Analyzer, analyzersOf, plainAnalyzer } from '../analysis/analyzer.ts';
-import type { CheckedQuery } from '../checked-query.ts';
+import type { CheckedQuery, CheckedSearch } from '../checked-query.ts';
 import type { PlainValue } from '../columns/value-dictionary.ts';
 import type { SentPlace } from '../distinct/sent-place.ts';
 import { facetGroupsPerShardMax } from '../facets/facet.ts';
 import type { FieldType } from '../fields/field-type.ts';
 import type { IndexItem, ItemHead } from '../index-item.ts';
 import { populationsOf } from '../populations.ts';
+import type { SearchStats } from '../search-stats.ts';
 import type { FacetGroup, FacetGroups, RowPlace, ShardAnswer } from '../shard-answer.ts';
 import { type PartReader, type Parts, uint32 } from '../snapshot/parts.ts';
 import { placesOf, placesOfFirsts, reduced, reductionOf } from './distinct.ts';
 import { facetsOf, groupsOf, noGroups } from './facet-groups.ts';
 import { Field } from './field.ts';
-import { findHits, type Hits, hitsBeside } from './hits.ts';
+import { findHits, type Hits, hitsBeside, searchStats } from './hits.ts';
 import { hitsInOrder } from './in-order.ts';
 import { pageOf } from './page.ts';
 import { rankingOf } from './place.ts';
@@ -192,6 +193,11 @@ export class Shard {
     return new Unfinished(this.#answer(query, facetGroupsMax));
   }
 
+  /** What the items here say about a search, in steps; see `sumOfStats`. */
+  stats(search: CheckedSearch): Maybe<SearchStats> {
+    return new Unfinished(this.#stats(search));
+  }
+
   /** As `answer`, without a pause. */
   query(query: CheckedQuery, facetGroupsMax: number = facetGroupsPerShardMax): ShardAnswer {
     return finish(this.answer(query, facetGroupsMax));
@@ -301,7 +307,7 @@ export class Shard {
     if (inOrder !== null) {
       const rows = yield* pageOf(query, this.#tables, scratch, inOrder.hits);
       scratches.giveBack(scratch);
-      return { total: inOrder.total, rows, facets: [], valueCount: 0 };
+      return { total: inOrder.total, rows, facets: [], valueCount: 0, stats: null };
     }
     const hits = yield* findHits(query, this.#tables, scratch);
     const reduction = reductionOf(query, this.#tables, scratch, hits);
@@ -310,7 +316,15 @@ export class Shard {
     const facets = yield* facetsOf(sight, facetGroupsMax);
     const rows = yield* pageOf(query, this.#tables, scratch, { ...hits, ...left });
     giveBack(scratch, hits);
-    return { total: left.count, rows, facets, valueCount: reduction?.valueCount ?? 0 };
+    const { stats } = hits;
+    return { total: left.count, rows, facets, valueCount: reduction?.valueCount ?? 0, stats };
+  }
+
+  *#stats(search: CheckedSearch): Steps<SearchStats> {
+    const scratch = scratches.take(this.#tables.docs.capacity);
+    const stats = yield* searchStats(search, this.#tables, scratch);
+    scratches.giveBack(scratch);
+    return stats;
   }
 
   *#firsts(query: CheckedQuery, take: TakeFirst): Steps<boolean> {

@@ -3,7 +3,8 @@ import type { Analyzer } from '../analysis/analyzer.ts';
 import { PhraseFinder } from '../analysis/phrase-finder.ts';
 import type { PartReader, Parts } from '../snapshot/parts.ts';
 import { TextIndex } from './text-index.ts';
-import { isIndexable, wordPieces, wordsOfAll } from './words.ts';
+import { WordCounts } from './word-counts.ts';
+import { isIndexable, wordPieces } from './words.ts';
 
 /** Number of words that are put at once, and the cost of each in units of the pace. */
 const wordsAtOnce = 1024;
@@ -15,6 +16,8 @@ export class FieldText {
   readonly words: TextIndex;
   /** The synonyms of several words that docs have; null where there can be none. */
   readonly phrases: TextIndex | null;
+  /** How many words each live doc has here. */
+  readonly counts = new WordCounts();
   readonly #finder: PhraseFinder | null;
 
   constructor(analyzer: Analyzer) {
@@ -30,47 +33,63 @@ export class FieldText {
   }
 
   get bytes(): number {
-    return this.words.bytes + (this.phrases?.bytes ?? 0);
+    return this.words.bytes + (this.phrases?.bytes ?? 0) + this.counts.bytes;
   }
 
   *parts(): Parts {
+    yield* this.counts.parts();
     for (const index of this.indexes) yield* index.parts();
   }
 
   async restore(from: PartReader): Promise<void> {
+    await this.counts.restore(from);
     for (const index of this.indexes) await index.restore(from);
   }
 
   /** Adds the texts of a doc, in steps. The doc must be new here, or swept out. @returns whether it has words */
   *add(doc: number, texts: readonly string[]): Steps<boolean> {
-    const phrases = new Set<string>();
-    const words = this.analyzer.isPlain ? yield* wordsOfAll(texts) : yield* this.#analyzed(texts, phrases);
-    for (let at = 0; at < words.length; at += wordsAtOnce) {
-      const some = words.length > wordsAtOnce ? words.slice(at, at + wordsAtOnce) : words;
-      this.words.add(doc, some);
-      pace.units += unitsPerWord * some.length;
-      if (pace.isOver()) yield;
-    }
-    this.phrases?.add(doc, [...phrases]);
-    return words.length > 0;
+    const frequencies = new Map<string, number>();
+    const phrases = new Map<string, number>();
+    this.counts.set(doc, yield* this.#count(texts, frequencies, phrases));
+    if (frequencies.size <= wordsAtOnce) {
+      this.words.add(doc, frequencies);
+      pace.units += unitsPerWord * frequencies.size;
+    } else yield* this.#addMany(doc, [...frequencies]);
+    this.phrases?.add(doc, phrases);
+    return frequencies.size > 0;
   }
 
-  /** The distinct words as the analyzer writes them, and the phrases that they are in. */
-  *#analyzed(texts: readonly string[], phrases: Set<string>): Steps<string[]> {
-    const words = new Set<string>();
+  *#addMany(doc: number, words: readonly (readonly [string, number])[]): Steps<void> {
+    for (let at = 0; at < words.length; at += wordsAtOnce) {
+      this.words.add(doc, words.slice(at, at + wordsAtOnce));
+      pace.units += unitsPerWord * wordsAtOnce;
+      if (pace.isOver()) yield;
+    }
+  }
+
+  /** Counts the words as the analyzer writes them, and the phrases that they are in. @returns the number of all words */
+  *#count(
+    texts: readonly string[],
+    frequencies: Map<string, number>,
+    phrases: Map<string, number>,
+  ): Steps<number> {
+    const { analyzer } = this;
+    const { isPlain } = analyzer;
+    let count = 0;
     for (const text of texts) {
       const next = this.#finder?.walk();
       for (const piece of wordPieces(text)) {
         for (const raw of piece) {
-          const word = this.analyzer.word(raw);
+          const word = isPlain ? raw : analyzer.word(raw);
           if (word === '') continue;
-          if (isIndexable(word)) words.add(word);
-          for (const { term } of next?.(word) ?? []) phrases.add(term);
+          count += 1;
+          if (isIndexable(word)) frequencies.set(word, (frequencies.get(word) ?? 0) + 1);
+          for (const { term } of next?.(word) ?? []) phrases.set(term, (phrases.get(term) ?? 0) + 1);
         }
-        pace.units += unitsPerWord * piece.length;
+        if (!isPlain) pace.units += unitsPerWord * piece.length;
         if (pace.isOver()) yield;
       }
     }
-    return [...words];
+    return count;
   }
 }

@@ -1,55 +1,93 @@
-import { int32, type PartReader, type Parts } from '../snapshot/parts.ts';
+import { assert } from '../../lib/assert.ts';
+import { float64, int32, type PartReader, type Parts } from '../snapshot/parts.ts';
 import { PostingBlocks } from './posting-blocks.ts';
 
-/** Docs of a term, for a loop: those at `from` and behind, before `end`. */
+/** Postings of a term, for a loop: those from `from` to before `end`. `docOf` and `Postings.frequency` read one. */
 export interface DocRun {
   docs: Int32Array;
   from: number;
   end: number;
 }
 
+/** A posting is a doc id and, above these bits, how often the term occurs in the doc, less 1. */
+const docBits = 26;
+const docMask = (1 << docBits) - 1;
+/** Docs of a shard have ids below this. */
+export const docsMax = 1 << docBits;
+/** In place of a frequency: it is too large for the posting, and is in a table beside the lists. */
+const inTable = 31;
+
+/** The doc of a posting. */
+export function docOf(posting: number): number {
+  return posting & docMask;
+}
+
 const capacityMin = 16;
 const none = -1;
+/** Roughly what a frequency in the table takes. */
+const bytesPerFrequency = 48;
 
 /**
- * Knows which docs have a term: a list of doc ids for each place of a term dictionary, in typed arrays. Why it is not
- * FlexSearch's index is told in docs/design/search.md. Dead docs stay in the lists, and a sweep filters whole lists when
+ * Knows which docs have a term, and how often: a list of postings for each place of a term dictionary, in typed arrays. Why it
+ * is not FlexSearch's index is told in docs/design/search.md. Dead docs stay in the lists, and a sweep filters whole lists when
  * enough docs are dead.
  *
  * Most terms have one doc, so a term without a second one takes 4 bytes. The others have a block: their number of docs, then
- * these. How large the block is follows from that number.
+ * the postings. How large the block is follows from that number. A frequency takes no memory of its own up to 31.
  */
 export class Postings {
-  /** By place: `none`, the only doc, or -2 less the block. */
+  /** By place: `none`, the only posting, or -2 less the block. */
   #heads = new Int32Array(capacityMin).fill(none);
   readonly #blocks = new PostingBlocks();
+  /** Large frequencies by doc, by place. */
+  #frequencies = new Map<number, Map<number, number>>();
+  #frequencyCount = 0;
 
   get bytes(): number {
-    return this.#heads.byteLength + this.#blocks.bytes;
+    return this.#heads.byteLength + this.#blocks.bytes + bytesPerFrequency * this.#frequencyCount;
   }
 
   *parts(): Parts {
     yield this.#heads;
     yield* this.#blocks.parts();
+    const large: number[] = [];
+    for (const [place, docs] of this.#frequencies) {
+      for (const [doc, frequency] of docs) large.push(place, doc, frequency);
+    }
+    yield Float64Array.from(large);
   }
 
   async restore(from: PartReader): Promise<void> {
     this.#heads = await from.numbers(int32);
     await this.#blocks.restore(from);
+    const large = await from.numbers(float64);
+    for (let at = 0; at < large.length; at += 3) {
+      this.#noteFrequency(large[at] ?? 0, large[at + 1] ?? 0, large[at + 2] ?? 0);
+    }
   }
 
-  /** The doc must not be in the list of the place. */
-  add(place: number, doc: number): void {
+  /** @param frequency how often the doc has the term. The doc must not be in the list of the place */
+  add(place: number, doc: number, frequency = 1): void {
+    assert(doc < docsMax, 'a doc id fits into a posting');
     if (place >= this.#heads.length) this.#reserve(place + 1);
+    const isSmall = frequency <= inTable;
+    if (!isSmall) this.#noteFrequency(place, doc, frequency);
+    const posting = doc | ((isSmall ? frequency - 1 : inTable) << docBits);
     const head = this.#heads[place] ?? none;
-    if (head === none) this.#heads[place] = doc;
-    else if (head >= 0) this.#write(place, [head, doc]);
-    else this.#append(place, blockOf(head), doc);
+    if (head === none) this.#heads[place] = posting;
+    else if (head >= 0) this.#write(place, [head, posting]);
+    else this.#append(place, blockOf(head), posting);
+  }
+
+  /** How often the doc of a posting has the term of the place. */
+  frequency(place: number, posting: number): number {
+    const small = posting >>> docBits;
+    return small < inTable ? small + 1 : (this.#frequencies.get(place)?.get(docOf(posting)) ?? 0);
   }
 
   /**
-   * Lets `run` show the docs of a place, dead ones included, in no certain order. It is the memory itself, which `add` and
-   * `keep` change, and must neither be changed nor kept.
+   * Lets `run` show the postings of a place, those of dead docs included, in no certain order. It is the memory itself, which
+   * `add` and `keep` change, and must neither be changed nor kept.
    */
   show(place: number, run: DocRun): void {
     const head = this.#heads[place] ?? none;
@@ -72,8 +110,9 @@ export class Postings {
     const before = run.end - run.from;
     const kept: number[] = [];
     for (let at = run.from; at < run.end; at += 1) {
-      const doc = run.docs[at] ?? 0;
-      if (passes(doc)) kept.push(doc);
+      const posting = run.docs[at] ?? 0;
+      if (passes(docOf(posting))) kept.push(posting);
+      else if (posting >>> docBits === inTable) this.#dropFrequency(place, docOf(posting));
     }
     if (kept.length < before) {
       this.#clear(place);
@@ -85,17 +124,37 @@ export class Postings {
   /** Gives the places that are named the places 0, 1, 2… The others must have no docs. */
   renumber(places: readonly number[]): void {
     const heads = new Int32Array(Math.max(capacityMin, places.length)).fill(none);
-    for (const [to, from] of places.entries()) heads[to] = this.#heads[from] ?? none;
+    const frequencies = new Map<number, Map<number, number>>();
+    for (const [to, from] of places.entries()) {
+      heads[to] = this.#heads[from] ?? none;
+      const large = this.#frequencies.get(from);
+      if (large !== undefined) frequencies.set(to, large);
+    }
     this.#heads = heads;
+    this.#frequencies = frequencies;
   }
 
-  #append(place: number, block: number, doc: number): void {
+  #noteFrequency(place: number, doc: number, frequency: number): void {
+    const docs = this.#frequencies.get(place) ?? new Map<number, number>();
+    this.#frequencies.set(place, docs);
+    docs.set(doc, frequency);
+    this.#frequencyCount += 1;
+  }
+
+  #dropFrequency(place: number, doc: number): void {
+    const docs = this.#frequencies.get(place);
+    docs?.delete(doc);
+    if (docs?.size === 0) this.#frequencies.delete(place);
+    this.#frequencyCount -= 1;
+  }
+
+  #append(place: number, block: number, posting: number): void {
     const page = this.#blocks.pageOf(block);
     const start = PostingBlocks.startOf(block);
     const count = page[start] ?? 0;
     if (count + 1 < blockInts(count)) {
       page[start] = count + 1;
-      page[start + count + 1] = doc;
+      page[start + count + 1] = posting;
       return;
     }
     const larger = this.#blocks.take(blockInts(count + 1));
@@ -105,23 +164,23 @@ export class Postings {
     const from = this.#blocks.pageOf(block);
     to.set(from.subarray(start + 1, start + 1 + count), toStart + 1);
     to[toStart] = count + 1;
-    to[toStart + count + 1] = doc;
+    to[toStart + count + 1] = posting;
     this.#blocks.give(block, blockInts(count));
     this.#heads[place] = headOf(larger);
   }
 
   /** Writes the list of a place that has none. */
-  #write(place: number, docs: readonly number[]): void {
-    const [only = none] = docs;
-    if (docs.length < 2) {
+  #write(place: number, postings: readonly number[]): void {
+    const [only = none] = postings;
+    if (postings.length < 2) {
       this.#heads[place] = only;
       return;
     }
-    const block = this.#blocks.take(blockInts(docs.length));
+    const block = this.#blocks.take(blockInts(postings.length));
     const page = this.#blocks.pageOf(block);
     const start = PostingBlocks.startOf(block);
-    page[start] = docs.length;
-    page.set(docs, start + 1);
+    page[start] = postings.length;
+    page.set(postings, start + 1);
     this.#heads[place] = headOf(block);
   }
 

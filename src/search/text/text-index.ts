@@ -57,15 +57,15 @@ export class TextIndex {
     if (stems !== null) await new Slice(shardSliceMs).run(this.terms.all((term) => stems.add(term)));
   }
 
-  /** @param words must be distinct. The doc must be new to this field, or swept out of it */
-  add(doc: number, words: readonly string[]): void {
-    for (const word of words) {
+  /** @param words how often each occurs. The doc must be new to this field, or swept out of it */
+  add(doc: number, words: Iterable<readonly [word: string, frequency: number]>): void {
+    for (const [word, frequency] of words) {
       const { end } = this.terms;
       const place = this.terms.findOrAdd(word);
       if (place === end) this.#stems?.add(word);
-      this.postings.add(place, doc);
+      this.postings.add(place, doc, frequency);
+      this.#postingCount += 1;
     }
-    this.#postingCount += words.length;
   }
 
   /** The places of the terms with a stem. */

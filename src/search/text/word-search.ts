@@ -1,238 +1,395 @@
 import { pace, type Steps } from '../../lib/pace.ts';
-import type { AskedWord } from '../analysis/analyzer.ts';
-import { isPhrase } from '../analysis/phrase-finder.ts';
-import { Bitmap } from '../bitmap.ts';
+import type { Analyzer, AskedWord } from '../analysis/analyzer.ts';
+import type { Bitmap } from '../bitmap.ts';
 import type { CheckedSearch } from '../checked-query.ts';
-import type { Scratch } from '../shard/scratch.ts';
+import { type FieldStats, noTier, type SearchStats, type WordStats } from '../search-stats.ts';
+import type { Scratch, SearchScratch } from '../shard/scratch.ts';
 import type { FieldText } from './field-text.ts';
-import type { DocRun } from './postings.ts';
-import {
-  beginningEdits,
-  costOf,
-  type DocScore,
-  scoreOf,
-  stemEdits,
-  synonymEdits,
-  wordWeight,
-} from './score.ts';
-import type { TextIndex } from './text-index.ts';
+import { noTiers, type TermGroup, type Tiers, tiersOf } from './matching-terms.ts';
+import { type DocRun, docOf } from './postings.ts';
+import { coordination, idf, laterShare, tierCount, weightedFrequency, wordScore } from './relevance.ts';
+import { type DocScore, noScore } from './score.ts';
 import { wordSequence } from './words.ts';
 
-/** The cost of finding the docs of a term, in units of the pace. */
+/** The cost of finding the postings of a term, in units of the pace. */
 const unitsPerTerm = 5;
-/** The cost of looking up a term that means a word. */
-const unitsPerMeantTerm = 100;
 
 /** A field that is searched. */
 export interface SearchedField {
-  readonly text: FieldText;
+  /** Null: no item here has it. */
+  readonly text: FieldText | null;
+  readonly analyzer: Analyzer;
   readonly weight: number;
+}
+
+/** The items that are searched. */
+export interface SearchedItems {
+  readonly live: Bitmap;
+  readonly count: number;
 }
 
 /** What a search found. The docs that match are the first `count` of `scratch.hits`. */
 export interface Found {
   readonly count: number;
-  /** The first `touchedCount` docs have a score in the scratch, which must be set back. They are those that match, and more. */
+  /** The first `touchedCount` docs are noted in the scratch, which must be set back. They are those that match, and more. */
   readonly touched: Int32Array;
   readonly touchedCount: number;
   readonly scoreOf: DocScore;
+  /** By which they were scored; null without a search. */
+  readonly stats: SearchStats | null;
 }
 
-/** Terms that match a word alike. */
-interface MatchingTerms {
-  /** How far the match is from the word itself, in the units of `costOf`. */
-  readonly cost: number;
-  /** Where the terms are. */
-  readonly index: TextIndex;
-  readonly places: readonly number[];
+/** An asked word: one that at least one of the fields asks for. */
+interface Word {
+  /** As each of the fields writes it; null where a field leaves it out. */
+  readonly inFields: readonly (AskedWord | null)[];
 }
 
-/** A word of a search in one field, with the terms that match it. */
-interface MatchedWord {
-  readonly sources: AskedWord['sources'];
-  readonly terms: readonly MatchingTerms[];
-}
-
-interface FieldMatch {
-  readonly weight: number;
-  readonly words: readonly MatchedWord[];
-}
-
-/** Finds the docs in which words of the search match words of the fields, and scores them. */
-export function* runSearch(
-  search: CheckedSearch,
-  fields: readonly SearchedField[],
-  live: Bitmap,
-  scratch: Scratch,
-): Steps<Found> {
-  const matches: FieldMatch[] = [];
-  for (const { text, weight } of fields) {
-    matches.push({ weight, words: yield* matchedWords(text, search) });
-  }
-  const found = yield* scored(matches, live, scratch);
+/** The distinct words of a search that at least one of the fields asks for. */
+function askedWords(search: CheckedSearch, fields: readonly SearchedField[]): Word[] {
+  const asked = fields.map(({ analyzer }) => analyzer.askedWords(search));
   const count = new Set(wordSequence(search.value)).size;
-  return search.mode === 'any' || count === 1 ? found : yield* withEachWord(matches, count, found, scratch);
-}
-
-function* matchedWords(text: FieldText, search: CheckedSearch): Steps<MatchedWord[]> {
-  const words: MatchedWord[] = [];
-  for (const asked of text.analyzer.askedWords(search)) {
-    words.push({ sources: asked.sources, terms: yield* matchingTerms(text, asked) });
-    if (pace.isOver()) yield;
+  const words: Word[] = [];
+  for (let source = 0; source < count; source += 1) {
+    const inFields = asked.map((ofField) => ofField.find(({ sources }) => sources.includes(source)) ?? null);
+    if (inFields.some((one) => one !== null)) words.push({ inFields });
   }
   return words;
 }
 
-/**
- * The terms of a field that match a word, the cheapest first (docs/reference/indexes-and-queries.md "Search"). A term may
- * come twice, and then counts by its first place.
- */
-function* matchingTerms(text: FieldText, asked: AskedWord): Steps<MatchingTerms[]> {
-  const { word, bound, isBeginning } = asked;
-  const index = text.words;
-  const [exact = [], ...misspelt] = yield* index.terms.within(word, bound);
-  const matching = [{ cost: costOf(0), index, places: exact }, ...meantTerms(text, asked)];
-  for (const [at, places] of misspelt.entries()) matching.push({ cost: costOf(at + 1), index, places });
-  if (!isBeginning) return matching;
-  for (const [distance, places] of (yield* index.terms.beginningWithin(word, bound)).entries()) {
-    matching.push({ cost: costOf(beginningEdits + distance), index, places });
-  }
-  return matching;
-}
-
-/** Synonyms of a word, then words with its stem. */
-function meantTerms({ words, phrases }: FieldText, { synonyms, stem }: AskedWord): MatchingTerms[] {
-  const meant: MatchingTerms[] = [];
-  for (const term of synonyms) {
-    const index = isPhrase(term) ? phrases : words;
-    if (index !== null) meant.push({ cost: costOf(synonymEdits), index, places: index.terms.placesOf(term) });
-  }
-  if (stem !== null) meant.push({ cost: costOf(stemEdits), index: words, places: words.placesOfStem(stem) });
-  pace.units += unitsPerMeantTerm * meant.length;
-  return meant;
-}
-
-function* scored(fields: readonly FieldMatch[], live: Bitmap, scratch: Scratch): Steps<Found> {
-  const [only] = fields;
-  if (fields.length > 1 || (only !== undefined && only.weight !== 1)) {
-    return yield* scoredByWeight(fields, live, scratch);
-  }
-  const count = only === undefined ? 0 : yield* addField(only, live, scratch);
-  const { hits, scores } = scratch;
-  return { count, touched: hits, touchedCount: count, scoreOf: (doc) => scoreOf(scores[doc] ?? 0) };
-}
-
-/** Adds up what each field gives to a doc, in the order of the fields: the sum of numbers depends on their order. */
-function* scoredByWeight(fields: readonly FieldMatch[], live: Bitmap, scratch: Scratch): Steps<Found> {
-  const { hits, scores } = scratch;
-  const { totals, docs } = scratch.sums();
-  const known = new Bitmap(hits.length);
-  let count = 0;
-  for (const field of fields) {
-    const found = yield* addField(field, live, scratch);
-    for (let at = 0; at < found; at += 1) {
-      const doc = hits[at] ?? 0;
-      totals[doc] = (totals[doc] ?? 0) + field.weight * scoreOf(scores[doc] ?? 0);
-      if (known.has(doc)) continue;
-      known.add(doc);
-      docs[count] = doc;
-      count += 1;
+/** What the items here say about a search; statistics of several shards add up. */
+export function* statsOf(
+  search: CheckedSearch,
+  fields: readonly SearchedField[],
+  items: SearchedItems,
+  scratch: Scratch,
+): Steps<SearchStats> {
+  const words: WordStats[] = [];
+  for (const word of askedWords(search, fields)) {
+    const walk = new WordWalk(fields, items.live, scratch, words.length, scratch.search().docs);
+    // Terms that are spelt otherwise are looked for only where the word itself is unknown.
+    let { tier, count } = yield* firstTier(walk, yield* tiersInFields(fields, word, 0), 0, 1);
+    if (tier === noTier) {
+      ({ tier, count } = yield* firstTier(walk, yield* tiersInFields(fields, word), 1, tierCount));
     }
-    scratch.clearScores(hits, found);
-    pace.units += found;
+    words.push({ tier, items: count });
+    scratch.search().clear(walk.docs, walk.count);
+  }
+  return { items: items.count, fields: fields.map(fieldStats), words };
+}
+
+function fieldStats({ text }: SearchedField): FieldStats {
+  return text === null ? { words: 0, items: 0 } : { words: text.counts.words, items: text.counts.docs };
+}
+
+/** Walks through the tiers until one has docs. */
+function* firstTier(
+  walk: WordWalk,
+  tiers: readonly Tiers[],
+  from: number,
+  end: number,
+): Steps<{ tier: number; count: number }> {
+  for (let tier = from; tier < end; tier += 1) {
+    yield* walk.add(tiers, tier, tier + 1);
+    if (walk.count > 0) return { tier, count: walk.count };
+  }
+  return { tier: noTier, count: 0 };
+}
+
+/**
+ * The tiers of a word in each field.
+ * @param boundMax edits that are looked for at most
+ */
+function* tiersInFields(
+  fields: readonly SearchedField[],
+  { inFields }: Word,
+  boundMax = tierCount,
+): Steps<Tiers[]> {
+  const tiers: Tiers[] = [];
+  for (const [at, { text }] of fields.entries()) {
+    const asked = inFields[at] ?? null;
+    if (text === null || asked === null) {
+      tiers.push(noTiers);
+      continue;
+    }
+    tiers.push(yield* tiersOf(text, asked, Math.min(asked.bound, boundMax)));
     if (pace.isOver()) yield;
   }
-  hits.set(docs.subarray(0, count));
-  return { count, touched: docs, touchedCount: count, scoreOf: (doc) => totals[doc] ?? 0 };
-}
-
-/** Puts the docs in which a word matches into `scratch.hits`, and their packed scores into `scratch.scores`. @returns how many */
-function* addField({ words }: FieldMatch, live: Bitmap, scratch: Scratch): Steps<number> {
-  const hits: HitCount = { count: 0 };
-  for (const [at, { terms }] of words.entries()) {
-    // The cheapest terms come first, so the first term that a doc has counts.
-    for (const matching of terms) {
-      for (let from = 0; from < matching.places.length; ) {
-        from = addDocs(matching, from, at + 1, hits, live, scratch);
-        if (pace.isOver()) yield;
-      }
-    }
-  }
-  return hits.count;
-}
-
-interface HitCount {
-  count: number;
-}
-
-/** The docs of one term at a time. */
-const run: DocRun = { docs: new Int32Array(0), from: 0, end: 0 };
-
-/** Adds the docs of terms from one of them on. @param ordinal number of the word @returns the term from which to go on */
-function addDocs(
-  { cost, index: { postings }, places }: MatchingTerms,
-  from: number,
-  ordinal: number,
-  found: HitCount,
-  live: Bitmap,
-  { hits, scores, stamps }: Scratch,
-): number {
-  const weight = wordWeight - cost;
-  let { count } = found;
-  let at = from;
-  while (at < places.length && pace.units < pace.unitsPerLook) {
-    postings.show(places[at] ?? 0, run);
-    const { docs, end } = run;
-    for (let next = run.from; next < end; next += 1) {
-      const doc = docs[next] ?? 0;
-      if (stamps[doc] === ordinal || !live.has(doc)) continue;
-      const before = scores[doc] ?? 0;
-      if (before === 0) {
-        hits[count] = doc;
-        count += 1;
-      }
-      stamps[doc] = ordinal;
-      scores[doc] = before + weight;
-    }
-    pace.units += unitsPerTerm + end - run.from;
-    at += 1;
-  }
-  found.count = count;
-  return at;
+  return tiers;
 }
 
 /**
- * Keeps the docs in which each word matches, in whichever field. A word that a field leaves out, as its stop word, need not
- * match: the docs that have it there cannot be told from the others.
+ * Finds the docs in which words of the search match words of the fields, and scores them. With statistics in the search these
+ * decide; otherwise the items here are all of the index.
  */
-function* withEachWord(
-  fields: readonly FieldMatch[],
-  count: number,
-  found: Found,
+export function* runSearch(
+  search: CheckedSearch,
+  fields: readonly SearchedField[],
+  items: SearchedItems,
   scratch: Scratch,
 ): Steps<Found> {
-  const { hits } = scratch;
-  let left = hits.slice(0, found.count);
-  const touched = found.touched === hits ? left : found.touched;
-  for (let source = 0; source < count && left.length > 0; source += 1) {
-    const ofFields = fields.map(({ words }) => words.find(({ sources }) => sources.includes(source)));
-    if (ofFields.includes(undefined)) continue;
-    const having = new Bitmap(hits.length);
-    for (const {
-      index: { postings },
-      places,
-    } of ofFields.flatMap((word) => word?.terms ?? [])) {
-      for (const place of places) {
-        postings.show(place, run);
-        having.addAll(run.docs.subarray(run.from, run.end));
-        pace.units += unitsPerTerm + run.end - run.from;
-        if (pace.isOver()) yield;
+  const words = askedWords(search, fields);
+  const run = new SearchRun(search, fields, items, scratch, words.length);
+  for (const word of words) yield* run.add(yield* tiersInFields(fields, word), isAskedByAll(word));
+  return yield* run.found();
+}
+
+function isAskedByAll({ inFields }: Word): boolean {
+  return inFields.every((asked) => asked !== null);
+}
+
+/** A search on its way through its words. */
+class SearchRun {
+  readonly #stats: {
+    readonly items: number;
+    readonly fields: readonly FieldStats[];
+    readonly words: WordStats[];
+  };
+  readonly #lengths: readonly number[];
+  readonly #buffers: SearchScratch;
+  #count = 0;
+  #wordsDone = 0;
+  /** Words that an item must have. */
+  #needed = 0;
+  #lastIdf = 0;
+
+  constructor(
+    private readonly search: CheckedSearch,
+    private readonly fields: readonly SearchedField[],
+    private readonly items: SearchedItems,
+    private readonly scratch: Scratch,
+    private readonly wordCount: number,
+  ) {
+    const { stats } = search;
+    const ofFields = fields.map((field, at) => stats?.fields[at] ?? fieldStats(field));
+    this.#stats = { items: stats?.items ?? items.count, fields: ofFields, words: [] };
+    this.#lengths = ofFields.map(({ words, items: having }) => (having === 0 ? 0 : words / having));
+    this.#buffers = scratch.search();
+  }
+
+  /** Adds what a word gives to its docs. @param isAskedByAll no field leaves the word out */
+  *add(tiers: readonly Tiers[], isAskedByAll: boolean): Steps<void> {
+    // The docs of a single word are those of the search.
+    const docs = this.#isSingle ? this.scratch.hits : this.#buffers.docs;
+    const walk = new WordWalk(
+      this.fields,
+      this.items.live,
+      this.scratch,
+      this.#wordsDone,
+      docs,
+      this.#lengths,
+    );
+    const pinned = this.search.stats?.words[this.#wordsDone];
+    let tier = pinned?.tier ?? noTier;
+    let matching = pinned?.items ?? 0;
+    if (this.search.stats === null) {
+      ({ tier, count: matching } = yield* firstTier(walk, tiers, 0, tierCount));
+    } else {
+      // Items that have come into an earlier tier meanwhile count as in that of the word.
+      yield* walk.add(tiers, 0, Math.min(tier + 1, tierCount));
+    }
+    walk.beginLater();
+    if (tier + 1 < tierCount) yield* walk.add(tiers, tier + 1, tierCount);
+    this.#stats.words.push({ tier, items: matching });
+    this.#lastIdf = idf(this.#stats.items, matching);
+    this.#wordsDone += 1;
+    if (isAskedByAll) this.#needed += 1;
+    if (this.#isSingle) this.#count = walk.count;
+    else yield* this.#fold(walk, isAskedByAll);
+  }
+
+  *found(): Steps<Found> {
+    const { hits } = this.scratch;
+    const touched = { touched: hits, touchedCount: this.#count, stats: this.#stats };
+    const scoreOf = this.#scoreOf();
+    if (this.search.mode === 'any' || this.#isSingle || this.#needed === 0) {
+      return { ...touched, count: this.#count, scoreOf };
+    }
+    const all = hits.slice(0, this.#count);
+    const { notes } = this.#buffers;
+    let count = 0;
+    for (const doc of all) {
+      if (neededIn(notes[doc] ?? 0) < this.#needed) continue;
+      hits[count] = doc;
+      count += 1;
+    }
+    pace.units += all.length;
+    if (pace.isOver()) yield;
+    return { ...touched, touched: all, count, scoreOf };
+  }
+
+  get #isSingle(): boolean {
+    return this.wordCount === 1;
+  }
+
+  /** Adds the score of a word to its docs. */
+  *#fold(walk: WordWalk, isNeeded: boolean): Steps<void> {
+    for (let from = 0; from < walk.count; ) {
+      from = this.#foldSome(walk, from, isNeeded);
+      if (pace.isOver()) yield;
+    }
+  }
+
+  #foldSome({ docs, count, closeCount }: WordWalk, from: number, isNeeded: boolean): number {
+    const { notes, totals, x } = this.#buffers;
+    const { hits } = this.scratch;
+    const wordIdf = this.#lastIdf;
+    const end = Math.min(count, from + pace.unitsPerLook);
+    const need = isNeeded ? neededNote : 0;
+    let hitCount = this.#count;
+    for (let at = from; at < end; at += 1) {
+      const doc = docs[at] ?? 0;
+      const isClose = at < closeCount;
+      const score = wordScore(wordIdf, isClose ? (x[doc] ?? 0) : laterShare * (x[doc] ?? 0));
+      const note = notes[doc] ?? 0;
+      if (note === 0) {
+        hits[hitCount] = doc;
+        hitCount += 1;
+        totals[doc] = score;
+      } else totals[doc] = (totals[doc] ?? 0) + score;
+      notes[doc] = (note | knownNote) + need + (isClose ? 1 : 0);
+    }
+    this.#count = hitCount;
+    pace.units += end - from;
+    return end;
+  }
+
+  #scoreOf(): DocScore {
+    const { x, totals, notes, stamps } = this.#buffers;
+    if (this.wordCount === 0) return noScore;
+    const shares = Array.from({ length: this.wordCount + 1 }, (_, m) => coordination(m, this.wordCount));
+    if (!this.#isSingle) return (doc) => (shares[closeIn(notes[doc] ?? 0)] ?? 0) * (totals[doc] ?? 0);
+    const wordIdf = this.#lastIdf;
+    const [later = 0, close = 0] = shares;
+    const closeStamp = closeStampOf(0);
+    return (doc) => {
+      const own = x[doc] ?? 0;
+      return stamps[doc] === closeStamp
+        ? close * wordScore(wordIdf, own)
+        : later * wordScore(wordIdf, laterShare * own);
+    };
+  }
+}
+
+/** What is noted of a doc: that it is known, how many needed words it has, and how many words match it closely. */
+const knownNote = 1 << 30;
+const neededNote = 1 << 12;
+
+function neededIn(note: number): number {
+  return (note & ~knownNote) >>> 12;
+}
+
+function closeIn(note: number): number {
+  return note & (neededNote - 1);
+}
+
+/** The stamps of docs that match a word closely, and of others that match it. 0 is that of no word. */
+function closeStampOf(word: number): number {
+  return 2 * word + 1;
+}
+
+/** The postings of one term at a time. */
+const run: DocRun = { docs: new Int32Array(0), from: 0, end: 0 };
+
+/** Walks through the postings of a word. It gathers the docs, each once, and adds up how often they have its terms. */
+class WordWalk {
+  count = 0;
+  /** Docs that match in the tier of the word; they come first. */
+  closeCount = 0;
+  readonly #buffers: SearchScratch;
+  #stamp: number;
+  /** Of docs that count already, and no more. */
+  #closeStamp = -1;
+
+  constructor(
+    private readonly fields: readonly SearchedField[],
+    private readonly live: Bitmap,
+    scratch: Scratch,
+    word: number,
+    /** The docs, the first `count`. */
+    readonly docs: Int32Array,
+    /** Average words of an item in each field; absent: only the docs are asked for. */
+    private readonly lengths?: readonly number[],
+  ) {
+    this.#buffers = scratch.search();
+    this.#stamp = closeStampOf(word);
+  }
+
+  /** From here on docs are added that have not matched yet. */
+  beginLater(): void {
+    this.closeCount = this.count;
+    this.#closeStamp = this.#stamp;
+    this.#stamp += 1;
+  }
+
+  /** Adds the docs of some tiers of each field. */
+  *add(tiers: readonly Tiers[], from: number, end: number): Steps<void> {
+    for (const [at, { weight, text }] of this.fields.entries()) {
+      let hasTerms = false;
+      for (let tier = from; tier < end; tier += 1) {
+        for (const group of tiers[at]?.[tier] ?? []) {
+          hasTerms = true;
+          for (let place = 0; place < group.places.length; ) {
+            place = this.#addTerms(group, place);
+            if (pace.isOver()) yield;
+          }
+        }
+      }
+      if (hasTerms && text !== null && this.lengths !== undefined) {
+        yield* this.#addField(text, weight, this.lengths[at] ?? 0);
       }
     }
-    left = left.filter((doc) => having.has(doc));
-    pace.units += left.length;
-    if (pace.isOver()) yield;
   }
-  hits.set(left);
-  return { ...found, count: left.length, touched };
+
+  /** @returns the term from which to go on */
+  #addTerms({ index: { postings }, places, factor }: TermGroup, from: number): number {
+    const { stamps, sums, x } = this.#buffers;
+    const { docs, live } = this;
+    const stamp = this.#stamp;
+    const closeStamp = this.#closeStamp;
+    let { count } = this;
+    let at = from;
+    while (at < places.length && pace.units < pace.unitsPerLook) {
+      const place = places[at] ?? 0;
+      postings.show(place, run);
+      const { docs: list, end } = run;
+      for (let next = run.from; next < end; next += 1) {
+        const posting = list[next] ?? 0;
+        const doc = docOf(posting);
+        const known = stamps[doc];
+        if (known === stamp) sums[doc] = (sums[doc] ?? 0) + factor * postings.frequency(place, posting);
+        else if (known !== closeStamp && live.has(doc)) {
+          stamps[doc] = stamp;
+          sums[doc] = factor * postings.frequency(place, posting);
+          x[doc] = 0;
+          docs[count] = doc;
+          count += 1;
+        }
+      }
+      pace.units += unitsPerTerm + end - run.from;
+      at += 1;
+    }
+    this.count = count;
+    return at;
+  }
+
+  /** Adds to each doc what its terms in a field give. */
+  *#addField({ counts }: FieldText, weight: number, average: number): Steps<void> {
+    const { sums, x } = this.#buffers;
+    const { docs, count, closeCount } = this;
+    const lengths = counts.byDoc;
+    for (let from = closeCount; from < count; from += pace.unitsPerLook) {
+      const end = Math.min(count, from + pace.unitsPerLook);
+      for (let at = from; at < end; at += 1) {
+        const doc = docs[at] ?? 0;
+        const sum = sums[doc] ?? 0;
+        if (sum === 0) continue;
+        const length = average === 0 ? 1 : (lengths[doc] ?? 0) / average;
+        x[doc] = (x[doc] ?? 0) + weightedFrequency(weight, sum, length);
+        sums[doc] = 0;
+      }
+      pace.units += end - from;
+      if (pace.isOver()) yield;
+    }
+  }
 }

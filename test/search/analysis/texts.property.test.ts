@@ -14,6 +14,7 @@ import { queryOf } from '../support/checks.ts';
 import { naiveQuery } from '../support/naive.ts';
 import { naiveMarked } from '../support/naive-highlight.ts';
 import { rulesOf } from '../support/naive-search.ts';
+import { withStats } from '../support/shards.ts';
 
 const runCount = runs(300);
 
@@ -21,7 +22,11 @@ const fields: ReadonlyMap<string, FieldType> = new Map([
   ['title', 'text'],
   ['body', 'text'],
   ['tags', 'text[]'],
+  ['size', 'integer'],
+  ['sizes', 'double[]'],
+  ['made', 'date'],
 ]);
+const textFields = ['title', 'body', 'tags'];
 const words = [
   ...[
     'the',
@@ -83,30 +88,55 @@ const synonym: fc.Arbitrary<Synonym> = fc.oneof(
 const texts: fc.Arbitrary<IndexTexts> = fc
   .tuple(fc.array(rules, { minLength: 3, maxLength: 3 }), fc.array(synonym, { maxLength: 3 }))
   .map(([each, synonyms]) => ({
-    rules: new Map([...fields.keys()].flatMap((name, at) => (each[at] ? [[name, each[at]]] : []))),
+    rules: new Map(textFields.flatMap((name, at) => (each[at] ? [[name, each[at]]] : []))),
     synonyms,
   }));
+const day = fc.integer({ min: 1, max: 28 }).map((date) => `2026-02-${String(date).padStart(2, '0')}`);
+const weight = fc.constantFrom(0.01, 0.5, 1, 3.7, 100);
 const item: fc.Arbitrary<JsonObject> = fc.record(
-  { title: text, body: text, tags: fc.array(text, { maxLength: 3 }) },
+  {
+    title: text,
+    body: text,
+    tags: fc.array(text, { maxLength: 3 }),
+    size: fc.integer({ min: -3, max: 1000 }),
+    sizes: fc.array(fc.double({ min: -5, max: 1e6, noNaN: true }), { maxLength: 3 }),
+    made: day,
+  },
   { requiredKeys: [] },
 );
 const search: fc.Arbitrary<JsonObject> = fc.record({
-  fields: fc.subarray(
-    [...fields.keys()].map((field) => ({ field })),
-    { minLength: 1 },
-  ),
+  fields: fc
+    .subarray(textFields, { minLength: 1 })
+    .chain((names) => fc.tuple(...names.map((field) => fc.record({ field: fc.constant(field), weight })))),
   value: fc.oneof(text, fc.constantFrom('television set', 'apple phone the')),
   literal: fc.boolean(),
   mode: fc.constantFrom('any', 'all'),
   prefix: fc.boolean(),
 });
+const part = fc
+  .tuple(fc.constantFrom('', '', '-', '"', '-"', ' - '), filled, fc.constantFrom('', '"', '" '))
+  .map((parts) => parts.join(''));
+const boost: fc.Arbitrary<JsonObject> = fc.oneof(
+  fc.record({ field: fc.constantFrom('size', 'sizes'), weight }),
+  fc.record({ field: fc.constant('made'), weight, origin: day, halfLife: fc.constantFrom(0.5, 7, 365) }),
+);
+const refined: fc.Arbitrary<JsonObject> = fc
+  .tuple(
+    search,
+    fc.record({
+      value: fc.array(part, { minLength: 1, maxLength: 3 }).map((parts) => parts.join(' ')),
+      boost: fc.array(boost, { maxLength: 3 }),
+      operators: fc.boolean(),
+    }),
+  )
+  .map(([usual, more]) => ({ ...usual, ...more }));
 
 test('shards search texts with languages, folding and synonyms as a scan of all items does', () => {
   fc.assert(
     fc.property(
       texts,
       fc.array(item, { maxLength: 12 }),
-      fc.array(search, { minLength: 1, maxLength: 4 }),
+      fc.array(fc.oneof(search, refined), { minLength: 1, maxLength: 4 }),
       fc.integer({ min: 1, max: 3 }),
       fc.nat(),
       (rule, made, searches, count, gone) => {
@@ -121,7 +151,8 @@ test('shards search texts with languages, folding and synonyms as a scan of all 
         }
         for (const one of searches) {
           const body = { search: one, pagination: { pageSize: 100 } };
-          const query = queryOf(body, { fields, isOpen: false, isSchemaAlias: null });
+          const checked = queryOf(body, { fields, isOpen: false, isSchemaAlias: null });
+          const query = withStats(shards, checked);
           const answer = atOnce(
             mergeAnswers(
               query,
@@ -154,6 +185,52 @@ test('the words that such a search found are marked', () => {
       const reading = { rules: rulesOf(rule, 'title'), synonyms: rule.synonyms };
       assert.equal(shown, naiveMarked(value, one as { value: string }, '[', ']', reading));
     }),
+    { numRuns: runCount },
+  );
+});
+
+test('later pages keep their order while items come and go: their token has the statistics', () => {
+  fc.assert(
+    fc.property(
+      texts,
+      fc.array(item, { minLength: 3, maxLength: 12 }),
+      fc.array(item, { maxLength: 6 }),
+      search,
+      fc.nat(),
+      (rule, made, later, one, gone) => {
+        const shard = new Shard({ fields, texts: rule });
+        const put = (id: string, own: JsonObject) =>
+          shard.upsert({ partition: 0, sourceId: 's', originId: id, updatedAtMs: 1, fields: own });
+        for (const [at, own] of made.entries()) put(String(at), own);
+        const query = queryOf({ search: one }, { fields, isOpen: false, isSchemaAlias: null });
+        const { search: asked } = query;
+        assert.ok(asked !== null);
+        const before = shard.query({ ...query, pageSize: 100 });
+        const [first] = before.rows;
+        if (first === undefined) return;
+        for (const [at, own] of later.entries()) put(`new ${at}`, own);
+        const isGone = (id: string) => id !== first.place.originId && ((gone >>> Number(id)) & 1) === 1;
+        for (const id of made.keys()) if (isGone(String(id))) shard.remove('s', String(id));
+        const pinned = {
+          ...query,
+          search: { ...asked, stats: before.stats },
+          after: first.place,
+          pageSize: 100,
+        };
+        const stayed = ({ place }: { place: { originId: string } }) =>
+          !place.originId.startsWith('new') && !isGone(place.originId);
+        assert.deepEqual(
+          shard
+            .query(pinned)
+            .rows.filter(stayed)
+            .map(({ place }) => place),
+          before.rows
+            .slice(1)
+            .filter(stayed)
+            .map(({ place }) => place),
+        );
+      },
+    ),
     { numRuns: runCount },
   );
 });

@@ -177,7 +177,7 @@ test('text with very many matches, or very many characters to escape, is written
   for (const [value, highlight] of cases) {
     const asked = query(highlight);
     assert.ok(asked.search !== null);
-    const matcher = new WordMatcher(plainAnalyzer.askedWords(asked.search), plainAnalyzer);
+    const matcher = WordMatcher.of(asked.search, plainAnalyzer);
     const highlighter = Highlighter.of(asked, () => plainAnalyzer);
     assert.ok(highlighter !== null);
     const fields = Buffer.from(JSON.stringify({ text: value }));

@@ -38,7 +38,8 @@ function inTurns(all: readonly Steps<ShardAnswer>[], order: readonly number[], l
     if (step?.done === true) answers[at] = step.value;
     else pauses += 1;
     if (step?.done === true || (at === left && pauses > 20)) {
-      if (step?.done !== true) all[at]?.return({ total: 0, rows: [], facets: [], valueCount: 0 });
+      if (step?.done !== true)
+        all[at]?.return({ total: 0, rows: [], facets: [], valueCount: 0, stats: null });
       open.splice(place, 1);
     }
   }

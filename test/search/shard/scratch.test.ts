@@ -11,5 +11,5 @@ test('buffers are used again when they were given back, and by one query at a ti
   assert.equal(scratches.take(5), first);
   assert.equal(first.hits.length, 10);
   scratches.giveBack(first);
-  assert.ok(scratches.take(1000).scores.length >= 1000);
+  assert.ok(scratches.take(1000).search().totals.length >= 1000);
 });

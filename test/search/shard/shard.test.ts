@@ -8,6 +8,7 @@ import type { FieldType } from '../../../src/search/fields/field-type.ts';
 import type { IndexItem } from '../../../src/search/index-item.ts';
 import { Shard } from '../../../src/search/shard/shard.ts';
 import type { ShardAnswer } from '../../../src/search/shard-answer.ts';
+import { naiveScorer } from '../support/naive-search.ts';
 
 function checked(fields: ReadonlyMap<string, FieldType>, body: Json): CheckedQuery {
   const result = checkQuery(body, { fields, isOpen: true, isSchemaAlias: null });
@@ -32,23 +33,15 @@ function idsOf({ rows }: ShardAnswer): string[] {
   return rows.map(({ place }) => place.originId);
 }
 
-test('more matched words beat fewer, then the closer match wins, then the smaller originId', () => {
-  const texts = [
-    'red hause',
-    'house',
-    'rad house',
-    'housed',
-    'red house',
-    'red',
-    'green',
-    'house house house',
-  ];
-  const ask = shardOf('text', texts);
-  const answer = ask({ search: { field: 'f', value: 'red house' } });
-  assert.deepEqual(idsOf(answer), ['4', '0', '2', '1', '5', '7', '3']);
+test('rare words and exact ones come first; of equal scores the smaller originId', () => {
+  const texts = ['red hause', 'house', 'rad house', 'housed', 'red house', 'red', 'green', 'red'];
+  const answer = shardOf('text', texts)({ search: { field: 'f', value: 'red house' } });
+  assert.deepEqual(idsOf(answer), ['4', '2', '0', '1', '5', '7', '3']);
+  const items = texts.map((text, at) => itemOf(String(at), { f: text }));
+  const scoreOf = naiveScorer({ field: 'f', value: 'red house' }, items);
   assert.deepEqual(
     answer.rows.map(({ score }) => score),
-    [2, 1.5, 1.5, 1, 1, 1, 0.5],
+    idsOf(answer).map((id) => scoreOf(itemOf(id, { f: texts[Number(id)] ?? '' }))),
   );
 });
 

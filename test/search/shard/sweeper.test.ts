@@ -8,7 +8,11 @@ test('ids are given back once no list holds them, in small portions of work', ()
   const freed: number[] = [];
   const sweeper = new Sweeper((doc) => freed.push(doc));
   sweeper.watch(text);
-  for (let doc = 0; doc < 3000; doc += 1) text.add(doc, [`word${doc % 10}`, `only${doc}`]);
+  for (let doc = 0; doc < 3000; doc += 1)
+    text.add(doc, [
+      [`word${doc % 10}`, 1],
+      [`only${doc}`, 2],
+    ]);
   for (let doc = 0; doc < 2000; doc += 1) sweeper.bury(doc);
   assert.equal(text.postingCount, 6000, 'nothing is done before it is due');
   let changes = 0;

@@ -43,8 +43,7 @@ export function naiveMatches(
   { rules, synonyms }: NaiveReading = plain,
 ): [start: number, end: number][] {
   const asked = naiveAsked(search, rules, synonyms);
-  const isFound = (words: string[]) =>
-    asked.some(({ nearness }) => nearness(words) < Number.POSITIVE_INFINITY);
+  const isFound = (words: string[]) => asked.some(({ roleOf }) => roleOf(words) !== null);
   const places = naivePlaces(text)
     .map(({ word, ...place }) => ({ ...place, word: rules.foldAccents ? naiveFold(word) : word }))
     .filter(({ word }) => word !== '');
@@ -83,7 +82,7 @@ export function naiveMarked(
 /** How many different words of a search stand in a part of a text. */
 export function naiveWordCount(text: string, search: NaiveSearch): number {
   const words = naiveWords(text);
-  return naiveAsked(search, plain.rules, []).filter(({ nearness }) =>
-    words.some((word) => nearness([word]) < Number.POSITIVE_INFINITY),
+  return naiveAsked(search, plain.rules, []).filter(({ roleOf }) =>
+    words.some((word) => roleOf([word]) !== null),
   ).length;
 }

@@ -53,55 +53,174 @@ export interface NaiveSearch {
   readonly mode?: string | null;
   readonly prefix?: boolean | null;
   readonly fuzziness?: number | null;
+  readonly boost?: readonly NaiveBoost[] | null;
+  readonly operators?: boolean | null;
 }
 
-/** How far words and phrases of a text are from a word of the query, in edits; infinite for those that do not match. */
-export type Nearness = (words: readonly string[]) => number;
+interface NaiveBoost {
+  readonly field: string;
+  readonly weight: number;
+  readonly origin?: string | null;
+  readonly halfLife?: number | null;
+}
+
+/** How a term of a field matches a word of the query. */
+export interface NaiveRole {
+  readonly tier: number;
+  /** In hundredths. */
+  readonly factor: number;
+}
 
 /** A distinct word of the query as a field has it. */
 interface NaiveWord {
   readonly word: string;
   /** The distinct words of the query that it stands for. */
   readonly sources: readonly string[];
-  readonly nearness: Nearness;
+  /** Of the words of a text that stand next to each other; null: they do not match. */
+  readonly roleOf: (words: readonly string[]) => NaiveRole | null;
 }
 
-/** The score of an item; null when it does not match. */
+const tiers = [0, 1, 2];
+
+/** The scores of items by docs/guide/ranking.md, in an index of these items; null for one that does not match. */
 export function naiveScorer(
-  search: NaiveSearch,
+  sent: NaiveSearch,
+  items: readonly IndexItem[],
   texts: IndexTexts = plainTexts,
 ): (item: IndexItem) => number | null {
-  const fields = search.fields ?? [{ field: search.field ?? '' }];
-  const asked = fields.map(({ field, weight }) => ({
-    field,
-    weight: weight ?? 1,
-    rules: rulesOf(texts, field),
-    words: naiveAsked(search, rulesOf(texts, field), texts.synonyms),
-  }));
-  const sources = [...new Set(naiveWords(search.value))];
-  // A word that some field leaves out need not match.
-  const needed = sources.filter((source) =>
-    asked.every(({ words }) => words.some((one) => one.sources.includes(source))),
-  );
+  const { value, phrases, excluded } =
+    sent.operators === true ? naiveOperators(sent.value) : { value: sent.value, phrases: [], excluded: [] };
+  const search = { ...sent, value };
+  const wordScore = naiveWordScorer(search, items, texts);
+  const names = (search.fields ?? [{ field: search.field ?? '' }]).map(({ field }) => field);
+  const hasPhrase = (item: IndexItem, phrase: string) =>
+    names.some((field) => {
+      const rules = rulesOf(texts, field);
+      const wanted = naiveAnalyzed(phrase, rules);
+      return textsOf(item, field).some((text) => {
+        const words = naiveAnalyzed(text, rules);
+        return words.some(
+          (_, at) => wanted.length > 0 && wanted.every((word, more) => words[at + more] === word),
+        );
+      });
+    });
   return (item) => {
-    let score: number | null = null;
-    const matched = new Set<string>();
-    for (const { field, weight, rules, words } of asked) {
-      const runs = textsOf(item, field).flatMap((text) => runsOf(naiveAnalyzed(text, rules)));
-      let count = 0;
-      let edits = 0;
-      for (const { nearness, sources: ofWord } of words) {
-        const nearest = Math.min(...runs.map(nearness));
-        if (nearest === Number.POSITIVE_INFINITY) continue;
-        count += 1;
-        edits += nearest;
-        for (const source of ofWord) matched.add(source);
-      }
-      if (count > 0) score = (score ?? 0) + weight * (count - 1 + 1 / (1 + edits));
+    const own = wordScore(item);
+    const isOfPhrases = phrases.length > 0 && search.mode !== 'all';
+    const isAll = naiveWords(value).length === 0 && excluded.length > 0;
+    if (own === null && !isOfPhrases && !isAll) return null;
+    if (!phrases.every((phrase) => hasPhrase(item, phrase))) return null;
+    if (excluded.some((phrase) => hasPhrase(item, phrase))) return null;
+    return (sent.boost ?? []).reduce((score, boost) => score * naiveBoost(item, boost), own ?? 0);
+  };
+}
+
+function naiveBoost({ fields }: IndexItem, { field, weight, origin, halfLife }: NaiveBoost): number {
+  const value = fields[field] ?? null;
+  const numbers = (Array.isArray(value) ? value : [value]).flatMap((one) => {
+    if (one === null) return [];
+    return typeof halfLife === 'number' ? [new Date(String(one)).getTime()] : [Number(one)];
+  });
+  if (numbers.length === 0) return 1;
+  const largest = Math.max(...numbers);
+  if (typeof halfLife !== 'number') return 1 + weight * Math.log10(1 + Math.max(0, largest));
+  const distance = Math.abs(largest - new Date(String(origin)).getTime());
+  return 1 + weight * 2 ** (-distance / (halfLife * 86_400_000));
+}
+
+/** Reads a value character by character. */
+function naiveOperators(value: string): { value: string; phrases: string[]; excluded: string[] } {
+  const phrases: string[] = [];
+  const excluded: string[] = [];
+  let scored = '';
+  for (let at = 0; at < value.length; ) {
+    const isMinus = value[at] === '-' && (at === 0 || /\s/.test(value[at - 1] ?? ''));
+    const from = isMinus ? at + 1 : at;
+    const close = value[from] === '"' ? value.indexOf('"', from + 1) : -1;
+    const blank = [...value.slice(from)].findIndex((sign) => /[\s"]/.test(sign));
+    const end = close >= 0 ? close + 1 : blank < 0 ? value.length : from + blank;
+    const text = close >= 0 ? value.slice(from + 1, close) : value.slice(from, end);
+    if (isMinus && end > from) {
+      excluded.push(text);
+      at = end;
+    } else if (close >= 0) {
+      phrases.push(text);
+      scored += ` ${text} `;
+      at = end;
+    } else {
+      scored += value[at];
+      at += 1;
     }
-    return search.mode === 'all' && sources.length > 1 && needed.some((source) => !matched.has(source))
-      ? null
-      : score;
+  }
+  const isText = (text: string) => naiveWords(text).length > 0;
+  return { value: scored, phrases: phrases.filter(isText), excluded: excluded.filter(isText) };
+}
+
+function naiveWordScorer(
+  search: NaiveSearch,
+  items: readonly IndexItem[],
+  texts: IndexTexts,
+): (item: IndexItem) => number | null {
+  const fields = (search.fields ?? [{ field: search.field ?? '' }]).map(({ field, weight }) => {
+    const rules = rulesOf(texts, field);
+    return { field, weight: weight ?? 1, rules, words: naiveAsked(search, rules, texts.synonyms) };
+  });
+  type Field = (typeof fields)[number];
+  const wordIn = ({ words }: Field, source: string) => words.find(({ sources }) => sources.includes(source));
+  const sources = [...new Set(naiveWords(search.value))];
+  const asked = sources.filter((source) => fields.some((field) => wordIn(field, source) !== undefined));
+  // A word that some field leaves out need not match.
+  const needed = sources.filter((source) => fields.every((field) => wordIn(field, source) !== undefined));
+  const wordsOf = (item: IndexItem, { field, rules }: Field) =>
+    textsOf(item, field).map((text) => naiveAnalyzed(text, rules));
+  const lengthOf = (item: IndexItem, field: Field) => wordsOf(item, field).flat().length;
+  const averageOf = (field: Field) => {
+    const lengths = items.map((item) => lengthOf(item, field)).filter((length) => length > 0);
+    return lengths.reduce((sum, length) => sum + length, 0) / lengths.length;
+  };
+  const averages = new Map(fields.map((field) => [field, averageOf(field)]));
+  /** Hundredths of the terms in some tiers, by field. */
+  const sumsOf = (item: IndexItem, source: string, isTier: (tier: number) => boolean) =>
+    fields.map((field) => {
+      const word = wordIn(field, source);
+      const roles = wordsOf(item, field).flatMap((words) => runsOf(words).map((run) => word?.roleOf(run)));
+      return roles.reduce((sum, role) => sum + (role && isTier(role.tier) ? role.factor : 0), 0);
+    });
+  const matches = (item: IndexItem, source: string, isTier: (tier: number) => boolean) =>
+    sumsOf(item, source, isTier).some((sum) => sum > 0);
+  const statistics = asked.map((source) => {
+    const counts = tiers.map(
+      (tier) => items.filter((item) => matches(item, source, (one) => one === tier)).length,
+    );
+    const first = counts.findIndex((count) => count > 0);
+    return { source, first, count: counts[first] ?? 0 };
+  });
+  return (item) => {
+    let sum = 0;
+    let close = 0;
+    let isFound = false;
+    for (const { source, first, count } of statistics) {
+      if (first < 0) continue;
+      const isClose = matches(item, source, (tier) => tier === first);
+      const ofFields = sumsOf(item, source, (tier) => (isClose ? tier === first : tier > first));
+      let x = 0;
+      for (const [at, hundredths] of ofFields.entries()) {
+        const field = fields[at];
+        if (field === undefined || hundredths === 0) continue;
+        isFound = true;
+        const length = lengthOf(item, field) / (averages.get(field) ?? Number.NaN);
+        x += (field.weight * (hundredths / 100)) / (1 - 0.6 + 0.6 * length);
+      }
+      if (isClose) close += 1;
+      else x *= 0.1;
+      const idf = Math.log(1 + (items.length - count + 0.5) / (count + 0.5));
+      sum += (idf * x * 2) / (x + 1);
+    }
+    if (!isFound) return null;
+    const isWhole = needed.every((source) => matches(item, source, () => true));
+    if (search.mode === 'all' && sources.length > 1 && !isWhole) return null;
+    const n = asked.length;
+    return (Math.max(close, 0.5) / n) ** Math.min(1, 4 / n ** 2) * sum;
   };
 }
 
@@ -179,20 +298,23 @@ export function naiveAsked(
       const allowed = literal || isBare ? 0 : (fuzziness ?? usual);
       const own = isBare ? null : stem(word);
       const means = isBare ? [] : naiveSynonyms(all, word, rules, synonyms);
-      const nearness = remembered((other) => {
-        if (other === word) return 0;
-        if (means.includes(other)) return 0.25;
-        if (other.includes(' ')) return Number.POSITIVE_INFINITY;
-        if (own !== null && stem(other) === own) return 0.5;
-        // A word whose length differs by more is out of reach.
-        const isFar = Math.abs([...other].length - length) > allowed;
-        const distance = isFar ? Number.POSITIVE_INFINITY : naiveDistance(word, other);
-        if (distance <= allowed) return distance;
-        const begun = isLast(word) ? naiveBeginningDistance(word, other) : Number.POSITIVE_INFINITY;
-        return begun <= allowed ? 3 + begun : Number.POSITIVE_INFINITY;
+      const roleOf = remembered((other): NaiveRole | null => {
+        const roles: NaiveRole[] = [];
+        if (other === word) roles.push({ tier: 0, factor: 100 });
+        if (means.includes(other)) roles.push({ tier: 0, factor: 75 });
+        if (!other.includes(' ')) {
+          if (own !== null && stem(other) === own) roles.push({ tier: 0, factor: 50 });
+          // A word whose length differs by more is out of reach.
+          const isFar = Math.abs([...other].length - length) > allowed;
+          const distance = isFar ? Number.POSITIVE_INFINITY : naiveDistance(word, other);
+          if (distance <= allowed) roles.push({ tier: distance, factor: [100, 60, 30][distance] ?? 0 });
+          const begun = isLast(word) ? naiveBeginningDistance(word, other) : Number.POSITIVE_INFINITY;
+          if (begun <= allowed) roles.push({ tier: begun, factor: [50, 30, 15][begun] ?? 0 });
+        }
+        return roles.sort((a, b) => a.tier - b.tier || b.factor - a.factor)[0] ?? null;
       });
       const sources = [...new Set(sequence.filter((_, at) => all[at] === word))];
-      return { word, sources, nearness: (words) => nearness(words.join(' ')) };
+      return { word, sources, roleOf: (words) => roleOf(words.join(' ')) };
     });
 }
 
@@ -221,11 +343,13 @@ function naiveSynonyms(
 }
 
 /** Large data has the same words again and again. */
-function remembered(nearness: (other: string) => number): (other: string) => number {
-  const known = new Map<string, number>();
+function remembered(roleOf: (other: string) => NaiveRole | null): (other: string) => NaiveRole | null {
+  const known = new Map<string, NaiveRole | null>();
   return (other) => {
-    const before = known.get(other) ?? nearness(other);
-    known.set(other, before);
-    return before;
+    const before = known.get(other);
+    if (before !== undefined) return before;
+    const role = roleOf(other);
+    known.set(other, role);
+    return role;
   };
 }

@@ -38,7 +38,7 @@ export function naiveQuery(
   texts: IndexTexts = plainTexts,
 ): NaiveAnswer {
   const { filters, search, sort, facets, pagination } = body as Record<string, never>;
-  const scoreOf = search ? naiveScorer(search, texts) : () => 0;
+  const scoreOf = search ? naiveScorer(search, items, texts) : () => 0;
   const found = items.flatMap((item): NaiveRow[] => {
     const score = scoreOf(item);
     return score === null ? [] : [{ item, score }];

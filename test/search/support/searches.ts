@@ -2,6 +2,15 @@ import type { CheckedSearch } from '../../../src/search/checked-query.ts';
 
 /** A checked search in one field, with the defaults of all that is not said. */
 export function searchIn(field: string, value: string, more: Partial<CheckedSearch> = {}): CheckedSearch {
-  const usual = { literal: false, mode: 'any', prefix: false, fuzziness: null } as const;
+  const usual = {
+    literal: false,
+    mode: 'any',
+    prefix: false,
+    fuzziness: null,
+    boost: [],
+    nowMs: null,
+    operators: null,
+    stats: null,
+  } as const;
   return { fields: [{ field, weight: 1 }], value, ...usual, ...more };
 }

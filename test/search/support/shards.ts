@@ -10,6 +10,7 @@ import { sharedNeeds } from '../../../src/search/facets/shared-needs.ts';
 import type { IndexItem } from '../../../src/search/index-item.ts';
 import { mergeAnswers, withCounts } from '../../../src/search/merge.ts';
 import { populationsOf } from '../../../src/search/populations.ts';
+import { packStats, sumOfStats, unpackStats } from '../../../src/search/search-stats.ts';
 import type { Shard } from '../../../src/search/shard/shard.ts';
 import type { RowPlace } from '../../../src/search/shard-answer.ts';
 import { allTypes, type Change, partitionOf } from './arbitraries.ts';
@@ -42,6 +43,14 @@ export function applyToMap(items: Map<string, IndexItem>, change: Change): void 
   }
 }
 
+/** Several shards score by the statistics of all. */
+export function withStats(shards: readonly Shard[], query: CheckedQuery): CheckedQuery {
+  const { search } = query;
+  if (search === null || search.stats !== null || shards.length === 1) return query;
+  const parts = shards.map((shard) => unpackStats(asJson(packStats(finish(shard.stats(search))))));
+  return { ...query, search: { ...search, stats: sumOfStats(parts) } };
+}
+
 /** A query with `distinct` says which items stand for the values that several shards have. */
 function decided(shards: readonly Shard[], query: CheckedQuery): CheckedQuery {
   const { distinct } = query;
@@ -71,7 +80,7 @@ function decided(shards: readonly Shard[], query: CheckedQuery): CheckedQuery {
 
 /** All shards' answer to a query, with as many questions as it takes. */
 export function ask(shards: readonly Shard[], asked: CheckedQuery, facetGroupsMax: number) {
-  const query = decided(shards, asked);
+  const query = decided(shards, withStats(shards, asked));
   const answers = shards.map((shard) => shard.query(query, facetGroupsMax));
   const first = atOnce(mergeAnswers(query, answers));
   const { asked: needs, placeOf } = sharedNeeds(query, first.needs);

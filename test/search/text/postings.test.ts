@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { Postings } from '../../../src/search/text/postings.ts';
+import { type DocRun, Postings } from '../../../src/search/text/postings.ts';
 import { docsAt } from '../support/docs-at.ts';
+import { restoredFrom } from '../support/parts.ts';
 
 const places = 40;
 const step = fc.oneof(
@@ -14,6 +15,17 @@ const step = fc.oneof(
   }),
 );
 
+/** Small ones, and those that no posting has room for. */
+function frequencyOf(doc: number): number {
+  return doc % 5 === 0 ? 30 + (doc % 7) : 1 + (doc % 3);
+}
+
+function frequenciesAt(postings: Postings, place: number): number[] {
+  const run: DocRun = { docs: new Int32Array(0), from: 0, end: 0 };
+  postings.show(place, run);
+  return Array.from(run.docs.subarray(run.from, run.end), (posting) => postings.frequency(place, posting));
+}
+
 test('lists are what arrays would be, whatever is added and taken out', () => {
   fc.assert(
     fc.property(fc.array(step, { size: 'max', maxLength: 3000 }), (steps) => {
@@ -22,7 +34,7 @@ test('lists are what arrays would be, whatever is added and taken out', () => {
       for (const [doc, { kind, place, ...rest }] of steps.entries()) {
         const list = lists[place] ?? [];
         if (kind === 'add') {
-          postings.add(place, doc);
+          postings.add(place, doc, frequencyOf(doc));
           list.push(doc);
           continue;
         }
@@ -31,7 +43,10 @@ test('lists are what arrays would be, whatever is added and taken out', () => {
         assert.deepEqual(postings.keep(place, passes), { before: list.length, after: kept.length });
         lists[place] = kept;
       }
-      for (const [place, list] of lists.entries()) assert.deepEqual(docsAt(postings, place), list);
+      for (const [place, list] of lists.entries()) {
+        assert.deepEqual(docsAt(postings, place), list);
+        assert.deepEqual(frequenciesAt(postings, place), list.map(frequencyOf));
+      }
     }),
   );
 });
@@ -74,7 +89,15 @@ test('places that are renumbered keep their lists', () => {
     [5, 2],
     [5, 3],
   ] as const)
-    postings.add(place, doc);
+    postings.add(place, doc, 100 * doc);
   postings.renumber([3, 5]);
+  assert.deepEqual([frequenciesAt(postings, 0), frequenciesAt(postings, 1)], [[100], [200, 300]]);
   assert.deepEqual([docsAt(postings, 0), docsAt(postings, 1), docsAt(postings, 2)], [[1], [2, 3], []]);
+});
+
+test('a snapshot has the frequencies', async () => {
+  const before = new Postings();
+  for (let doc = 0; doc < 200; doc += 1) before.add(doc % 3, doc, frequencyOf(doc));
+  const after = await restoredFrom(before, new Postings());
+  for (const place of [0, 1, 2]) assert.deepEqual(frequenciesAt(after, place), frequenciesAt(before, place));
 });

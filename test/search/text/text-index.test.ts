@@ -14,7 +14,11 @@ test('terms near a word come with their docs, the nearest first; swept docs are 
   fc.assert(
     fc.property(texts, word, fc.nat(2), fc.nat(), (docs, asked, bound, seed) => {
       const index = new TextIndex();
-      for (const [doc, words] of docs.entries()) index.add(doc, words);
+      for (const [doc, words] of docs.entries())
+        index.add(
+          doc,
+          words.map((each) => [each, 1]),
+        );
       const dead = [...docs.keys()].filter((doc) => (seed >>> doc) & 1);
       while (!index.sweep(setOf(dead, 32), 3));
       const expected = new Map<string, { distance: number; docs: number[] }>();
@@ -41,7 +45,10 @@ test('terms near a word come with their docs, the nearest first; swept docs are 
 
 test('an index of swept docs alone is empty', () => {
   const index = new TextIndex();
-  index.add(1, ['a', 'b']);
+  index.add(1, [
+    ['a', 1],
+    ['b', 2],
+  ]);
   while (!index.sweep(setOf([1], 2), 1));
   assert.equal(index.termCount, 0);
   assert.equal(index.postingCount, 0);

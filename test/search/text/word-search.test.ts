@@ -3,83 +3,117 @@ import { test } from 'node:test';
 import { atOnce } from '../../../src/lib/pace.ts';
 import { plainAnalyzer } from '../../../src/search/analysis/analyzer.ts';
 import type { CheckedSearch } from '../../../src/search/checked-query.ts';
+import type { IndexItem } from '../../../src/search/index-item.ts';
 import { Scratch } from '../../../src/search/shard/scratch.ts';
 import { FieldText } from '../../../src/search/text/field-text.ts';
-import { runSearch } from '../../../src/search/text/word-search.ts';
+import { runSearch, type SearchedField } from '../../../src/search/text/word-search.ts';
 import { setOf } from '../support/matchers.ts';
+import { naiveScorer } from '../support/naive-search.ts';
 import { searchIn } from '../support/searches.ts';
 
 const texts = ['red house', 'red hause', 'house house', 'green', 'rad', 'gone house'];
-const text = new FieldText(plainAnalyzer);
-for (const [doc, value] of texts.entries()) atOnce(text.add(doc, [value]));
-const plain = [{ text, weight: 1 }];
+const others: Readonly<Record<number, string>> = { 0: 'green', 4: 'house' };
 const live = setOf([0, 1, 2, 3, 4], texts.length);
 
-function scores(value: string, more: Partial<CheckedSearch> = {}, fields = plain): Record<string, number> {
+function fieldText(values: readonly (string | undefined)[]): FieldText {
+  const text = new FieldText(plainAnalyzer);
+  for (const [doc, value] of values.entries()) if (value !== undefined) atOnce(text.add(doc, [value]));
+  text.counts.clear(5);
+  return text;
+}
+
+const f = { text: fieldText(texts), analyzer: plainAnalyzer, weight: 1 };
+const g = { text: fieldText(texts.map((_, doc) => others[doc])), analyzer: plainAnalyzer, weight: 1 };
+const items = texts.slice(0, 5).map((text, doc): IndexItem => {
+  const other = others[doc];
+  const fields = other === undefined ? { f: text } : { f: text, g: other };
+  return { partition: 0, sourceId: 's', originId: String(doc), updatedAtMs: 1, fields };
+});
+
+function scores(search: CheckedSearch, fields: readonly SearchedField[]): Record<string, number> {
   const scratch = new Scratch();
   scratch.reserve(texts.length);
   const { count, touched, touchedCount, scoreOf } = atOnce(
-    runSearch(searchIn('f', value, more), fields, live, scratch),
+    runSearch(search, fields, { live, count: items.length }, scratch),
   );
-  const docs = [...scratch.hits.slice(0, count)];
-  const scored = Object.fromEntries(docs.map((doc) => [texts[doc] ?? '', scoreOf(doc)]));
+  const found = Object.fromEntries(
+    Array.from(scratch.hits.subarray(0, count), (doc) => [texts[doc], scoreOf(doc)]),
+  );
   scratch.clear(touched, touchedCount);
-  for (const buffer of [scratch.scores, scratch.stamps, scratch.sums().totals]) {
+  for (const buffer of [scratch.search().stamps, scratch.search().notes]) {
     assert.ok(
       buffer.every((value) => value === 0),
       'the scratch is clean for the next query',
     );
   }
-  return scored;
+  return found;
 }
 
-test('each word of the search counts once, by its nearest word in the doc', () => {
-  assert.deepEqual(scores('red house'), { 'red house': 2, 'red hause': 1.5, 'house house': 1, rad: 0.5 });
+/** Compares a search with one that looks at each item. @returns what it found */
+function found(
+  value: string,
+  more: Partial<CheckedSearch> = {},
+  fields: readonly SearchedField[] = [f],
+): string[] {
+  const named = fields.map((field, at) => ({ field: 'fg'[at] ?? '', weight: field.weight }));
+  const search = { ...searchIn('f', value, more), fields: named };
+  const scored = scores(search, fields);
+  const scoreOf = naiveScorer({ ...search, boost: null, operators: null }, items);
+  const expected = items.flatMap((item, doc) => {
+    const score = scoreOf(item);
+    return score === null ? [] : [[texts[doc], score]];
+  });
+  assert.deepEqual(scored, Object.fromEntries(expected), value);
+  return Object.entries(scored)
+    .sort(([, a], [, b]) => b - a)
+    .map(([text]) => text);
+}
+
+const literal = { literal: true };
+
+test('a doc with more of the words comes first, then one that has a word more often', () => {
+  assert.deepEqual(found('red house'), ['red house', 'house house', 'red hause', 'rad']);
 });
 
 test('a literal search takes words as they are', () => {
-  assert.deepEqual(scores('rad hause', { literal: true }), { 'red hause': 1, rad: 1 });
-  assert.deepEqual(scores('!?', { literal: true }), {});
+  assert.deepEqual(found('rad hause', literal).sort(), ['rad', 'red hause']);
+  assert.deepEqual(found('!?', literal), []);
 });
 
 test('of all words each must match; fuzziness takes the place of what the length allows', () => {
-  assert.deepEqual(scores('red house', { mode: 'all' }), { 'red house': 2, 'red hause': 1.5 });
-  assert.deepEqual(scores('red nowhere', { mode: 'all' }), {});
-  assert.deepEqual(scores('rad', { fuzziness: 0 }), { rad: 1 });
-  assert.deepEqual(scores('gorene', { fuzziness: 1 }), {});
-  assert.deepEqual(scores('gorene', { fuzziness: 2 }), { green: 1 / 3 });
+  assert.deepEqual(found('red house', { mode: 'all' }), ['red house', 'red hause']);
+  assert.deepEqual(found('red nowhere', { mode: 'all' }), []);
+  assert.deepEqual(found('rad', { fuzziness: 0 }), ['rad']);
+  assert.deepEqual(found('gorene', { fuzziness: 1 }), []);
+  assert.deepEqual(found('gorene', { fuzziness: 2 }), ['green']);
 });
 
-test('the last word also matches what begins with it, behind all whole words', () => {
-  assert.deepEqual(scores('hou', { prefix: true }), {
-    'red house': 1 / 4,
-    'house house': 1 / 4,
-    'red hause': 1 / 5,
-  });
-  assert.deepEqual(scores('hou', { prefix: true, literal: true }), {
-    'red house': 1 / 4,
-    'house house': 1 / 4,
-  });
-  assert.deepEqual(scores('gre red', { prefix: true, literal: true }), { 'red house': 1, 'red hause': 1 });
-  assert.deepEqual(scores('rad', { prefix: true }), { rad: 1, 'red house': 1 / 2, 'red hause': 1 / 2 });
+test('the last word also matches what begins with it, before what is misspelt', () => {
+  assert.deepEqual(found('hou', { prefix: true }), ['house house', 'red house', 'red hause']);
+  assert.deepEqual(found('hou', { prefix: true, literal: true }), ['house house', 'red house']);
+  assert.deepEqual(found('gre red', { prefix: true, literal: true }).sort(), ['red hause', 'red house']);
+  assert.deepEqual(found('rad', { prefix: true })[0], 'rad');
 });
 
-test('scores of several fields are added up, times their weights; all words may lie in different fields', () => {
-  const other = new FieldText(plainAnalyzer);
-  atOnce(other.add(0, ['green']));
-  atOnce(other.add(4, ['house']));
-  const fields = [
-    { text, weight: 2 },
-    { text: other, weight: 0.5 },
+test('the fields add up, times their weights; all words may lie in different fields', () => {
+  const both = [
+    { ...f, weight: 2 },
+    { ...g, weight: 0.5 },
   ];
-  const literal = { literal: true };
-  assert.deepEqual(scores('green house', literal, fields), {
-    'red house': 2.5,
-    'house house': 2,
-    green: 2,
-    rad: 0.5,
-  });
-  assert.deepEqual(scores('green house', { ...literal, mode: 'all' }, fields), { 'red house': 2.5 });
-  const least = [{ text, weight: Number.MIN_VALUE }, ...fields];
-  assert.deepEqual(Object.keys(scores('rad', literal, least)), ['rad']);
+  found('green house', literal, both);
+  assert.deepEqual(found('green house', { ...literal, mode: 'all' }, both), ['red house']);
+  const least = [{ ...f, weight: Number.MIN_VALUE }, g];
+  assert.deepEqual(found('rad', literal, least), ['rad']);
+});
+
+test('a field that no item here has asks for words as any', () => {
+  const absent = { text: null, analyzer: plainAnalyzer, weight: 1 };
+  const search = {
+    ...searchIn('f', 'red house'),
+    fields: [
+      { field: 'f', weight: 1 },
+      { field: 'x', weight: 1 },
+    ],
+  };
+  assert.deepEqual(scores(search, [f, absent]), scores(searchIn('f', 'red house'), [f]));
 });

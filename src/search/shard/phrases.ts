@@ -1,0 +1,126 @@
+/**
+ * What quotes and hyphens of a search ask of the items. The lists do not say where a word stands in a text, so the texts of items
+ * that have all words of a phrase are read.
+ */
+import { getOwn, type Json } from '../../contract/json.ts';
+import { pace, type Steps, Unfinished } from '../../lib/pace.ts';
+import { PhraseFinder, phraseTerm } from '../analysis/phrase-finder.ts';
+import { Bitmap } from '../bitmap.ts';
+import type { CheckedSearch, SearchOperators } from '../checked-query.ts';
+import type { FieldText } from '../text/field-text.ts';
+import { type DocRun, docOf } from '../text/postings.ts';
+import type { Found } from '../text/word-search.ts';
+import { wordPieces, wordSequence } from '../text/words.ts';
+import type { Scratch } from './scratch.ts';
+import type { Tables } from './tables.ts';
+
+/** The cost of reading an item, in units of the pace, besides its characters. */
+const unitsPerItem = 1000;
+
+/** What is left of the items that a search found, in `scratch.hits`. */
+export function* withOperators(
+  found: Found,
+  search: CheckedSearch,
+  tables: Tables,
+  scratch: Scratch,
+): Steps<Found> {
+  const { operators } = search;
+  if (operators === null) return found;
+  const { hits } = scratch;
+  const known = new Bitmap(tables.docs.capacity);
+  known.addAll(hits.subarray(0, found.count));
+  const left = yield* matching(known, operators, search, tables);
+  for (const text of operators.excluded) left.subtract(yield* docsWith(text, search, tables));
+  const touched = found.touched === hits ? hits.slice(0, found.touchedCount) : found.touched;
+  const count = left.list(hits);
+  pace.units += count;
+  const scoreOf = (doc: number) => (known.has(doc) ? found.scoreOf(doc) : 0);
+  return { ...found, touched, count, scoreOf };
+}
+
+/** The docs that match, whatever is excluded. With phrases these decide, unless each word must match. */
+function* matching(
+  known: Bitmap,
+  { phrases, excluded }: SearchOperators,
+  search: CheckedSearch,
+  tables: Tables,
+): Steps<Bitmap> {
+  const isOnlyExclusions = excluded.length > 0 && wordSequence(search.value).length === 0;
+  const isAny = search.mode === 'any' && phrases.length > 0;
+  const left = new Bitmap(tables.docs.capacity);
+  left.unite(isOnlyExclusions || isAny ? tables.docs.live : known);
+  for (const phrase of phrases) left.intersect(yield* docsWith(phrase, search, tables));
+  return left;
+}
+
+/** The docs with words that stand next to each other in one of the searched fields, as these write them. */
+function* docsWith(phrase: string, { fields }: CheckedSearch, tables: Tables): Steps<Bitmap> {
+  const docs = new Bitmap(tables.docs.capacity);
+  for (const { field } of fields) {
+    const text = tables.fields.get(field)?.text ?? null;
+    if (text === null) continue;
+    const words = wordSequence(phrase)
+      .map((word) => text.analyzer.word(word))
+      .filter((word) => word !== '');
+    const having = yield* docsWithAll(words, text, tables);
+    if (words.length > 1) yield* keepPhrase(phraseTerm(words), having, field, text, tables);
+    docs.unite(having);
+  }
+  return docs;
+}
+
+const run: DocRun = { docs: new Int32Array(0), from: 0, end: 0 };
+
+/** The live docs that have each of the words. */
+function* docsWithAll(words: readonly string[], text: FieldText, tables: Tables): Steps<Bitmap> {
+  const { terms, postings } = text.words;
+  const docs = new Bitmap(tables.docs.capacity);
+  if (words.length === 0) return docs;
+  docs.unite(tables.docs.live);
+  for (const word of new Set(words)) {
+    const having = new Bitmap(tables.docs.capacity);
+    for (const place of terms.placesOf(word)) {
+      postings.show(place, run);
+      for (let at = run.from; at < run.end; at += 1) having.add(docOf(run.docs[at] ?? 0));
+      pace.units += run.end - run.from;
+    }
+    docs.intersect(having);
+    if (pace.isOver()) yield;
+  }
+  return docs;
+}
+
+/** Takes away the docs whose words stand elsewhere. */
+function* keepPhrase(
+  term: string,
+  docs: Bitmap,
+  field: string,
+  text: FieldText,
+  tables: Tables,
+): Steps<void> {
+  const finder = new PhraseFinder([term]);
+  const list = new Int32Array(docs.countUpTo(Number.POSITIVE_INFINITY));
+  docs.list(list);
+  for (const doc of list) {
+    const made = tables.docs.readFields(doc);
+    const fields = made instanceof Unfinished ? yield* made.steps : made;
+    pace.units += unitsPerItem;
+    if (!(yield* hasPhrase(getOwn(fields, field) ?? null, finder, text))) docs.remove(doc);
+    if (pace.isOver()) yield;
+  }
+}
+
+function* hasPhrase(value: Json, finder: PhraseFinder, { analyzer }: FieldText): Steps<boolean> {
+  for (const text of Array.isArray(value) ? value : [value]) {
+    if (typeof text !== 'string') continue;
+    const next = finder.walk();
+    for (const piece of wordPieces(text)) {
+      for (const raw of piece) {
+        const word = analyzer.word(raw);
+        if (word !== '' && next(word).length > 0) return true;
+      }
+      if (pace.isOver()) yield;
+    }
+  }
+  return false;
+}
