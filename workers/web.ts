@@ -12,9 +12,10 @@ import { LiveAnswers } from '../src/http/delivery/live-answers.ts';
 import { handlersFor } from '../src/http/handlers.ts';
 import { EntityReader } from '../src/http/ingest/entity-reader.ts';
 import { IngestPace } from '../src/http/ingest/pace.ts';
+import { FaultWatch } from '../src/http/operations/fault-watch.ts';
 import { FrontLoad } from '../src/http/operations/front-load.ts';
 import { FrontMetrics } from '../src/http/operations/front-metrics.ts';
-import { readinessOf } from '../src/http/operations/readiness.ts';
+import { FrontReadiness } from '../src/http/operations/readiness.ts';
 import { RecentRates } from '../src/http/operations/recent-rates.ts';
 import { HttpServer } from '../src/http/server.ts';
 import type { Services } from '../src/http/services.ts';
@@ -58,6 +59,12 @@ runProcess('web', async () => {
   const entityReader = new EntityReader(log);
   const consoleLook = new KeptLook(consoleFiles, Number.POSITIVE_INFINITY);
   const recentRates = new RecentRates();
+  const readiness = new FrontReadiness({
+    store,
+    configuration,
+    progress,
+    draining: () => server.draining,
+  });
   const services: Services = {
     store,
     configuration,
@@ -77,7 +84,7 @@ runProcess('web', async () => {
     metricsKeyHash: settings.metricsKey === null ? null : hashedForm(settings.metricsKey),
     consoleFiles: settings.console ? () => consoleLook.get() : null,
     headerPrefixes: settings.headerPrefixes,
-    readiness: () => readinessOf({ store, configuration, progress, draining: () => server.draining }),
+    readiness: () => readiness.look(),
   };
   const server: HttpServer = new HttpServer({
     services,
@@ -89,8 +96,11 @@ runProcess('web', async () => {
     connectionsMax: connectionsMax(),
   });
   showFigures(metrics, progress, cache);
+  const faults = new FaultWatch(readiness, log);
+  faults.showIn(metrics);
   metrics.addCollector(() => store.registry.metrics(id));
   const load = new FrontLoad(store, metrics);
+  faults.start();
   recentRates.follow(store);
   const heartbeat = new Heartbeat(store, {
     beat: () => ({
@@ -123,6 +133,7 @@ runProcess('web', async () => {
   }
 
   stopOnSignal(context, async () => {
+    faults.close();
     feeds.close();
     await server.close();
     load.close();

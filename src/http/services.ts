@@ -29,7 +29,12 @@ export interface ProgressView {
 
 export interface Services {
   readonly store: Store;
-  readonly configuration: { readonly current: Configuration; readonly layouts: LayoutStates };
+  readonly configuration: {
+    /** False before the first configuration of the store; then `current` must not be asked for. */
+    readonly loaded: boolean;
+    readonly current: Configuration;
+    readonly layouts: LayoutStates;
+  };
   readonly progress: ProgressView;
   readonly pace: IngestPace;
   readonly query: QueryService;

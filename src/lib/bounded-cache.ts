@@ -8,18 +8,24 @@ export interface CacheLimits<Value> {
   readonly onLeave?: (value: Value) => void;
 }
 
+interface Entry<Key, Value> {
+  readonly key: Key;
+  readonly value: Value;
+  older: Entry<Key, Value> | null;
+  newer: Entry<Key, Value> | null;
+}
+
 /**
- * A map with a bounded number of entries, and a bounded weight. The entry whose last use is longest ago is dropped first.
- * So a flood of keys that come once does not push out entries that are used again and again, as clearing the map would.
+ * A map with a bounded number of entries, and a bounded weight. The least recently used entry is dropped first. So a flood
+ * of keys that come once does not push out entries that are used again and again, as clearing the map would.
+ *
+ * The order of use is a linked list. In the order of a Map a use would be a delete and an insert: the Map then copies itself
+ * again and again, and an iterator that is kept at its oldest entry keeps every former copy alive.
  */
 export class BoundedCache<Key, Value> {
-  /** In the order of their last use: a Map keeps the order in which keys were set. */
-  readonly #entries = new Map<Key, Value>();
-  /**
-   * An iterator that stands before the entry to drop next. It is kept, because a new one would walk over every hole that
-   * deleted entries have left at the front of the Map: some tens of thousands in a large cache.
-   */
-  #oldest = this.#entries.keys();
+  readonly #entries = new Map<Key, Entry<Key, Value>>();
+  #oldest: Entry<Key, Value> | null = null;
+  #newest: Entry<Key, Value> | null = null;
   #weight = 0;
 
   constructor(private readonly limits: CacheLimits<Value>) {}
@@ -35,11 +41,13 @@ export class BoundedCache<Key, Value> {
 
   /** @returns undefined when nothing is kept; a hit makes the entry the last to go */
   get(key: Key): Value | undefined {
-    const value = this.#entries.get(key);
-    if (value === undefined) return undefined;
-    this.#entries.delete(key);
-    this.#entries.set(key, value);
-    return value;
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    if (entry !== this.#newest) {
+      this.#unlink(entry);
+      this.#append(entry);
+    }
+    return entry.value;
   }
 
   /** Keeps a value, unless it alone weighs more than the whole cache may. */
@@ -47,9 +55,11 @@ export class BoundedCache<Key, Value> {
     this.delete(key);
     const weight = this.#weightOf(value);
     if (weight > this.#weightMax) return;
-    this.#entries.set(key, value);
+    const entry: Entry<Key, Value> = { key, value, older: null, newer: null };
+    this.#entries.set(key, entry);
+    this.#append(entry);
     this.#weight += weight;
-    while (this.#isOver) this.#dropOldest();
+    while (this.#oldest !== null && this.#isOver) this.delete(this.#oldest.key);
   }
 
   /** The kept value, else what `make` gives, which is kept. */
@@ -62,20 +72,22 @@ export class BoundedCache<Key, Value> {
   }
 
   delete(key: Key): boolean {
-    const value = this.#entries.get(key);
-    if (value === undefined) return false;
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return false;
     this.#entries.delete(key);
-    this.#weight -= this.#weightOf(value);
-    this.limits.onLeave?.(value);
+    this.#unlink(entry);
+    this.#weight -= this.#weightOf(entry.value);
+    this.limits.onLeave?.(entry.value);
     return true;
   }
 
   clear(): void {
-    for (const key of [...this.#entries.keys()]) this.delete(key);
+    while (this.#oldest !== null) this.delete(this.#oldest.key);
   }
 
-  values(): IterableIterator<Value> {
-    return this.#entries.values();
+  /** The least recently used first. */
+  *values(): IterableIterator<Value> {
+    for (let entry = this.#oldest; entry !== null; entry = entry.newer) yield entry.value;
   }
 
   get #weightMax(): number {
@@ -90,13 +102,20 @@ export class BoundedCache<Key, Value> {
     return this.limits.weigh?.(value) ?? 0;
   }
 
-  /** The iterator has passed only entries that are gone from their place, so its next one is the oldest. */
-  #dropOldest(): void {
-    let next = this.#oldest.next();
-    if (next.done === true) {
-      this.#oldest = this.#entries.keys();
-      next = this.#oldest.next();
-    }
-    if (next.done !== true) this.delete(next.value);
+  #append(entry: Entry<Key, Value>): void {
+    entry.older = this.#newest;
+    if (this.#newest === null) this.#oldest = entry;
+    else this.#newest.newer = entry;
+    this.#newest = entry;
+  }
+
+  #unlink(entry: Entry<Key, Value>): void {
+    const { older, newer } = entry;
+    if (older === null) this.#oldest = newer;
+    else older.newer = newer;
+    if (newer === null) this.#newest = older;
+    else newer.older = older;
+    entry.older = null;
+    entry.newer = null;
   }
 }

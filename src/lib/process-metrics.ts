@@ -47,6 +47,25 @@ export class ProcessMetrics {
     });
   }
 
+  /** As `gaugeOf`, one value for each value of a label. */
+  gaugeOfEach(
+    label: string,
+    name: string,
+    help: string,
+    read: () => readonly (readonly [string, number])[],
+  ): void {
+    new Gauge({
+      name,
+      help,
+      labelNames: [label],
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        for (const [value, figure] of read()) this.set({ [label]: value }, figure);
+      },
+    });
+  }
+
   /** As `gaugeOf`, one value for each partition, in their order. */
   gaugeOfPartitions(name: string, help: string, read: () => readonly number[]): void {
     new Gauge({

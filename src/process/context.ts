@@ -32,7 +32,7 @@ const unpublishedPollMs = 1_000;
 
 /**
  * Opens the store and follows the active configuration. The first process of an empty store publishes its CONFIG_DIR. A
- * process without a CONFIG_DIR waits for that. SIGHUP reads the folder again. A front's commands to Redis have a time
+ * worker or jobs process without a CONFIG_DIR waits for that; a front listens meanwhile. SIGHUP reads the folder again. A front's commands to Redis have a time
  * limit. Workers and jobs wait for Redis to come back once they have begun.
  * @throws Error whose message is one line for the operator
  */
@@ -62,7 +62,11 @@ export async function openProcess(role: Role): Promise<ProcessContext> {
   });
   await configuration.start();
   if (!configuration.loaded && settings.isConfigDirGiven) await applyFolder(store, settings, publisher);
-  await untilLoaded(configuration, log);
+  await configuration.refresh();
+  if (!configuration.loaded) {
+    log.warn({}, noConfiguration);
+    if (role !== 'web') await untilLoaded(configuration);
+  }
   return { settings, store, configuration, log, outages };
 }
 
@@ -90,16 +94,12 @@ async function openLog(role: Role, level: LogLevel): Promise<Log> {
   return createLog(role, level, { write: (line) => process.stdout.write(`${text(line)}\n`) });
 }
 
+const noConfiguration = asTyped(
+  'this store has no configuration yet and CONFIG_DIR is not set: waiting for npm run apply with a CONFIG_DIR, here or on another host',
+);
+
 /** Waits for a configuration. Hosts may start in any order, and the one that has it may come later. */
-async function untilLoaded(configuration: ActiveConfiguration, log: Log): Promise<void> {
-  await configuration.refresh();
-  if (configuration.loaded) return;
-  log.warn(
-    {},
-    asTyped(
-      'this store has no configuration yet and CONFIG_DIR is not set: waiting for npm run apply with a CONFIG_DIR, here or on another host',
-    ),
-  );
+async function untilLoaded(configuration: ActiveConfiguration): Promise<void> {
   while (!configuration.loaded) {
     await sleep(unpublishedPollMs);
     await configuration.refresh();

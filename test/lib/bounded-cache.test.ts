@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { BoundedCache } from '../../src/lib/bounded-cache.ts';
 
@@ -88,4 +90,20 @@ test('after any history it holds what a plain list of the last uses holds', () =
       }
     }),
   );
+});
+
+test('uses take no memory, however many there are', () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const cache = new BoundedCache<number, number>({ entriesMax: 1_000 });
+  const useAll = (times: number) => {
+    for (let time = 0; time < times; time += 1) {
+      for (let key = 0; key < 100; key += 1) cache.getOrMake(key, () => key);
+    }
+    collect();
+    return process.memoryUsage().heapUsed;
+  };
+  const before = useAll(100);
+  const grown = useAll(10_000) - before;
+  assert.ok(grown < 2_000_000, `${grown} bytes after a million uses`);
 });

@@ -47,9 +47,9 @@ export class FrontMetrics extends ProcessMetrics {
     return `${requestText(this.#routes.map(({ times }) => times))}${await super.text()}`;
   }
 
-  /** The metrics of all processes, as one Prometheus text. */
+  /** The metrics of all processes, as one Prometheus text. Those that cannot be asked are left out. */
   async textOfAll(): Promise<string> {
-    const others = await Promise.all(this.#collectors.map((collect) => collect()));
+    const others = await Promise.all(this.#collectors.map((collect) => collect().catch(() => [])));
     const own = { process: this.process, role: 'web', text: await this.text() };
     return mergeMetrics([own, ...others.flat()]);
   }

@@ -13,8 +13,9 @@ export const live: Handler = () => alive;
 
 export function ready({ readiness }: Services): Handler {
   return oneFlight(async () => {
-    const { waitingFor, degraded } = await readiness();
+    const { waitingFor, faults } = await readiness();
     if (waitingFor.length > 0) return jsonAnswer(503, { status: 503, waitingFor });
+    const degraded = faults.map(({ reason }) => reason);
     if (degraded.length > 0) return jsonAnswer(200, { status: 'degraded', degraded });
     return jsonAnswer(200, { status: 200, waitingFor });
   });

@@ -1,12 +1,14 @@
 /**
- * Says what a front still waits for before it can serve, and what it has to serve without (docs/reference/http.md
- * "Health, metrics and the OpenAPI document").
+ * Whether a front can serve, and what is wrong meanwhile (docs/reference/http.md "Health, metrics and the OpenAPI
+ * document"). A front waits for the whole platform only once. Afterwards a fault that all fronts share leaves it ready:
+ * otherwise a load balancer would take all of them out at once.
  */
 import { asTyped } from '../../lib/typed-command.mjs';
 import { groupHolders } from '../../query/front/group-holders.ts';
 import type { ActiveConfiguration } from '../../store/configuration/active-configuration.ts';
 import type { ProcessBeat } from '../../store/processes/process-messages.ts';
 import { liveProcesses } from '../../store/processes/registry.ts';
+import { readServerState, type ServerState, servesReads } from '../../store/redis/server-state.ts';
 import { findShortages, type Shortages } from '../../store/redis/shortages.ts';
 import type { Store } from '../../store/store.ts';
 
@@ -17,40 +19,99 @@ export interface ReadinessParts {
   readonly draining: () => boolean;
 }
 
-/** Reasons in words. */
-export interface Readiness {
-  /**
-   * Empty when the front is ready: it has the configuration and Redis, and every index is loaded. Every partition has an
-   * owner, or all its shards are held as copies.
-   */
-  readonly waitingFor: readonly string[];
-  /** Shortages while requests are answered; empty when there are none. */
-  readonly degraded: readonly string[];
+/** Values of the label `what` of `millrace_degraded`. */
+export const faultKinds = [
+  'partitions',
+  'indexes',
+  'store_full',
+  'messages_full',
+  'disk_full',
+  'replicas',
+  'jobs',
+  'redis',
+] as const;
+
+export type FaultKind = (typeof faultKinds)[number];
+
+/** Something that is wrong while requests are answered. */
+export interface Fault {
+  readonly kind: FaultKind;
+  readonly reason: string;
 }
 
-/** Asks the registry and Redis. It never throws: a Redis that does not answer is one of the reasons. */
-export async function readinessOf({
-  store,
-  configuration,
-  progress,
-  draining,
-}: ReadinessParts): Promise<Readiness> {
-  const waitingFor: string[] = [];
-  if (draining()) waitingFor.push('this front is stopping');
-  if (!configuration.loaded) waitingFor.push('the configuration');
-  if (!progress.ready) waitingFor.push('the state of the partitions');
-  try {
-    const [processes, shortages] = await Promise.all([liveProcesses(store), findShortages(store)]);
-    const workers = processes.filter(({ role }) => role === 'worker');
-    const unowned = unownedReasons(store.partitions.count, workers);
-    const degraded = [...jobsReasons(processes), ...shortageReasons(shortages)];
-    // Shard copies answer without an owner: a load balancer must not take the fronts away then.
-    if (haveCopies(workers)) return { waitingFor, degraded: [...unowned, ...degraded] };
-    const loads = workers.flatMap(({ id, waitingFor }) => waitingFor.map((what) => `worker ${id}: ${what}`));
-    return { waitingFor: [...waitingFor, ...unowned, ...loads], degraded };
-  } catch {
-    return { waitingFor: [...waitingFor, 'Redis'], degraded: [] };
+export interface Readiness {
+  /** Reasons; empty when the front is ready. */
+  readonly waitingFor: readonly string[];
+  readonly isRedisReachable: boolean;
+  /** Empty while Redis cannot be reached: what else is wrong is not known then. */
+  readonly faults: readonly Fault[];
+  /** Partitions that no worker owns; null while that is not known. */
+  readonly partitionsWithoutOwner: number | null;
+  /** Null while Redis does not answer. */
+  readonly server: ServerState | null;
+}
+
+/** What a front finds out by asking; null where the answer did not come. */
+interface Findings {
+  readonly processes: readonly ProcessBeat[] | null;
+  readonly shortages: Shortages | null;
+  readonly server: ServerState | null;
+  readonly isRedisReachable: boolean;
+}
+
+export class FrontReadiness {
+  #wasReady = false;
+
+  constructor(private readonly parts: ReadinessParts) {}
+
+  /** Asks the registry and Redis. It never throws: a Redis that does not answer is one of the reasons. */
+  async look(): Promise<Readiness> {
+    const { store, progress } = this.parts;
+    const findings = await find(store);
+    const workers = findings.processes?.filter(({ role }) => role === 'worker') ?? [];
+    const unowned = partitionsWithoutOwner(store.partitions.count, workers);
+    const waitingFor = this.#ownReasons(findings.isRedisReachable);
+    const faults = lastingFaults(findings);
+    const platform =
+      findings.processes === null ? [] : workerFaults(store.partitions.count, workers, unowned);
+    if (this.#wasReady) {
+      if (!progress.ready) platform.push(unknownStateFault);
+      faults.unshift(...platform);
+    } else {
+      if (!progress.ready) waitingFor.push('the state of the partitions');
+      // Shard copies answer without an owner.
+      if (haveCopies(workers)) faults.unshift(...platform);
+      else waitingFor.push(...platform.map(({ missing }) => missing));
+      this.#wasReady = waitingFor.length === 0 && findings.processes !== null;
+    }
+    return {
+      waitingFor,
+      isRedisReachable: findings.isRedisReachable,
+      faults,
+      partitionsWithoutOwner: findings.processes === null ? null : unowned.length,
+      server: findings.server,
+    };
   }
+
+  /** What this front cannot serve without. */
+  #ownReasons(isRedisReachable: boolean): string[] {
+    const { configuration, draining } = this.parts;
+    const reasons: string[] = [];
+    if (draining()) reasons.push('this front is stopping');
+    if (!configuration.loaded) reasons.push('the configuration');
+    if (!isRedisReachable) reasons.push('Redis');
+    return reasons;
+  }
+}
+
+async function find(store: Store): Promise<Findings> {
+  const [processes, shortages, server] = await Promise.all([
+    liveProcesses(store).catch(() => null),
+    findShortages(store).catch(() => null),
+    readServerState(store).catch(() => null),
+  ]);
+  const isWhole = processes !== null && shortages !== null && server !== null;
+  return { processes, shortages, server, isRedisReachable: isWhole || (await servesReads(store)) };
 }
 
 /** True when workers hold copies of the shards of all partitions. */
@@ -58,34 +119,70 @@ function haveCopies(workers: readonly ProcessBeat[]): boolean {
   return groupHolders(workers.map(({ shardCopies }) => ({ groups: shardCopies?.ready ?? [] }))) !== null;
 }
 
-function unownedReasons(
-  count: number,
-  workers: readonly { readonly partitions: readonly number[] }[],
-): string[] {
+function partitionsWithoutOwner(count: number, workers: readonly ProcessBeat[]): number[] {
   const owned = new Set(workers.flatMap(({ partitions }) => partitions));
-  const unowned = Array.from({ length: count }, (_, partition) => partition).filter(
+  return Array.from({ length: count }, (_, partition) => partition).filter(
     (partition) => !owned.has(partition),
   );
-  if (unowned.length === 0) return [];
-  if (unowned.length === count) return ['a worker'];
-  return [`an owner of partition ${unowned.join(', ')}`];
 }
 
-function jobsReasons(processes: readonly ProcessBeat[]): string[] {
-  if (processes.some(({ role }) => role === 'jobs')) return [];
+interface WorkerFault extends Fault {
+  /** The same as something to wait for. */
+  readonly missing: string;
+}
+
+function workerFaults(
+  count: number,
+  workers: readonly ProcessBeat[],
+  unowned: readonly number[],
+): WorkerFault[] {
+  const faults = workers.flatMap(({ id, waitingFor }) =>
+    waitingFor.map((what): WorkerFault => {
+      const missing = `worker ${id}: ${what}`;
+      return { kind: 'indexes', reason: `an index is loading: ${missing}`, missing };
+    }),
+  );
+  if (unowned.length === 0) return faults;
+  const which = `partition ${unowned.join(', ')}`;
   return [
-    asTyped('no jobs process runs (npm run jobs): rebuilds after a change of configuration wait for one'),
+    unowned.length === count
+      ? { kind: 'partitions', reason: 'no worker runs: no partition has an owner', missing: 'a worker' }
+      : { kind: 'partitions', reason: `no owner: ${which}`, missing: `an owner of ${which}` },
+    ...faults,
   ];
 }
 
-function shortageReasons({ isFull, areMessagesFull, missingReplicas }: Shortages): string[] {
-  const reasons: string[] = [];
-  if (isFull) reasons.push('Redis is full (maxmemory): saves are refused until it has room');
-  if (areMessagesFull) reasons.push('the Redis of MESSAGES_URL is full (maxmemory)');
-  if (missingReplicas > 0) {
-    reasons.push(
-      `${missingReplicas} of the replicas that CONFIRM_REPLICAS asks for are away: saves are refused until they are back`,
+const unknownStateFault: WorkerFault = {
+  kind: 'redis',
+  reason: 'the state of the partitions is being read again',
+  missing: 'the state of the partitions',
+};
+
+function lastingFaults({ processes, shortages, server, isRedisReachable }: Findings): Fault[] {
+  if (!isRedisReachable) return [];
+  const faults: Fault[] = [];
+  const add = (kind: FaultKind, reason: string) => faults.push({ kind, reason });
+  if (server?.canWriteFile === false) {
+    add('disk_full', 'Redis cannot write its file (is its disk full?): saves are refused until it can');
+  } else if (processes === null || shortages === null || server === null) {
+    add(
+      'redis',
+      'Redis answers only in part: a master, or the heartbeats of other processes, cannot be reached',
     );
   }
-  return reasons;
+  if (shortages?.isFull) add('store_full', 'Redis is full (maxmemory): saves are refused until it has room');
+  if (shortages?.areMessagesFull) add('messages_full', 'the Redis of MESSAGES_URL is full (maxmemory)');
+  if (shortages !== null && shortages.missingReplicas > 0) {
+    add(
+      'replicas',
+      `${shortages.missingReplicas} of the replicas that CONFIRM_REPLICAS asks for are missing: saves are refused until they are back`,
+    );
+  }
+  if (processes !== null && !processes.some(({ role }) => role === 'jobs')) {
+    add(
+      'jobs',
+      asTyped('no jobs process runs (npm run jobs): rebuilds after a change of configuration wait for one'),
+    );
+  }
+  return faults;
 }

@@ -29,13 +29,16 @@ export class Admission {
     this.#ofAddresses = openRateLimit === 0 ? null : new OpenRateLimit(openRateLimit);
   }
 
-  /** The principal of a request; null at an endpoint that needs no principal. @throws ProblemError 401, 403, 429 */
+  /** The principal of a request; null at an endpoint that needs no principal. @throws ProblemError 401, 403, 429, 503 */
   admit(access: Access, res: HttpResponse, req: HttpRequest): Principal | null {
     const { metricsKeyHash, configuration } = this.services;
     if (access.kind === 'open' || (access.kind === 'metrics' && metricsKeyHash === null)) {
       const problem = this.countKeyless(res);
       if (problem !== null) throw new ProblemError(problem);
       return null;
+    }
+    if (access.kind !== 'metrics' && !configuration.loaded) {
+      throw new ProblemError(this.countKeyless(res) ?? problems.unavailable);
     }
     const apiKey = keyOf(access, req);
     try {
@@ -56,7 +59,8 @@ export class Admission {
 
   /** The client whose key a request shows, whatever it may do; null for any other key and for none. */
   clientOf(req: HttpRequest): ClientPrincipal | null {
-    return clientOf(keyHeader.of(req), this.services.configuration.current);
+    const { configuration } = this.services;
+    return configuration.loaded ? clientOf(keyHeader.of(req), configuration.current) : null;
   }
 
   /** Counts a request that shows no known key. @returns why it is not answered; null when it may be answered */

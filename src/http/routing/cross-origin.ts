@@ -62,8 +62,9 @@ export class CrossOrigin {
    */
   headersFor(req: HttpRequest): readonly HeaderField[] | null {
     const origin = originHeader.of(req);
-    const { current } = this.services.configuration;
-    if (current !== this.#configuration) this.#note(current);
+    const { configuration } = this.services;
+    if (configuration.loaded && configuration.current !== this.#configuration)
+      this.#note(configuration.current);
     const client = this.#clientMatters ? this.clientOf(req) : null;
     const allowed = client?.origins ?? null;
     const isCached = (client?.cacheControl ?? null) !== null;

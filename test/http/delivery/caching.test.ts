@@ -51,7 +51,10 @@ const manyReferences = 1000;
 let front: TestFront;
 before(async () => {
   front = await startFront({
-    services: { cache, configuration: { current: outcome.configuration, layouts: LayoutStates.none } },
+    services: {
+      cache,
+      configuration: { loaded: true, current: outcome.configuration, layouts: LayoutStates.none },
+    },
     openRateLimit: 5,
   });
   const { store } = front;

@@ -23,7 +23,7 @@ before(async () => {
   assert.ok(loaded.ok, JSON.stringify(loaded));
   configuration = loaded.configuration;
   front = await startFront({
-    services: { configuration: { current: configuration, layouts: LayoutStates.none } },
+    services: { configuration: { loaded: true, current: configuration, layouts: LayoutStates.none } },
   });
 });
 after(() => front.stop());

@@ -23,7 +23,7 @@ test('all managers of an environment are one client, so its bounds hold for them
       return [{ ok: true, result: { kind: 'text', text }, subject: 'items', configuration: null }];
     },
   };
-  const configuration = { current: outcome.configuration, layouts: LayoutStates.none };
+  const configuration = { loaded: true, current: outcome.configuration, layouts: LayoutStates.none };
   const front = await startFront({ services: { configuration, query } });
   context.after(() => front.stop());
   for (const key of ['one-key', 'two-key']) {

@@ -26,7 +26,7 @@ before(async () => {
     'stored',
   );
   assert.ok(loaded.ok, JSON.stringify(loaded));
-  const configuration = { current: loaded.configuration, layouts: LayoutStates.none };
+  const configuration = { loaded: true, current: loaded.configuration, layouts: LayoutStates.none };
   front = await startFront({ services: { configuration } });
 });
 after(() => front.stop());

@@ -71,7 +71,7 @@ before(async () => {
       );
     },
   };
-  const configuration = { current: outcome.configuration, layouts: LayoutStates.none };
+  const configuration = { loaded: true, current: outcome.configuration, layouts: LayoutStates.none };
   front = await startFront({ services: { configuration, query } });
   await putView(front.store, 'a', 'A');
   await putClaim(front.store, 'a', { url: '/a' });

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { readinessOf } from '../../../src/http/operations/readiness.ts';
+import { type TestContext, test } from 'node:test';
+import { FrontReadiness, type ReadinessParts } from '../../../src/http/operations/readiness.ts';
 import { Heartbeat } from '../../../src/store/processes/heartbeat.ts';
 import type { CopiesBeat, ProcessBeat } from '../../../src/store/processes/process-messages.ts';
+import { openStore, type Store } from '../../../src/store/store.ts';
 import { TestRedis } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';
 
@@ -14,27 +15,96 @@ function workerBeat(partitions: readonly number[], shardCopies?: CopiesBeat): Pr
   return { ...facts, partitions, waitingFor, ...(shardCopies === undefined ? {} : { shardCopies }) };
 }
 
-test('a front waits for owners and indexes, unless copies of all shards are there', async (context) => {
-  const store = await redis.openEmptyStore(2);
-  let beat = workerBeat([1]);
+function beating(store: Store, context: TestContext, first: ProcessBeat) {
+  let beat = first;
   const heartbeat = new Heartbeat(store, { beat: () => beat, metrics: async () => '' });
   context.after(() => heartbeat.close());
-  const readiness = () =>
-    readinessOf({ store, configuration: { loaded: true }, progress: { ready: true }, draining: () => false });
+  return (next: ProcessBeat) => {
+    beat = next;
+    heartbeat.tell();
+  };
+}
+
+function frontOf(store: Store, more: Partial<ReadinessParts> = {}): FrontReadiness {
+  return new FrontReadiness({
+    store,
+    configuration: { loaded: true },
+    progress: { ready: true },
+    draining: () => false,
+    ...more,
+  });
+}
+
+test('a front waits for owners and indexes, unless copies of all shards are there', async (context) => {
+  const store = await redis.openEmptyStore(2);
+  const tell = beating(store, context, workerBeat([1]));
+  const front = frontOf(store);
   const unowned = 'an owner of partition 0';
-  await until('it waits for both', async () => (await readiness()).waitingFor.length === 2);
-  const { waitingFor } = await readiness();
+  await until('it waits for both', async () => (await front.look()).waitingFor.length === 2);
+  const { waitingFor } = await front.look();
   assert.deepEqual(waitingFor, [unowned, 'worker worker: index items of partition 0: 1 of 2']);
-  beat = workerBeat([1], { group: '0/1', ready: ['0/2'] });
-  heartbeat.tell();
+  tell(workerBeat([1], { group: '0/1', ready: ['0/2'] }));
   await until(
     'a part of the copies is told of',
     async () => (await store.registry.live())[0]?.shardCopies != null,
   );
-  assert.deepEqual((await readiness()).waitingFor, waitingFor);
-  beat = workerBeat([1], { group: '0/1', ready: ['0/1'] });
-  heartbeat.tell();
-  await until('it is ready', async () => (await readiness()).waitingFor.length === 0);
-  const { degraded } = await readiness();
-  assert.equal(degraded[0], unowned);
+  assert.deepEqual((await front.look()).waitingFor, waitingFor);
+  tell(workerBeat([1], { group: '0/1', ready: ['0/1'] }));
+  await until('it is ready', async () => (await front.look()).waitingFor.length === 0);
+  const { faults } = await front.look();
+  assert.deepEqual(faults[0], {
+    kind: 'partitions',
+    reason: 'no owner: partition 0',
+    missing: 'an owner of partition 0',
+  });
+});
+
+test('a front that was ready once stays ready without owners, indexes, workers and progress', async (context) => {
+  const store = await redis.openEmptyStore(2);
+  const whole = { ...workerBeat([0, 1]), waitingFor: [] };
+  const tell = beating(store, context, whole);
+  let isDraining = false;
+  let isLoaded = true;
+  const progress = { ready: true };
+  const configuration = {
+    get loaded() {
+      return isLoaded;
+    },
+  };
+  const front = frontOf(store, { progress, configuration, draining: () => isDraining });
+  await until('it is ready', async () => (await front.look()).waitingFor.length === 0);
+
+  tell(workerBeat([1]));
+  await until('it has heard of the loss', async () => (await front.look()).partitionsWithoutOwner === 1);
+  progress.ready = false;
+  const { waitingFor, faults } = await front.look();
+  assert.deepEqual(waitingFor, []);
+  assert.deepEqual(
+    faults.map(({ kind }) => kind),
+    ['partitions', 'indexes', 'redis', 'jobs'],
+  );
+
+  // Another front, which was never ready, waits for the same things.
+  assert.equal((await frontOf(store, { progress }).look()).waitingFor.length, 3);
+
+  isDraining = true;
+  isLoaded = false;
+  assert.deepEqual((await front.look()).waitingFor, ['this front is stopping', 'the configuration']);
+});
+
+test('a front is not ready while Redis does not answer, and says so of nothing else', async (context) => {
+  const own = await TestRedis.start();
+  const store = await openStore({
+    address: { kind: 'single', url: own.url },
+    partitionCount: 2,
+    commandTimeoutMs: 300,
+    readTimeoutMs: 300,
+  });
+  context.after(() => store.close());
+  beating(store, context, { ...workerBeat([0, 1]), waitingFor: [] });
+  const front = frontOf(store);
+  await until('it is ready', async () => (await front.look()).waitingFor.length === 0);
+  await own.stop();
+  const { waitingFor, faults, server } = await front.look();
+  assert.deepEqual([waitingFor, faults, server], [['Redis'], [], null]);
 });

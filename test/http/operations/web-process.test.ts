@@ -6,8 +6,11 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { applyFolder } from '../../../src/cli/configuration/publish.ts';
+import { openStore } from '../../../src/store/store.ts';
 import { typeScriptWords } from '../../../src/typescript/words.ts';
 import { TestRedis } from '../../support/redis.ts';
+import { until } from '../../support/until.ts';
 
 const port = 7141;
 const tenant = {
@@ -81,5 +84,72 @@ test('a front says where it listens, finishes what it began after SIGTERM, and e
     front.kill('SIGKILL');
     await redis.stop();
     await rm(configDir, { recursive: true });
+  }
+});
+
+test('a front of a store without a configuration listens, and serves once there is one', async () => {
+  const redis = await TestRedis.open();
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-web-'));
+  const env = { ...process.env, REDIS_URL: redis.url, PORT: '7142', HOST: '127.0.0.1', LOG_LEVEL: 'info' };
+  const { CONFIG_DIR: _, ...withoutFolder } = env as NodeJS.ProcessEnv;
+  const front = spawn(process.execPath, [...typeScriptWords, join(process.cwd(), 'workers/web.ts')], {
+    cwd: folder,
+    env: withoutFolder,
+  });
+  const output: string[] = [];
+  front.stdout.setEncoding('utf8').on('data', (text: string) => output.push(text));
+  front.stderr.setEncoding('utf8').on('data', (text: string) => output.push(text));
+  const exited = once(front, 'exit');
+  const ask = async (path: string, init?: RequestInit) => {
+    const response = await fetch(`http://127.0.0.1:7142${path}`, init);
+    return { status: response.status, text: await response.text(), headers: response.headers };
+  };
+  try {
+    await until('the front listens', () => output.join('').includes('web is listening'), 30_000);
+    assert.equal((await ask('/health/live')).status, 200);
+    const ready = await ask('/health/ready');
+    assert.equal(ready.status, 503);
+    assert.ok(JSON.parse(ready.text).waitingFor.includes('the configuration'), ready.text);
+    assert.equal((await ask('/openapi.json')).status, 200);
+    assert.match((await ask('/metrics')).text, /^millrace_ready\{.*\} 0$/m);
+    const headers = { 'X-Api-Key': 'source-key', Origin: 'https://example.com' };
+    const requests: [string, RequestInit?][] = [
+      ['/v2?url=/'],
+      ['/v1/things', { method: 'POST', body: '{}' }],
+      ['/routes/v1'],
+      ['/ingest/v2', { method: 'POST', body: '[]' }],
+      ['/ingest/v2/a', { method: 'DELETE' }],
+      ['/management/v1/status'],
+      ['/mcp', { method: 'POST', body: '{}' }],
+    ];
+    for (const [path, init] of requests) {
+      const answer = await ask(path, { ...init, headers });
+      assert.equal(answer.status, 503, `${path}: ${answer.text}`);
+      assert.notEqual(answer.headers.get('retry-after'), null, path);
+    }
+
+    await mkdir(join(folder, 'config/tenants/one'), { recursive: true });
+    await writeFile(join(folder, 'config/tenants/one/tenant.json'), JSON.stringify(tenant));
+    const store = await openStore({ address: { kind: 'single', url: redis.url }, partitionCount: 16 });
+    const settings = {
+      configDir: join(folder, 'config'),
+      isConfigDirGiven: true,
+      isConfigDirOwn: false,
+      demo: false,
+    };
+    await applyFolder(store, settings, { onWarnings: () => {}, consent: () => {} });
+    await store.close();
+    const entity = '[{"originId":"a","type":"t","properties":{}}]';
+    await until('it takes entities', async () => {
+      const { status } = await ask('/ingest/v2', { method: 'POST', body: entity, headers });
+      return status === 200;
+    });
+    assert.ok(!output.join('').includes('"level":50'), output.join(''));
+    front.kill('SIGTERM');
+    assert.deepEqual(await exited, [0, null]);
+  } finally {
+    front.kill('SIGKILL');
+    await redis.stop();
+    await rm(folder, { recursive: true });
   }
 });

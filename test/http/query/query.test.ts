@@ -63,7 +63,7 @@ before(async () => {
     },
   };
   front = await startFront({
-    services: { query, configuration: { current: configuration, layouts: LayoutStates.none } },
+    services: { query, configuration: { loaded: true, current: configuration, layouts: LayoutStates.none } },
   });
   await putView(front.store, 'a', 'A', { other: 'none' });
   await putView(front.store, 'large', 'x'.repeat(2 * freeAnswerBytesMax));

@@ -188,7 +188,10 @@ const query: QueryService = {
 let front: TestFront;
 before(async () => {
   front = await startFront({
-    services: { configuration: { current: configuration(), layouts: LayoutStates.none }, query },
+    services: {
+      configuration: { loaded: true, current: configuration(), layouts: LayoutStates.none },
+      query,
+    },
   });
   await putView(front.store, 'x', secret);
   await putClaim(front.store, 'x', { handle: 'x' });

@@ -22,7 +22,9 @@ before(async () => {
     { name: 'none', origins: [], apiKeys: [noneKey] },
     { name: 'narrow routes', origins, scopes: ['routes'], apiKeys: [routesKey] },
   ]);
-  front = await startFront({ services: { configuration: { current, layouts: LayoutStates.none } } });
+  front = await startFront({
+    services: { configuration: { loaded: true, current, layouts: LayoutStates.none } },
+  });
   await putView(front.store, 'a', 'A '.repeat(1000));
   await putClaim(front.store, 'a', { url: '/a' });
 });
@@ -254,7 +256,7 @@ test('an Origin that is none, or several, adds nothing to the head', async () =>
 test('too many requests of a key, and of an address, are told to the page', async () => {
   const current = testConfiguration([{ name: 'narrow', origins, apiKeys: [narrowKey] }]);
   const busy = await startFront({
-    services: { configuration: { current, layouts: LayoutStates.none } },
+    services: { configuration: { loaded: true, current, layouts: LayoutStates.none } },
     rateLimit: 1,
     openRateLimit: 1,
   });

@@ -80,7 +80,7 @@ export async function startFront({
   const progress = new Progress(store);
   const cache = new AnswerCache(16 * 1024 * 1024);
   progress.onChange((_partition, digests) => cache.invalidate(digests));
-  const configuration = { current: testConfiguration(), layouts: LayoutStates.none };
+  const configuration = { loaded: true, current: testConfiguration(), layouts: LayoutStates.none };
   const feeds = new LiveFeeds({ store, configuration, retentionMs: 86_400_000 }, () => {});
   progress.onChange(() => feeds.changed());
   const liveAnswers = new LiveAnswers(limits.unsentAnswersBytes);
@@ -107,7 +107,13 @@ export async function startFront({
     consoleFiles: null,
     metricsKeyHash: null,
     headerPrefixes: ['X-Acme', 'X-Service'],
-    readiness: async () => ({ waitingFor: [], degraded: [] }),
+    readiness: async () => ({
+      waitingFor: [],
+      isRedisReachable: true,
+      faults: [],
+      partitionsWithoutOwner: 0,
+      server: null,
+    }),
     ...given,
   };
   const server = new HttpServer({ services, handlers: handlersFor(services), log, rateLimit, openRateLimit });

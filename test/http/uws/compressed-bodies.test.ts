@@ -46,7 +46,7 @@ before(async () => {
   );
   assert.ok(outcome.ok);
   front = await startFront({
-    services: { configuration: { current: outcome.configuration, layouts: LayoutStates.none } },
+    services: { configuration: { loaded: true, current: outcome.configuration, layouts: LayoutStates.none } },
   });
 });
 after(() => front.stop());

@@ -1,7 +1,8 @@
 /**
- * Fronts are restarted one after the other, and killed, behind nginx as it is documented (docs/operations/nginx.conf), under
- * load. nginx asks another front when a connection breaks. That a front that stops breaks none is shown by
- * `test/http/uws/closing.test.ts`: here nginx would hide it.
+ * Processes are restarted one after the other (docs/guide/upgrading.md "A rolling restart of one version"), and fronts are
+ * killed and frozen, behind nginx as it is documented (docs/operations/nginx.conf), under load. nginx asks another front when
+ * a connection breaks. That a front that stops breaks none is shown by `test/http/uws/closing.test.ts`: here nginx would hide
+ * it.
  */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -12,12 +13,16 @@ import { until } from '../../support/until.ts';
 import { System } from '../support/processes/system.ts';
 import { clientKey, siteFiles, sourceKey } from '../support/site.ts';
 
-const lanes = 24;
-/** Of a lane, between an answer and its next query: processes that start need the processors too. */
+/** Each kind of request has as many lanes. */
+const lanesOfKind = 8;
+/** Of a lane, between an answer and its next request: processes that start need the processors too. */
 const pauseMs = 40;
 const rounds = Number(process.env.MILLRACE_ROUNDS ?? 3);
 
 const files = siteFiles({
+  schemas: {
+    page: { triggers: { cms: ['thing'] }, route: { url: '{url}' }, properties: { rank: '{p.rank}' } },
+  },
   indexes: {
     things: {
       triggers: { cms: ['thing'] },
@@ -31,46 +36,91 @@ let system: System;
 let nginx: Nginx;
 
 before(async () => {
-  system = await System.start({ web: 2, jobs: 0, files });
+  system = await System.start({ web: 2, workers: 2, jobs: 1, files });
   const conf = await readFile(new URL('../../../docs/operations/nginx.conf', import.meta.url), 'utf8');
-  const line = /^ *server 127\.0\.0\.1:4000([^;]*);.*$/m;
+  const line = /^ *server 127\.0\.0\.1:4000([^;]*);.*$/gm;
   assert.match(conf, line);
-  const servers = system.fronts.map((name) => `server ${new URL(system.url(name)).host}$1;`).join('\n');
+  const serversLike = (parameters: string) =>
+    system.fronts.map((name) => `server ${new URL(system.url(name)).host}${parameters};`).join('\n');
   nginx = await Nginx.start((address) =>
-    conf.replace(line, servers).replace('listen 80', `listen ${address}`),
+    conf
+      .replaceAll(line, (_, parameters: string) => serversLike(parameters))
+      .replace('listen 80', `listen ${address}`),
   );
-  const thing = { originId: 't1', type: 'thing', properties: { rank: 1 } };
-  const { status } = await system.client().post('/ingest/v2', [thing], { key: sourceKey });
-  assert.equal(status, 200);
+  await save(1);
 });
 after(async () => {
   await nginx.stop();
   await system.stop();
 });
 
+/** Saves through nginx. @returns the version to read at */
+async function save(rank: number): Promise<string> {
+  const things = [{ originId: 't1', type: 'thing', url: '/t1', properties: { rank } }];
+  const response = await fetch(`${nginx.url}/ingest/v2`, {
+    method: 'POST',
+    headers: { 'X-Api-Key': sourceKey },
+    body: JSON.stringify(things),
+  });
+  assert.equal(response.status, 200, await response.text());
+  return response.headers.get('X-Service-Version') ?? '';
+}
+
+type Kind = 'query' | 'query at a version' | 'page at a version';
+
+const kinds: readonly Kind[] = ['query', 'query at a version', 'page at a version'];
+
 /** What was asked and what became of it, in the order of time. */
 class Load {
   asked = 0;
   answered = 0;
+  slowestMs = 0;
+  /** Of the last save. */
+  version = '';
+  rank = 1;
   readonly failures: string[] = [];
   readonly #startMs = performance.now();
   readonly #steps: string[] = [];
 
   /** No two queries are the same, so none is answered by a front's cache. */
-  async ask(): Promise<void> {
+  async ask(kind: Kind): Promise<void> {
     this.asked += 1;
-    const filters = { and: [{ field: 'rank', operator: 'notEquals', value: this.asked + 10 }] };
+    const { version, rank } = this;
+    const filters = { and: [{ field: 'rank', operator: 'notEquals', value: -this.asked }] };
     const askedMs = performance.now();
-    const response = await fetch(`${nginx.url}/v1/things`, {
-      method: 'POST',
-      headers: { 'X-Api-Key': clientKey, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ filters }),
-    });
+    const headers = {
+      'X-Api-Key': clientKey,
+      ...(kind !== 'query' && version !== '' && { 'X-Service-Min-Version': version }),
+    };
+    const response =
+      kind === 'page at a version'
+        ? await fetch(`${nginx.url}/v2?url=/t1`, { headers })
+        : await fetch(`${nginx.url}/v1/things`, {
+            method: 'POST',
+            headers: { ...headers, 'Content-Type': 'application/json' },
+            body: JSON.stringify({ filters }),
+          });
     const text = await response.text();
     this.answered += 1;
-    if (response.status === 200) return;
-    this.failures.push(`${response.status} ${text.slice(0, 100)}`);
-    this.step(`${response.status} after ${Math.round(performance.now() - askedMs)} ms`);
+    this.slowestMs = Math.max(this.slowestMs, performance.now() - askedMs);
+    const [, shown = '0'] = /"rank":"?([0-9]+)/.exec(text) ?? [];
+    const isStale = kind !== 'query' && Number(shown) < rank;
+    if (response.status === 200 && !isStale) return;
+    const what = isStale && response.status === 200 ? `rank ${shown}, not ${rank}` : response.status;
+    this.failures.push(`${kind}: ${what} ${text.slice(0, 100)}`);
+    this.step(`${kind}: ${what} after ${Math.round(performance.now() - askedMs)} ms`);
+  }
+
+  /** Saves as a client does that tries again: what was taken is not lost. */
+  async save(): Promise<void> {
+    const rank = this.rank + 1;
+    const version = await save(rank).catch((error: Error) => {
+      this.step(`save: ${error.message.slice(0, 100)}`);
+      return null;
+    });
+    if (version === null) return;
+    this.version = version;
+    this.rank = rank;
   }
 
   step(what: string): void {
@@ -80,7 +130,9 @@ class Load {
   /** Fails when a query did; the steps and what nginx met tell why. Nobody waits for a connection that is refused. */
   async end(context: TestContext): Promise<void> {
     const perSecond = Math.round(this.answered / ((performance.now() - this.#startMs) / 1000));
-    context.diagnostic(`${this.asked} queries, ${perSecond}/s, ${this.failures.length} failed`);
+    context.diagnostic(
+      `${this.asked} reads, ${perSecond}/s, the slowest ${Math.round(this.slowestMs)} ms, ${this.failures.length} failed`,
+    );
     if (this.failures.length === 0) return;
     const met = (await nginx.errors()).filter((line) => !line.includes('Connection refused'));
     for (const line of [...this.#steps, ...met]) context.diagnostic(line);
@@ -88,36 +140,42 @@ class Load {
   }
 }
 
+/** As the guide says: the next one only once every front is ready and lacks nothing. */
 async function restart(name: string): Promise<void> {
   await system.restart(name);
-  await until(`${name} runs`, async () => {
-    const answer = await fetch(`${system.url(name)}/health/ready`).catch(() => null);
-    return answer?.status === 200;
-  });
+  for (const front of system.fronts) {
+    await until(`${name} runs`, async () => {
+      const answer = await fetch(`${system.url(front)}/health/ready`).catch(() => null);
+      return answer?.status === 200 && !(await answer.text()).includes('degraded');
+    });
+  }
 }
 
 /** @param act what happens while queries come from all lanes */
 async function underLoad(context: TestContext, act: (load: Load) => Promise<void>): Promise<void> {
   const load = new Load();
   let isOver = false;
-  const lane = async () => {
+  const lane = async (act: () => Promise<void>) => {
     while (!isOver) {
-      await load.ask();
+      await act();
       await sleep(pauseMs);
     }
   };
-  const lanesEnd = Promise.all(Array.from({ length: lanes }, lane));
-  await until('queries are under way', () => load.answered > 500);
+  const lanes = kinds.flatMap((kind) =>
+    Array.from({ length: lanesOfKind }, () => lane(() => load.ask(kind))),
+  );
+  const lanesEnd = Promise.all([...lanes, lane(() => load.save())]);
+  await until('reads are under way', () => load.answered > 500);
   await act(load);
   isOver = true;
   await lanesEnd;
   await load.end(context);
 }
 
-test('a restart of all fronts fails no query behind nginx', async (context) => {
+test('a rolling restart of all processes fails no read behind nginx', async (context) => {
   await underLoad(context, async (load) => {
     for (let round = 0; round < rounds; round += 1) {
-      for (const name of system.fronts) {
+      for (const name of [...system.fronts, ...system.workers, 'jobs.1']) {
         load.step(`${name} is told to stop`);
         await system.process(name).stop();
         load.step(`${name} has stopped`);
@@ -128,14 +186,14 @@ test('a restart of all fronts fails no query behind nginx', async (context) => {
   });
 });
 
-test('a front that is killed fails no query behind nginx', async (context) => {
+test('a front that is killed fails no read behind nginx', async (context) => {
   await underLoad(context, async (load) => {
     for (const name of system.fronts) {
       load.step(`${name} is killed`);
       await system.kill(name);
       await restart(name);
       const { answered } = load;
-      await until('queries go on', () => load.answered > answered + 100);
+      await until('reads go on', () => load.answered > answered + 100);
     }
   });
 });

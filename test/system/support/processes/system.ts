@@ -74,6 +74,8 @@ const entryPoints: Readonly<Record<Role, string>> = {
   jobs: 'workers/jobs.ts',
 };
 const readyMs = 60_000;
+/** A front that was ready once says so of its faults alone. */
+const isIncomplete = /no owner|no worker runs|an index is loading|is being read again|only in part/;
 /** Mistakes of our own that a log would show. */
 const bugPattern = /\b(TypeError|RangeError|ReferenceError|SyntaxError|AssertionError)\b.*/;
 
@@ -227,7 +229,7 @@ export class System {
     else this.process(name).start();
   }
 
-  /** Waits until every front that runs says that the system is ready. */
+  /** Waits until every front that runs is ready, every partition has an owner and every index is loaded. */
   async ready(timeoutMs = readyMs): Promise<void> {
     let last = '';
     try {
@@ -253,7 +255,7 @@ export class System {
     try {
       const response = await fetch(`${this.url(name)}/health/ready`, { signal: AbortSignal.timeout(2_000) });
       const text = await response.text();
-      return response.status === 200 ? '' : `${name}: ${text}`;
+      return response.status === 200 && !isIncomplete.test(text) ? '' : `${name}: ${text}`;
     } catch {
       return `an answer of ${name}`;
     }

@@ -1,0 +1,114 @@
+/** Looks regularly at what is wrong: logs each fault once when it begins and once when it ends, and shows it in metrics. */
+import type { ProcessMetrics } from '../../lib/process-metrics.ts';
+import type { Log } from './log.ts';
+import { type Fault, type FaultKind, type FrontReadiness, faultKinds, type Readiness } from './readiness.ts';
+
+const lookMs = 2_000;
+
+interface FaultLines {
+  readonly begins: string;
+  readonly ends: string;
+}
+
+/** Null for what is part of every restart of a worker. The runbook quotes these lines (docs/guide/runbook.md). */
+const linesOf: Readonly<Record<FaultKind, FaultLines | null>> = {
+  partitions: { begins: 'partitions have no owner', ends: 'every partition has an owner again' },
+  indexes: null,
+  store_full: { begins: 'Redis is full: saves are refused', ends: 'Redis has room again' },
+  messages_full: {
+    begins: 'the Redis of MESSAGES_URL is full',
+    ends: 'the Redis of MESSAGES_URL has room again',
+  },
+  disk_full: {
+    begins: 'Redis cannot write its file: saves are refused',
+    ends: 'Redis can write its file again',
+  },
+  replicas: {
+    begins: 'a replica is missing or behind: saves are refused',
+    ends: 'all replicas are there again',
+  },
+  jobs: { begins: 'no jobs process runs', ends: 'a jobs process runs again' },
+  redis: { begins: 'Redis answers only in part', ends: 'Redis answers completely again' },
+};
+
+export class FaultWatch {
+  /** Faults of the last look, and since when. */
+  readonly #faults = new Map<FaultKind, { readonly sinceMs: number; isLogged: boolean }>();
+  #last: Readiness | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #isLooking = false;
+
+  constructor(
+    private readonly readiness: Pick<FrontReadiness, 'look'>,
+    private readonly log: Pick<Log, 'info' | 'warn'>,
+  ) {}
+
+  start(): void {
+    this.#timer = setInterval(() => void this.#look(), lookMs);
+    void this.#look();
+  }
+
+  close(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+  }
+
+  /** Adds the gauges. A figure that is not known has no sample (`metrics-merge.ts` drops it). */
+  showIn(metrics: ProcessMetrics): void {
+    metrics.gaugeOf('millrace_ready', 'Whether /health/ready of this front is 200', () =>
+      this.#last?.waitingFor.length === 0 ? 1 : 0,
+    );
+    metrics.gaugeOfEach('what', 'millrace_degraded', 'What is wrong while requests are answered', () =>
+      faultKinds.map((kind) => [kind, this.#last?.faults.some((fault) => fault.kind === kind) ? 1 : 0]),
+    );
+    metrics.gaugeOf(
+      'millrace_partitions_without_owner',
+      'Partitions that no worker owns',
+      () => this.#last?.partitionsWithoutOwner ?? Number.NaN,
+    );
+    metrics.gaugeOf(
+      'millrace_redis_memory_bytes',
+      'Memory that Redis uses, of all masters',
+      () => this.#last?.server?.usedBytes ?? Number.NaN,
+    );
+    metrics.gaugeOf(
+      'millrace_redis_memory_max_bytes',
+      'Memory that Redis may use (maxmemory), of all masters; 0: no limit',
+      () => (this.#last?.server ? (this.#last.server.maxBytes ?? 0) : Number.NaN),
+    );
+    metrics.gaugeOf(
+      'millrace_redis_replicas',
+      'Connected replicas of Redis, in a cluster of the master with the fewest',
+      () => this.#last?.server?.replicas ?? Number.NaN,
+    );
+  }
+
+  async #look(): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    this.#last = await this.readiness.look();
+    this.#isLooking = false;
+    // The watch over connections reports a Redis that is away, and nothing has ended because of that.
+    if (this.#last.isRedisReachable && this.#timer !== null) this.#note(this.#last.faults);
+  }
+
+  /** A fault begins with the second look that finds it: a restart that takes a moment is none. */
+  #note(faults: readonly Fault[]): void {
+    for (const kind of faultKinds) {
+      const lines = linesOf[kind];
+      if (lines === null) continue;
+      const known = this.#faults.get(kind);
+      const reasons = faults.filter((fault) => fault.kind === kind).map(({ reason }) => reason);
+      if (reasons.length === 0) {
+        this.#faults.delete(kind);
+        if (known?.isLogged)
+          this.log.info({ afterMs: Math.round(performance.now() - known.sinceMs) }, lines.ends);
+      } else if (known === undefined) {
+        this.#faults.set(kind, { sinceMs: performance.now(), isLogged: false });
+      } else if (!known.isLogged) {
+        known.isLogged = true;
+        this.log.warn({ reason: reasons.join('; ') }, lines.begins);
+      }
+    }
+  }
+}

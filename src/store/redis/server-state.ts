@@ -1,0 +1,51 @@
+/** What each Redis of the store says about itself: memory, replicas, and whether it can write its append-only file. */
+import { Cluster } from 'ioredis';
+import { keys } from '../keys.ts';
+import type { Store } from '../store.ts';
+import { answerOf } from './errors.ts';
+import { factOf } from './info.ts';
+import { type RedisMemory, readMemory } from './memory.ts';
+
+export interface ServerState extends RedisMemory {
+  /** Connected replicas; in a cluster, of the master that has the fewest. */
+  readonly replicas: number;
+  /** False after a failed write to the append-only file, which refuses all further writes. */
+  readonly canWriteFile: boolean;
+}
+
+/** State of the one Redis, or of all masters of a cluster together. @throws StoreUnavailableError */
+export async function readServerState(store: Pick<Store, 'client'>): Promise<ServerState> {
+  const nodes = mastersOf(store);
+  const [memory, replication, persistence] = await Promise.all([
+    readMemory(store),
+    answerOf(Promise.all(nodes.map((node) => node.info('replication')))),
+    answerOf(Promise.all(nodes.map((node) => node.info('persistence')))),
+  ]);
+  return {
+    ...memory,
+    replicas: Math.min(...replication.map((info) => Number(factOf(info, 'connected_slaves') ?? 0))),
+    canWriteFile: persistence.every((info) => factOf(info, 'aof_last_write_status') !== 'err'),
+  };
+}
+
+/**
+ * True when Redis serves reads; in a cluster, when any master does. A Redis that is full, or cannot write its file, still
+ * serves them.
+ */
+export async function servesReads(store: Pick<Store, 'client'>): Promise<boolean> {
+  try {
+    await Promise.any(mastersOf(store).map((node) => node.exists(keys.layout).catch(isMoved)));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function mastersOf({ client }: Pick<Store, 'client'>) {
+  return client instanceof Cluster ? client.nodes('master') : [client];
+}
+
+/** A master that sends its client to another one is there. @throws the error when it is any other */
+function isMoved(error: unknown): void {
+  if (!(error instanceof Error && error.message.startsWith('MOVED'))) throw error;
+}
