@@ -39,7 +39,7 @@ export const largeAnswersMax = 3;
 export const largeAnswersWaitingMax = 32;
 
 /** Claims that a view has given up and that its record keeps, for `left` of its changes. */
-export const formerClaimsMax = 50;
+export const formerClaimsMax = 2000;
 /** Changes of one answer of the feed. */
 export const changesPageMax = 1000;
 /** Changes that a follower of events reads at a time while it is behind. */

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { EntityRef } from '../contract/ids.ts';
 import { groupBy } from '../lib/group-by.ts';
 import type { LogReader } from '../store/change-log/entries.ts';
+import { readRemovedViews } from '../store/change-log/removed-views.ts';
 import { type ClaimOfView, readService, type ServiceState } from '../store/change-log/served.ts';
 import type { FormerClaim } from '../store/change-log/told-views.ts';
 import type { LoggedView } from '../store/change-log/views.ts';
@@ -121,7 +122,7 @@ async function readClaimants(
   const partitionOf = ({ sourceId, originId }: EntityRef) => store.partitions.ofEntity(sourceId, originId);
   await Promise.all(
     [...groupBy(gone, partitionOf)].map(async ([partition, group]) => {
-      const were = await log.readRemoved(partition, group);
+      const were = await readRemovedViews(store, store.partitions.tag(partition), log.scope, group);
       group.forEach((view, at) => {
         const was = were[at] ?? null;
         if (was === null) return;

@@ -29,6 +29,7 @@ import { LookupSource } from './lookup-source.ts';
 import { buildTurns, type Output } from './output.ts';
 import { newEntries, publishTurns } from './publish.ts';
 import { ReplicationBarrier } from './replication-barrier.ts';
+import { readReturningViews } from './returning-views.ts';
 import { type Basis, loadTurns, type Turn } from './turn.ts';
 
 /** The most references that move with a commit: more would block Redis for too long. */
@@ -134,17 +135,20 @@ async function tryBatch(
   const lookups = new LookupSource(store, barrier.caller, basis.layouts);
   const decided = (asked: readonly Output[]) => AutoTypes.decide(autoFields, asked);
   const { outputs, withoutRoom, autoTypes } = await buildTurns(turns, lookups, code, decided);
-  await noteAsked(
-    store,
-    lookups.unforeseen.map(({ tenant, sourceGroup, query }) => ({
-      tenant: tenant.alias,
-      sourceGroup: query.sourceGroup ?? sourceGroup,
-      plan: query.plan,
-    })),
-  );
+  const [returning] = await Promise.all([
+    readReturningViews(store, lease.tag, outputs),
+    noteAsked(
+      store,
+      lookups.unforeseen.map(({ tenant, sourceGroup, query }) => ({
+        tenant: tenant.alias,
+        sourceGroup: query.sourceGroup ?? sourceGroup,
+        plan: query.plan,
+      })),
+    ),
+  ]);
   const changes = new BatchChanges(lease.tag, namedFields);
   changes.deferred.push(...deferred);
-  await new Comparison(changes, autoTypes, lookups).compareTurns(turns, outputs);
+  await new Comparison(changes, autoTypes, lookups, returning).compareTurns(turns, outputs);
   changes.countFindings(withoutRoom.map(typeWithoutRoom));
 
   const [claimsBefore, claimWrites] = mayGoWithCommit(context, changes.claimWrites)

@@ -16,10 +16,11 @@ import { type Builder, dependentOf, outdatedDigest, outputKey } from './builder.
 import { type BatchChanges, deferredOutput } from './changes.ts';
 import { claimKey, claimsInForm, claimsOf, formerClaims, isListed, sameClaim } from './claims.ts';
 import { diagnosticsOf } from './diagnostics.ts';
-import { causeBefore, causeOf, historyOf, noHistory, removedView } from './history.ts';
+import { causeBefore, causeOf, historyOf, removedView } from './history.ts';
 import type { LookupSource } from './lookup-source.ts';
 import { type Output, storedOutput } from './output.ts';
 import { compareReferences } from './references.ts';
+import type { ReturningViews } from './returning-views.ts';
 import { formerOutputs, type Turn } from './turn.ts';
 
 /** Digest of an output of which nothing was ever made. */
@@ -39,6 +40,7 @@ export class Comparison {
     private readonly changes: BatchChanges,
     private readonly autoTypes: AutoTypes,
     private readonly lookups: LookupSource,
+    private readonly returning: ReturningViews,
   ) {}
 
   /** @param outputs in the order of their turns */
@@ -128,7 +130,7 @@ export class Comparison {
     if (builder.kind === 'view' && (isTold || turn.repair !== null)) this.changes.tell(turn, builder, isTold);
     const { kind, environmentId, name, schemaDigest } = builder;
     const claims = this.#compareClaims(output, former, isTold);
-    const told = former === null ? noHistory : historyOf(turn, former, claims, isTold);
+    const told = historyOf(turn, former, claims, isTold, this.returning.get(output));
     const compared = compareReferences(this.changes, output, former);
     const references = compared instanceof Unfinished ? yield* compared.steps : compared;
     return {

@@ -15,19 +15,25 @@ import type { Turn } from './turn.ts';
 
 type History = Pick<ProcessedOutput, 'toldType' | 'formerClaims'>;
 
-export const noHistory: History = {};
+const noHistory: History = {};
+const noClaims: readonly FormerClaim[] = [];
 
-/** @param claims those that the view makes now. @param isTold its entry in the change log is renewed */
+/**
+ * @param claims those that the view makes now. @param isTold its entry in the change log is renewed
+ * @param returning claims of the view before it was removed, if it comes back
+ */
 export function historyOf(
   { former: record, entity }: Pick<Turn, 'former' | 'entity'>,
-  former: ProcessedOutput,
+  former: ProcessedOutput | null,
   claims: readonly ProcessedClaim[],
   isTold: boolean,
+  returning: readonly FormerClaim[] = noClaims,
 ): History {
-  const toldType = former.toldType ?? record?.type;
+  if (former === null && returning.length === 0) return noHistory;
+  const toldType = former === null ? undefined : (former.toldType ?? record?.type);
   const isStale = !isTold && entity !== null && toldType !== undefined && toldType !== entity.type;
-  const hasMoved = isStale && !sameClaims(former.claims, claims);
-  const formerClaims = formerClaimsOf(former, claims);
+  const hasMoved = isStale && former !== null && !sameClaims(former.claims, claims);
+  const formerClaims = formerClaimsOf(former, claims, returning);
   if (!isStale && formerClaims.length === 0) return noHistory;
   return {
     ...(isStale && !hasMoved ? { toldType } : {}),
@@ -41,11 +47,16 @@ function sameClaims(before: readonly ProcessedClaim[], now: readonly ProcessedCl
 }
 
 /** The latest first. */
-function formerClaimsOf(former: ProcessedOutput, claims: readonly ProcessedClaim[]): FormerClaim[] {
-  if (former.formerClaims === undefined && former.claims.length === 0) return [];
+function formerClaimsOf(
+  former: ProcessedOutput | null,
+  claims: readonly ProcessedClaim[],
+  returning: readonly FormerClaim[],
+): FormerClaim[] {
+  const before = [...(former?.claims ?? []), ...(former?.formerClaims ?? []), ...returning];
+  if (before.length === 0) return [];
   const now = new Set(claims.map(writtenClaim));
   const given = new Map<string, FormerClaim>();
-  for (const claim of [...former.claims, ...(former.formerClaims ?? [])]) {
+  for (const claim of before) {
     const key = writtenClaim(claim);
     if (!now.has(key) && !given.has(key)) given.set(key, formerClaim(claim));
   }
@@ -73,7 +84,7 @@ export function removedView({ former: record, place }: Turn, former: ProcessedOu
   return {
     type: former.toldType ?? record?.type ?? '',
     sourceGroup: place?.source.sourceGroup ?? '',
-    claims: formerClaimsOf(former, []),
+    claims: formerClaimsOf(former, [], noClaims),
     ...(former.destinations === undefined ? {} : { destinations: former.destinations }),
   };
 }

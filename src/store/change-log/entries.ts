@@ -1,12 +1,10 @@
 /** Reads the change log of one environment (docs/design/changes.md "Reading"). */
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
-import { answerOf } from '../redis/errors.ts';
 import { Script } from '../redis/script.ts';
 import type { Store } from '../store.ts';
 import { readLogNames } from './names.ts';
-import { decodeRemoved, type RemovedView } from './told-views.ts';
-import { type LoggedView, logField, loggedView, logMember, logName } from './views.ts';
+import { type LoggedView, logField, loggedView } from './views.ts';
 
 type Reply = [horizon: Buffer, last: Buffer, announced: Buffer, ofLog: Buffer[], ofTraces: Buffer[]];
 
@@ -126,19 +124,6 @@ export class LogReader {
     const names = await readLogNames(this.store, this.store.partitions.tag(partition), this.scope);
     this.#names.set(partition, names);
     return names;
-  }
-
-  /** What removed views of one partition were, in the order asked; null where none is known. @throws StoreUnavailableError */
-  async readRemoved(partition: number, views: readonly LoggedView[]): Promise<(RemovedView | null)[]> {
-    const { tenant, environmentId } = this.scope;
-    const names = await this.#readNames(partition);
-    const numbers = new Map([...names].map(([number, name]) => [name, number]));
-    const members = views.map(({ sourceId, alias, originId }) =>
-      logMember(numbers.get(logName(sourceId, alias)) ?? -1, originId),
-    );
-    const key = keys.removed(this.store.partitions.tag(partition), tenant, environmentId);
-    const stored = await answerOf(this.store.client.hmgetBuffer(key, ...members));
-    return stored.map((removed) => removed && decodeRemoved(removed));
   }
 }
 

@@ -108,6 +108,18 @@ local function leave(trail, endedAt, member)
   noteEnvironment(trail[4], trail[2], trail[3])
 end
 
+-- A redirect on a host that a page hides was last served when it was hidden. Its own end is noted when it loses its host or is
+-- given up: from then on the field's hiding does not speak for it.
+local function leaveHidden(lost, claim)
+  local trail = lost.trail
+  local leftKey = keyIn(trail[4], 'left', trail[2], trail[3])
+  local hiddenAt = redis.call('ZSCORE', leftKey, 'h' .. lost.field)
+  if not hiddenAt or tonumber(claim[1]) >= tonumber(hiddenAt) then return end
+  local member = competingField(#lost.field .. ':' .. lost.field, rankOf(claim))
+  local known = redis.call('ZSCORE', leftKey, member)
+  if not known or tonumber(known) < tonumber(hiddenAt) then leave(trail, hiddenAt, member) end
+end
+
 local function tellService(traces, endedAt, service)
   local before, after, trail = service.before, service.after, service.trail
   if before == after then return end
@@ -134,7 +146,9 @@ local function tellServices()
     end
   end
   for _, lost in ipairs(overtaken) do
-    leaveTraceOfView(traces, lost, lost.packed, cmsgpack.unpack(lost.packed))
+    local claim = cmsgpack.unpack(lost.packed)
+    leaveHidden(lost, claim)
+    leaveTraceOfView(traces, lost, lost.packed, claim)
   end
   services, serviceList, hidings, hidingList, overtaken = {}, {}, {}, {}, {}
   for key, ofKey in pairs(traces) do
