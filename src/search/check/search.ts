@@ -1,13 +1,15 @@
 import type { Json, JsonObject } from '../../contract/json.ts';
 import { getOwn, isJsonObject } from '../../contract/json.ts';
 import { searchCodePointsMax, searchFuzzinessMax } from '../../contract/limits.ts';
+import { searchMemberNames } from '../../contract/shapes-query.ts';
 import { countCodePoints } from '../../lib/code-points.ts';
 import type { CheckedSearch } from '../checked-query.ts';
 import type { FieldTable } from '../fields/field-table.ts';
+import { checkNearMembers } from './members.ts';
 import { type Mistakes, quote } from './mistakes.ts';
 import { checkSearchFields } from './search-fields.ts';
 
-/** Checks the search of a query, null for none (docs/reference/indexes-and-queries.md "Search"). */
+/** Checks the search of a query, null for none or a blank value (docs/reference/indexes-and-queries.md "Search"). */
 export function checkSearch(search: Json, table: FieldTable, mistakes: Mistakes): CheckedSearch | null {
   if (search === null) return null;
   if (!isJsonObject(search)) {
@@ -21,7 +23,8 @@ export function checkSearch(search: Json, table: FieldTable, mistakes: Mistakes)
   const mode = checkMode(getOwn(search, 'mode') ?? 'any', mistakes);
   const prefix = checkFlag(search, 'prefix', mistakes);
   const fuzziness = checkFuzziness(getOwn(search, 'fuzziness') ?? null, literal, mistakes);
-  if (fields === null || typeof value !== 'string') return null;
+  checkNearMembers(search, searchMemberNames, 'search.', mistakes);
+  if (fields === null || typeof value !== 'string' || value.trim() === '') return null;
   return { fields, value, literal, mode, prefix, fuzziness };
 }
 
