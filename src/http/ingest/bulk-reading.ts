@@ -56,7 +56,14 @@ function readWhole(bytes: Uint8Array, known: KnownFields | null): EntityReading[
   const text = isUtf8(bytes) ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString() : null;
   const values = text === null ? null : parseArray(text);
   if (values !== null && values.length <= bulkEntitiesMax) {
-    return values.map((value) => readEntityValue(value, form, known));
+    let hasLarge = false;
+    const readings = values.map((value) =>
+      readEntityValue(value, form, known, () => {
+        hasLarge = true;
+      }),
+    );
+    // Only their bytes say whether such numbers are what was sent.
+    if (!hasLarge) return readings;
   }
   const readings: EntityReading[] = [];
   split((element) => readings.push(readEntity(element, form, known)), bytes);

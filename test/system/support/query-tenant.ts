@@ -88,6 +88,23 @@ export class QueryTenant {
     return await this.#client.post(path, body, { key: this.#keyPrefix + clientKey });
   }
 
+  /** Sends a request to an ingest endpoint. */
+  async send(method: string, path: string, body: Json | Buffer, headers = {}): Promise<Answer> {
+    assert.ok(this.#client !== null, 'tests have not begun');
+    return await this.#client.call(method, path, { body, headers, key: this.#keyPrefix + sourceKey });
+  }
+
+  /** Reads from an interface of delivery or routes. */
+  async get(path: string): Promise<Answer> {
+    assert.ok(this.#client !== null, 'tests have not begun');
+    return await this.#client.get(path, { key: this.#keyPrefix + clientKey });
+  }
+
+  /** Waits until all that was saved is processed. */
+  async settle(): Promise<void> {
+    await waitUntilSettled(await (await platformWith(this.name)).store());
+  }
+
   /** The JSON of an answer that must be a good one. */
   async good(body: Json, path?: string): Promise<Answer['json']> {
     const { status, json, text } = await this.ask(body, path);
