@@ -19,10 +19,10 @@ import { plainProperties } from './typed-properties.ts';
 
 /** How the bytes are to be read, with the parts of the entity that stand in path and headers. */
 export type EntityForm =
-  | { readonly kind: 'bulk' }
-  | { readonly kind: 'simplified'; readonly originId: string }
+  | ({ readonly kind: 'bulk' } & PropertiesRule)
+  | ({ readonly kind: 'simplified'; readonly originId: string } & PropertiesRule)
   /** As ingest v1 has it, with `id`, `parentId` and typed properties. */
-  | { readonly kind: 'typed' }
+  | ({ readonly kind: 'typed' } & PropertiesRule)
   | {
       readonly kind: 'raw';
       readonly originId: string;
@@ -31,6 +31,11 @@ export type EntityForm =
       readonly originParentId: string | null;
       readonly redirects: readonly string[];
     };
+
+interface PropertiesRule {
+  /** An entity without `properties` has none, instead of being refused. */
+  readonly propertiesOptional: boolean;
+}
 
 /** A property, and the type that its value gives it in an auto-indexed source group. */
 export type ShownField = readonly [name: string, type: FieldType];
@@ -152,7 +157,11 @@ function candidateOf(value: Json, form: EntityForm): Candidate {
     const candidate = { originId, type, url, originParentId, redirects: [...redirects], properties: value };
     return { candidate, mistakes: [] };
   }
-  if (form.kind === 'bulk' || !isJsonObject(value)) return { candidate: value, mistakes: [] };
+  if (!isJsonObject(value)) return { candidate: value, mistakes: [] };
+  if (form.propertiesOptional && (getOwn(value, 'properties') ?? null) === null) {
+    return candidateOf({ ...value, properties: {} }, { ...form, propertiesOptional: false });
+  }
+  if (form.kind === 'bulk') return { candidate: value, mistakes: [] };
   if (form.kind === 'simplified') {
     return { candidate: { ...value, originId: form.originId }, mistakes: [] };
   }

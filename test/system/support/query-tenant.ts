@@ -11,7 +11,7 @@ import { entityOf } from './data/entities.ts';
 import { type ConfigFiles, System } from './processes/system.ts';
 import { clientKey, type SiteParts, siteFiles, sourceKey } from './site.ts';
 
-type QueryParts = Pick<SiteParts, 'schemas' | 'indexes'>;
+type QueryParts = Pick<SiteParts, 'schemas' | 'indexes' | 'settings'>;
 
 /** Tenant -> its files. */
 const files = new Map<string, ConfigFiles>();
