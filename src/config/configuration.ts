@@ -22,6 +22,8 @@ export interface Source {
   readonly sourceGroup: string;
   /** Environments that use it. */
   readonly environments: readonly Environment[];
+  /** An entity without `properties` has none, instead of being refused. */
+  readonly propertiesOptional: boolean;
 }
 
 export interface SourceGroup {

@@ -63,7 +63,8 @@ const entityPropertiesShape: Shape = {
   additionalProperties: true,
   propertyNames: { type: 'string', pattern: propertyName.pattern, 'x-rule': propertyName.rule },
   description:
-    'The data of the entity; the rule for names holds for its own names, those further inside are free',
+    'The data of the entity; the rule for names holds for its own names, those further inside are free. ' +
+    'May be absent where the source has `propertiesOptional`',
   examples: [{ title: 'France', population: 67390000 }],
 };
 

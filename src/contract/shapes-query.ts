@@ -28,7 +28,8 @@ const conditionShape: Shape = {
     operator: { type: 'string', enum: filterOperators },
     value: {
       description:
-        'A scalar, null, or a list for `in`; numbers and booleans may be text, a list text with commas. ' +
+        'A scalar, null, true or false for `exists`, or a list for `in` and `notIn`; numbers and booleans may be ' +
+        'strings, a list a string with commas. ' +
         '{lat, lon, meters} for `withinDistance`, {north, south, east, west} for `withinBox`',
     },
     caseInsensitive: { type: ['boolean', 'null'], description: 'Absent: false' },
@@ -224,6 +225,13 @@ const queryMembers = {
     description: 'The own fields of items that come back. Absent: all',
   },
 } as const satisfies Record<string, Shape>;
+
+/** Names of the members of a query object, of its `search` and of its `pagination`. */
+export const queryMemberNames = Object.keys(queryMembers);
+export const searchMemberNames = Object.keys(queryMembers.search.properties);
+export const paginationMemberNames = Object.keys(queryMembers.pagination.properties);
+/** Names that a query has only in some requests: in those with several queries, and in an index. */
+export const labelMemberNames = ['name', 'index', 'sourceGroupAlias', 'sourceEntityType', 'aliases'];
 
 const aliasesShape: Shape = { type: ['array', 'null'], items: { type: 'string' } };
 

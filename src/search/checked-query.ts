@@ -125,12 +125,15 @@ export interface CheckedQuery {
   readonly fields: readonly string[] | null;
 }
 
+/** `exists` is written with `equals` and `notEquals`. */
+export type CheckedOperator = Exclude<FilterOperator, 'exists'>;
+
 export type FilterNode =
   | { readonly kind: 'and' | 'or'; readonly nodes: readonly FilterNode[] }
   | {
       readonly kind: 'condition';
       readonly field: string;
-      readonly operator: FilterOperator;
+      readonly operator: CheckedOperator;
       readonly value: Json;
       readonly caseInsensitive: boolean;
     };

@@ -40,6 +40,10 @@ const source = objectOf(
     id: told('Part of view ids; it cannot be changed later.', id),
     name: filledText,
     environments: told('Aliases of the environments that use it.', listOf(filledText)),
+    propertiesOptional: told(
+      'An entity without "properties" counts as one with {}; absent: it is refused.',
+      truth,
+    ),
     apiKeys,
   },
   ['id', 'environments'],

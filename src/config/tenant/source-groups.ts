@@ -44,12 +44,13 @@ function readSources(
   // Environment alias -> name of the source of this group that uses it.
   const users = new Map<string, string>();
   return list.items().flatMap((at) => {
-    if (at.object(['id', 'name', 'environments', 'apiKeys']) === null) return [];
+    if (at.object(['id', 'name', 'environments', 'propertiesOptional', 'apiKeys']) === null) return [];
     const id = readId(at.member('id'));
     if (id !== null) sourceIds.add(id, true, at.member('id'));
     const name = at.member('name').optionalText(id ?? '');
     const used = readEnvironmentsOf(name, at.member('environments'), environments, users);
-    const source = { id: id ?? '', name, sourceGroup, environments: used };
+    const propertiesOptional = at.member('propertiesOptional').optionalBoolean(false);
+    const source = { id: id ?? '', name, sourceGroup, environments: used, propertiesOptional };
     return [{ source, keys: readKeys(at.member('apiKeys')), at }];
   });
 }

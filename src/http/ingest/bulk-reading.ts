@@ -23,7 +23,6 @@ import {
 } from './entity-reading.ts';
 import { peekOriginId } from './peek-origin-id.ts';
 
-const form: EntityForm = { kind: 'bulk' };
 /** It is made once, because each new error would collect a stack. */
 const tooLarge = new ProblemError(problems.bulkTooLarge);
 
@@ -33,30 +32,41 @@ const tooLarge = new ProblemError(problems.bulkTooLarge);
  */
 export async function readBulk(
   body: CallBody,
+  form: EntityForm,
   reader: EntityReader,
   known: KnownFields | null,
 ): Promise<EntityReading[]> {
   const isSmall = !body.isPacked && body.announcedBytes <= inlineBodyBytesMax;
-  const readings = await (isSmall ? readSmall(body, reader, known) : readInPieces(body, reader, known));
+  const readings = await (isSmall
+    ? readSmall(body, form, reader, known)
+    : readInPieces(body, form, reader, known));
   if (readings.some(({ kind }) => kind === 'broken')) throw new ProblemError(problems.bodyNotJson);
   return readings;
 }
 
 async function readSmall(
   body: CallBody,
+  form: EntityForm,
   reader: EntityReader,
   known: KnownFields | null,
 ): Promise<EntityReading[]> {
   const bytes = await body.bytes(inlineBodyBytesMax, tooLarge);
-  return await reader.here.run(() => readWhole(bytes, known));
+  return await reader.here.run(() => readWhole(bytes, form, known));
 }
 
 /** If the body cannot be parsed in one go, its mistakes are found as in a large one. */
-function readWhole(bytes: Uint8Array, known: KnownFields | null): EntityReading[] {
+function readWhole(bytes: Uint8Array, form: EntityForm, known: KnownFields | null): EntityReading[] {
   const text = isUtf8(bytes) ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString() : null;
   const values = text === null ? null : parseArray(text);
   if (values !== null && values.length <= bulkEntitiesMax) {
-    return values.map((value) => readEntityValue(value, form, known));
+    let hasLarge = false;
+    const readings = values.map((value) =>
+      readEntityValue(value, form, known, () => {
+        hasLarge = true;
+      }),
+    );
+    // Only their bytes say whether such numbers are what was sent.
+    if (!hasLarge) return readings;
   }
   const readings: EntityReading[] = [];
   split((element) => readings.push(readEntity(element, form, known)), bytes);
@@ -87,6 +97,7 @@ function split(element: (bytes: Uint8Array<ArrayBuffer>) => void, bytes: Uint8Ar
 
 async function readInPieces(
   body: CallBody,
+  form: EntityForm,
   reader: EntityReader,
   known: KnownFields | null,
 ): Promise<EntityReading[]> {
@@ -117,7 +128,7 @@ async function readInPieces(
       bulkBodyBytesMax,
       tooLarge,
     );
-    if (held.length > 0) return await reader.here.run(() => readWhole(Buffer.concat(held), known));
+    if (held.length > 0) return await reader.here.run(() => readWhole(Buffer.concat(held), form, known));
     splitter.end();
   } catch (error) {
     throw problemOf(error);

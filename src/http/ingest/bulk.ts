@@ -13,7 +13,9 @@ import { saveRead } from './save.ts';
 export function saveEntities(services: Services): Handler {
   return async (call) => {
     services.pace.refuseWhenBusy(call.source.tenant.alias);
-    const readings = await readBulk(call.body, services.entityReader, knownFields(services, call.source));
+    const form = { kind: 'bulk', propertiesOptional: call.source.source.propertiesOptional } as const;
+    const known = knownFields(services, call.source);
+    const readings = await readBulk(call.body, form, services.entityReader, known);
     return save(services, call, readings);
   };
 }

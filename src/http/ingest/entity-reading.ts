@@ -7,20 +7,22 @@ import { getOwn, isJsonObject, type Json, type JsonObject } from '../../contract
 import { jsonDepthMax, mistakesListedMax } from '../../contract/limits.ts';
 import type { Shape } from '../../contract/shape.ts';
 import { bulkEntityShape, plainEntityV1Shape, simplifiedEntityShape } from '../../contract/shapes-ingest.ts';
+import { quoteInexact } from '../../lib/exact-number.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
 import { inferFieldType } from '../../search/fields/infer.ts';
 import type { EncodedEntity } from '../../store/entities/entity-record.ts';
 import { encodeEntity } from '../../store/entities/entity-record.ts';
 import { parseJson, unstorable } from '../json-body.ts';
 import { type Mistake, mistakesOf } from '../routing/validate.ts';
+import { inexactMistake, withMarkedNumbers } from './inexact-properties.ts';
 import { plainProperties } from './typed-properties.ts';
 
 /** How the bytes are to be read, with the parts of the entity that stand in path and headers. */
 export type EntityForm =
-  | { readonly kind: 'bulk' }
-  | { readonly kind: 'simplified'; readonly originId: string }
+  | ({ readonly kind: 'bulk' } & PropertiesRule)
+  | ({ readonly kind: 'simplified'; readonly originId: string } & PropertiesRule)
   /** As ingest v1 has it, with `id`, `parentId` and typed properties. */
-  | { readonly kind: 'typed' }
+  | ({ readonly kind: 'typed' } & PropertiesRule)
   | {
       readonly kind: 'raw';
       readonly originId: string;
@@ -29,6 +31,11 @@ export type EntityForm =
       readonly originParentId: string | null;
       readonly redirects: readonly string[];
     };
+
+interface PropertiesRule {
+  /** An entity without `properties` has none, instead of being refused. */
+  readonly propertiesOptional: boolean;
+}
 
 /** A property, and the type that its value gives it in an auto-indexed source group. */
 export type ShownField = readonly [name: string, type: FieldType];
@@ -53,17 +60,44 @@ export type EntityReading =
 /** Reads one entity from JSON text in UTF-8. @param known of an auto-indexed source group; null for any other */
 export function readEntity(bytes: Uint8Array, form: EntityForm, known: KnownFields | null): EntityReading {
   const value = parseJson(bytes);
-  return value === undefined ? { kind: 'broken' } : readEntityValue(value, form, known);
+  if (value === undefined) return { kind: 'broken' };
+  let hasLarge = false;
+  const reading = readEntityValue(value, form, known, () => {
+    hasLarge = true;
+  });
+  return hasLarge && reading.kind === 'entity' ? (inexactReading(bytes, form) ?? reading) : reading;
 }
 
-/** As `readEntity`, for a value that is parsed already. */
-export function readEntityValue(value: Json, form: EntityForm, known: KnownFields | null): EntityReading {
+/** The mistake of an entity with a number that a double cannot hold exactly; null when it has none that is stored. */
+function inexactReading(bytes: Uint8Array, form: EntityForm): EntityReading | null {
+  const text = Buffer.from(bytes).toString();
+  const marked = form.kind === 'typed' ? quoteInexact(text, '') : withMarkedNumbers(text);
+  if (marked === null) return null;
+  const { candidate, mistakes } = candidateOf(JSON.parse(marked) as Json, form);
+  if (form.kind !== 'typed' && isJsonObject(candidate)) {
+    const mistake = inexactMistake(getOwn(candidate, 'properties') ?? null);
+    if (mistake !== null) mistakes.push(mistake);
+  }
+  if (mistakes.length === 0) return null;
+  return { kind: 'invalid', originId: usableOriginId(candidate), mistakes };
+}
+
+/**
+ * As `readEntity`, for a value that is parsed already.
+ * @param onLarge is called when the entity has a number that may have been changed as its text was parsed
+ */
+export function readEntityValue(
+  value: Json,
+  form: EntityForm,
+  known: KnownFields | null,
+  onLarge: (() => void) | null = null,
+): EntityReading {
   const { candidate, mistakes } = candidateOf(value, form);
   const place = form.kind === 'bulk' ? 'The entity' : 'The body';
   mistakes.push(...mistakesOf(shapeOf(form), candidate, mistakesListedMax - mistakes.length, place));
   if (mistakes.length === 0) {
     const names = form.kind === 'typed' ? typedNames : ownNames;
-    const mistake = unstorableField(candidate, names);
+    const mistake = unstorableField(candidate, names, onLarge);
     if (mistake === null) return readingOf(entityOf(candidate, names), known);
     mistakes.push(mistake);
   }
@@ -77,7 +111,7 @@ export function readSourceEntity(
   | { readonly kind: 'entity'; readonly entity: SourceEntity }
   | { readonly kind: 'invalid'; readonly mistakes: readonly Mistake[] } {
   const mistakes = mistakesOf(bulkEntityShape, value, mistakesListedMax, 'The entity');
-  const mistake = mistakes.length > 0 ? null : unstorableField(value, ownNames);
+  const mistake = mistakes.length > 0 ? null : unstorableField(value, ownNames, null);
   if (mistake !== null) mistakes.push(mistake);
   return mistakes.length > 0
     ? { kind: 'invalid', mistakes }
@@ -123,7 +157,11 @@ function candidateOf(value: Json, form: EntityForm): Candidate {
     const candidate = { originId, type, url, originParentId, redirects: [...redirects], properties: value };
     return { candidate, mistakes: [] };
   }
-  if (form.kind === 'bulk' || !isJsonObject(value)) return { candidate: value, mistakes: [] };
+  if (!isJsonObject(value)) return { candidate: value, mistakes: [] };
+  if (form.propertiesOptional && (getOwn(value, 'properties') ?? null) === null) {
+    return candidateOf({ ...value, properties: {} }, { ...form, propertiesOptional: false });
+  }
+  if (form.kind === 'bulk') return { candidate: value, mistakes: [] };
   if (form.kind === 'simplified') {
     return { candidate: { ...value, originId: form.originId }, mistakes: [] };
   }
@@ -154,10 +192,14 @@ interface IdNames {
 const ownNames: IdNames = { originId: 'originId', originParentId: 'originParentId' };
 const typedNames: IdNames = { originId: 'id', originParentId: 'parentId' };
 
-function unstorableField(candidate: Json, { originId, originParentId }: IdNames): Mistake | null {
+function unstorableField(
+  candidate: Json,
+  { originId, originParentId }: IdNames,
+  onLarge: (() => void) | null,
+): Mistake | null {
   if (!isJsonObject(candidate)) return null;
   for (const field of [originId, 'type', 'url', originParentId, 'redirects', 'properties']) {
-    const text = unstorable(getOwn(candidate, field) ?? null, field, jsonDepthMax);
+    const text = unstorable(getOwn(candidate, field) ?? null, field, jsonDepthMax, onLarge);
     if (text !== null) return { field, text };
   }
   return null;

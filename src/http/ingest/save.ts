@@ -29,7 +29,10 @@ export function saveEntity(services: Services): Handler {
 }
 
 export function saveEntityV1(services: Services): Handler {
-  return saving(services, () => ({ kind: 'typed' }));
+  return saving(services, ({ source }) => ({
+    kind: 'typed',
+    propertiesOptional: source.source.propertiesOptional,
+  }));
 }
 
 function saving(services: Services, formOf: (call: Call) => EntityForm): Handler {
@@ -70,7 +73,9 @@ async function save(services: Services, call: Call, read: ReadEntity): Promise<A
 /** The form of a single save: raw with a Type header, simplified without. */
 function singleForm(call: Call, originId: string): EntityForm {
   const type = call.prefixedHeader('type');
-  if (type === '') return { kind: 'simplified', originId };
+  if (type === '') {
+    return { kind: 'simplified', originId, propertiesOptional: call.source.source.propertiesOptional };
+  }
   return {
     kind: 'raw',
     originId,

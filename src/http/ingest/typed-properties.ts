@@ -6,9 +6,11 @@
 import { getOwn, isJsonObject, type Json, type JsonObject, setOwn } from '../../contract/json.ts';
 import { jsonDepthMax, mistakesListedMax, typedPlaceCharactersMax } from '../../contract/limits.ts';
 import { propertyName } from '../../contract/shapes-ingest.ts';
+import { isInexact } from '../../lib/exact-number.ts';
 import { parseJsonNumber, roundNumber, roundText } from '../../lib/json-number.ts';
 import { itemPath } from '../../lib/json-place.ts';
 import type { Mistake } from '../routing/validate.ts';
+import { inexactText } from './inexact-properties.ts';
 
 export interface PlainProperties {
   /** What is no property map stays as it was sent. */
@@ -98,6 +100,9 @@ const readers: Readonly<Record<TypeName, Reader>> = {
       return tell(mistakes, at, 'must have a whole number, 0 or more, as precision');
     }
     if (value === null) return null;
+    if (typeof value === 'string' && parseJsonNumber(value) !== null && isInexact(value.trim())) {
+      return tellMistake(mistakes, inexactText(at.place, value.trim()));
+    }
     return numberOf(value, precision) ?? tell(mistakes, at, 'must have a number as value');
   },
   object: (property, at, mistakes) => {
@@ -138,7 +143,11 @@ function numberOf(value: Json, precision: number | null): number | null {
 }
 
 function tell(mistakes: Mistake[], { place }: Position, text: string): null {
-  if (mistakes.length < mistakesListedMax) mistakes.push({ field: place, text: `${place} ${text}` });
+  return tellMistake(mistakes, { field: place, text: `${place} ${text}` });
+}
+
+function tellMistake(mistakes: Mistake[], mistake: Mistake): null {
+  if (mistakes.length < mistakesListedMax) mistakes.push(mistake);
   return null;
 }
 

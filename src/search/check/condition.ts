@@ -7,8 +7,11 @@ import { parseWhole, queryPointOf } from '../columns/number-point.ts';
 import { type FieldMeaning, type FieldTable, meaningOf } from '../fields/field-table.ts';
 import { isOrdered } from '../fields/field-type.ts';
 import { checkGeoCondition, isGeoOperator } from './geo.ts';
+import { checkKnownMembers } from './members.ts';
 import { type Mistakes, quote } from './mistakes.ts';
 import { itemsOfText, valueOfText } from './value-text.ts';
+
+const conditionMembers = ['field', 'operator', 'value', 'caseInsensitive'];
 
 const ordering: ReadonlySet<FilterOperator> = new Set([
   'greaterThan',
@@ -29,6 +32,7 @@ export interface FilterCheck {
 export function checkCondition(condition: JsonObject, place: string, check: FilterCheck): FilterNode | null {
   check.conditions += 1;
   const { table, mistakes } = check;
+  checkKnownMembers(condition, conditionMembers, place, mistakes);
   const field = getOwn(condition, 'field') ?? null;
   const operator = checkOperator(getOwn(condition, 'operator') ?? null, place, mistakes);
   const sent = getOwn(condition, 'value') ?? null;
@@ -48,14 +52,34 @@ export function checkCondition(condition: JsonObject, place: string, check: Filt
     const value = checkGeoCondition(meaning, field, operator, sent, place, mistakes);
     return { caseInsensitive: false, field, kind: 'condition', operator, value };
   }
-  if (operator === 'contains' && typeof sent === 'string' && sent.includes('*')) check.patterns += 1;
-  const listed = operator === 'in' && typeof sent === 'string' ? itemsOfText(sent) : sent;
+  if (operator === 'exists') return checkExists(field, sent, `${place}.value`, mistakes);
+  if (isPattern(operator) && typeof sent === 'string' && sent.includes('*')) check.patterns += 1;
+  const listed = isList(operator) && typeof sent === 'string' ? itemsOfText(sent) : sent;
   const isOfUse = checkUse(meaning, field, operator, listed, place, mistakes);
   const value = isOfUse ? readValue(meaning, listed, `${place}.value`, mistakes) : listed;
   if (value === unreadable) return null;
   checkValue(meaning, operator, value, `${place}.value`, mistakes);
   // In this order `canonicalJson` need not copy it.
   return { caseInsensitive: caseInsensitive === true, field, kind: 'condition', operator, value };
+}
+
+/** `exists` asks what `equals null` and `notEquals null` ask, so their page tokens are the same. */
+function checkExists(field: string, value: Json, place: string, mistakes: Mistakes): FilterNode | null {
+  const exists = value === 'true' ? true : value === 'false' ? false : value;
+  if (typeof exists !== 'boolean') {
+    mistakes.add(place, `exists needs true or false, not ${quote(value)}`);
+    return null;
+  }
+  const operator = exists ? 'notEquals' : 'equals';
+  return { caseInsensitive: false, field, kind: 'condition', operator, value: null };
+}
+
+function isList(operator: FilterOperator): boolean {
+  return operator === 'in' || operator === 'notIn';
+}
+
+function isPattern(operator: FilterOperator): boolean {
+  return operator === 'contains' || operator === 'notContains';
 }
 
 function checkOperator(operator: Json, place: string, mistakes: Mistakes): FilterOperator | null {
@@ -107,8 +131,8 @@ function checkUse(
   if (ordering.has(operator) && !isOrdered(traits)) {
     return wrong(`${operator} needs a field of numbers, dates or ranges; ${name} is of type ${type}`);
   }
-  if (operator === 'contains' && traits.shape !== 'list' && traits.kind !== 'text') {
-    return wrong(`contains needs a field of text or a list; ${name} is of type ${type}`);
+  if (isPattern(operator) && traits.shape !== 'list' && traits.kind !== 'text') {
+    return wrong(`${operator} needs a field of text or a list; ${name} is of type ${type}`);
   }
   return true;
 }
@@ -124,10 +148,15 @@ function checkValue(
   place: string,
   mistakes: Mistakes,
 ): void {
-  if (operator === 'in') {
-    if (!Array.isArray(value)) mistakes.add(place, `in needs an array of values, not ${quote(value)}`);
+  if (isList(operator)) {
+    if (!Array.isArray(value))
+      mistakes.add(place, `${operator} needs an array of values, not ${quote(value)}`);
     else if (value.some(isComposite))
-      mistakes.add(place, 'in compares with texts, numbers, booleans and null only');
+      mistakes.add(place, `${operator} compares with strings, numbers, booleans and null only`);
+    return;
+  }
+  if (operator === 'notContains' && value === null) {
+    mistakes.add(place, 'is missing; notContains needs a value');
     return;
   }
   if (isComposite(value)) {

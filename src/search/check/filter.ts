@@ -4,9 +4,11 @@ import { filterConditionsMax, filterPatternsMax } from '../../contract/limits.ts
 import type { FilterNode } from '../checked-query.ts';
 import type { FieldTable } from '../fields/field-table.ts';
 import { checkCondition, type FilterCheck } from './condition.ts';
+import { checkKnownMembers } from './members.ts';
 import { type Mistakes, quote } from './mistakes.ts';
 
 type GroupKind = 'and' | 'or';
+const groupMembers: readonly GroupKind[] = ['and', 'or'];
 
 /**
  * The filter of a query, null for none (docs/reference/indexes-and-queries.md "Filters"). A group may hold conditions,
@@ -41,16 +43,13 @@ function checkGroup(
 ): FilterNode | null {
   const and = getOwn(group, 'and') ?? null;
   const or = getOwn(group, 'or') ?? null;
-  if (and !== null && or !== null) {
-    check.mistakes.add(place, 'has both "and" and "or"; use one of them');
+  if (and === null && or === null && isCondition(group)) {
+    check.mistakes.add(place, 'a condition must be inside {"and": […]} or {"or": […]}');
     return null;
   }
-  if (and === null && or === null) {
-    if (Object.hasOwn(group, 'field') || Object.hasOwn(group, 'operator')) {
-      check.mistakes.add(place, 'a condition must stand in {"and": […]} or {"or": […]}');
-    }
-    return null;
-  }
+  checkKnownMembers(group, groupMembers, place, check.mistakes);
+  if (and !== null && or !== null) check.mistakes.add(place, 'has both "and" and "or"; use one of them');
+  if ((and === null) === (or === null)) return null;
   const kind: GroupKind = and === null ? 'or' : 'and';
   if (kind === within) {
     check.mistakes.add(
@@ -89,4 +88,8 @@ function checkMember(
     return null;
   }
   return checkGroup(member, place, within, check);
+}
+
+function isCondition(group: JsonObject): boolean {
+  return (getOwn(group, 'field') ?? getOwn(group, 'operator') ?? null) !== null;
 }

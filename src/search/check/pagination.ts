@@ -1,6 +1,8 @@
 import type { Json } from '../../contract/json.ts';
 import { getOwn, isJsonObject } from '../../contract/json.ts';
 import { offsetWindowMax, pageSizeDefault, pageSizeMax } from '../../contract/limits.ts';
+import { paginationMemberNames } from '../../contract/shapes-query.ts';
+import { checkNearMembers } from './members.ts';
 import { type Mistakes, quote } from './mistakes.ts';
 
 export interface CheckedPagination {
@@ -21,6 +23,7 @@ export function checkPagination(pagination: Json, mistakes: Mistakes): CheckedPa
     mistakes.add('pagination', `must be {"page", "pageSize", "nextPageToken"}, not ${quote(pagination)}`);
     return firstPage;
   }
+  checkNearMembers(pagination, paginationMemberNames, 'pagination.', mistakes);
   const token = getOwn(pagination, 'nextPageToken') ?? null;
   const pageSize = checkPageSize(getOwn(pagination, 'pageSize') ?? pageSizeDefault, mistakes);
   if (token !== null) {

@@ -1,6 +1,7 @@
 import { canonicalJson } from '../../contract/canonical-json.ts';
 import type { Json, JsonObject } from '../../contract/json.ts';
 import { getOwn, isJsonObject } from '../../contract/json.ts';
+import { labelMemberNames, queryMemberNames } from '../../contract/shapes-query.ts';
 import type { CheckedQuery } from '../checked-query.ts';
 import type { FieldTable } from '../fields/field-table.ts';
 import { checkDistinct } from './distinct.ts';
@@ -8,6 +9,7 @@ import { checkFacets } from './facets.ts';
 import { checkFields } from './fields.ts';
 import { checkFilter } from './filter.ts';
 import { checkHighlight } from './highlight.ts';
+import { checkNearMembers } from './members.ts';
 import { Mistakes, quote } from './mistakes.ts';
 import { checkPagination, invalidNextPageToken } from './pagination.ts';
 import { checkSearch, searchIdentity } from './search.ts';
@@ -35,12 +37,14 @@ export type QueryCheck =
 
 /**
  * Checks a query object as it was sent (docs/reference/indexes-and-queries.md "The query object"). Unknown keys are
- * ignored, and null means absent.
+ * ignored unless they look like a misspelling of a known one, and null means absent.
  * @returns the query with every default filled in, or every mistake. The text of a mistake begins with its place
  */
 export function checkQuery(body: Json, rules: QueryRules): QueryCheck {
   if (!isJsonObject(body)) return { ok: false, errors: [`query: must be an object, not ${quote(body)}`] };
   const mistakes = new Mistakes();
+  const names = rules.isSchemaAlias === null ? queryMemberNames : [...queryMemberNames, 'aliases'];
+  checkNearMembers(body, names, '', mistakes, labelMemberNames);
   const filter = checkFilter(memberOf(body, 'filters'), rules, mistakes);
   const search = checkSearch(memberOf(body, 'search'), rules, mistakes);
   const highlight = checkHighlight(memberOf(body, 'highlight'), search, rules, mistakes);

@@ -1,15 +1,17 @@
 import type { Json, JsonObject } from '../../contract/json.ts';
 import { getOwn, isJsonObject } from '../../contract/json.ts';
 import { searchCodePointsMax, searchFuzzinessMax } from '../../contract/limits.ts';
+import { searchMemberNames } from '../../contract/shapes-query.ts';
 import { countCodePoints } from '../../lib/code-points.ts';
 import type { CheckedSearch } from '../checked-query.ts';
 import type { FieldTable } from '../fields/field-table.ts';
 import { checkBoost } from './boost.ts';
+import { checkNearMembers } from './members.ts';
 import { type Mistakes, quote } from './mistakes.ts';
 import { readOperators } from './operators.ts';
 import { checkSearchFields } from './search-fields.ts';
 
-/** Checks the search of a query, null for none (docs/reference/indexes-and-queries.md "Search"). */
+/** Checks the search of a query, null for none or a blank value (docs/reference/indexes-and-queries.md "Search"). */
 export function checkSearch(search: Json, table: FieldTable, mistakes: Mistakes): CheckedSearch | null {
   if (search === null) return null;
   if (!isJsonObject(search)) {
@@ -25,7 +27,8 @@ export function checkSearch(search: Json, table: FieldTable, mistakes: Mistakes)
   const fuzziness = checkFuzziness(getOwn(search, 'fuzziness') ?? null, literal, mistakes);
   const boost = checkBoost(getOwn(search, 'boost') ?? null, table, mistakes);
   const hasOperators = checkFlag(search, 'operators', mistakes);
-  if (fields === null || typeof value !== 'string') return null;
+  checkNearMembers(search, searchMemberNames, 'search.', mistakes);
+  if (fields === null || typeof value !== 'string' || value.trim() === '') return null;
   const words = hasOperators ? readOperators(value) : { value, operators: null };
   return { fields, ...words, literal, mode, prefix, fuzziness, boost, nowMs: null, stats: null };
 }

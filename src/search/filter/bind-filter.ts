@@ -6,7 +6,7 @@ import type { Column } from '../columns/column.ts';
 import { current } from '../phase.ts';
 import { AllOf } from './all-of.ts';
 import { AnyOf } from './any-of.ts';
-import type { PositiveOperator } from './condition.ts';
+import { opposites, type PositiveOperator } from './condition.ts';
 import { ConditionMatcher, type ConditionNode } from './condition-matcher.ts';
 import { type DocTest, matchNothing, matchSet } from './doc-test.ts';
 import type { Matcher } from './matcher.ts';
@@ -41,11 +41,16 @@ function* bindCondition(node: ConditionNode, scope: FilterScope): Steps<Matcher>
   const column = scope.column(node.field);
   const { operator, value } = node;
   current.enter('filters', node);
-  if (operator === 'notEquals') {
-    if (value === null) return new ConditionMatcher(presentIn(column), node);
-    return new RestOf(yield* bindValue(column, 'equals', value, node), scope.live, node);
-  }
+  if (operator === 'notEquals' && value === null) return new ConditionMatcher(presentIn(column), node);
   if (operator === 'equals' && value === null) return absentFrom(column, scope.live, node);
+  if (operator === 'notIn' && Array.isArray(value) && value.includes(null)) {
+    const listed = value.filter((item) => item !== null);
+    const others = new RestOf(yield* bindValue(column, 'in', listed, node), scope.live, node);
+    return new AllOf([new ConditionMatcher(presentIn(column), node), others]);
+  }
+  if (operator === 'notEquals' || operator === 'notIn' || operator === 'notContains') {
+    return new RestOf(yield* bindValue(column, opposites[operator], value, node), scope.live, node);
+  }
   if (operator !== 'in' || !Array.isArray(value) || !value.includes(null)) {
     return new ConditionMatcher(yield* bindValue(column, operator, value, node), node);
   }

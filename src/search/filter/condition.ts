@@ -1,8 +1,15 @@
-import type { FilterOperator } from '../../contract/filter-operators.ts';
 import type { Json } from '../../contract/json.ts';
+import type { CheckedOperator } from '../checked-query.ts';
 
-/** An operator that asks for something in a value. `notEquals` is the opposite of `equals`, and null asks for presence. */
-export type PositiveOperator = Exclude<FilterOperator, 'notEquals'>;
+/** Each operator that asks for the opposite of another one. */
+export const opposites = {
+  notEquals: 'equals',
+  notContains: 'contains',
+  notIn: 'in',
+} as const satisfies Partial<Record<CheckedOperator, CheckedOperator>>;
+
+/** An operator that asks for something in a value. */
+export type PositiveOperator = Exclude<CheckedOperator, keyof typeof opposites>;
 
 /** A condition on one field, as a column sees it. No value is null: nulls are taken out of the list of `in`. */
 export interface Condition {

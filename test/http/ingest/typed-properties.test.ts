@@ -106,7 +106,7 @@ test('whatever JSON is sent, it is read or its mistakes are told, and nothing el
 });
 
 const read = (properties: Json) =>
-  readEntityValue({ id: 'a', type: 't', properties }, { kind: 'typed' }, null);
+  readEntityValue({ id: 'a', type: 't', properties }, { kind: 'typed', propertiesOptional: false }, null);
 
 function propertyOf(property: Json): Json {
   const { properties, mistakes } = plainProperties({ p: property });
@@ -223,7 +223,7 @@ test('what is stored may nest 100 levels, as in ingest v2', () => {
 
 test('the fields of an entity are told by their names in ingest v1', () => {
   const mistakesOf = (value: Json) => {
-    const reading = readEntityValue(value, { kind: 'typed' }, null);
+    const reading = readEntityValue(value, { kind: 'typed', propertiesOptional: false }, null);
     return reading.kind === 'invalid' ? reading.mistakes.map(({ field }) => field) : [];
   };
   assert.deepEqual(mistakesOf({}), ['id', 'type', 'properties']);

@@ -56,7 +56,13 @@ export function tenantOf(
   alias = 'acme',
   texts = plainTexts,
 ): Tenant {
-  const source: Source = { id: sourceId, name: 'CMS', sourceGroup: 'cms', environments: [environment] };
+  const source: Source = {
+    id: sourceId,
+    name: 'CMS',
+    sourceGroup: 'cms',
+    environments: [environment],
+    propertiesOptional: false,
+  };
   const quiet: Source = { ...source, id: 'source-2', sourceGroup: 'quiet' };
   const groups: SourceGroup[] = [
     { alias: 'cms', autoIndex: true, sources: [source] },

@@ -12,7 +12,7 @@ test('groups nest two levels, in groups of the other kind', () => {
   );
   assert.match(errorsOf({ filters: { or: [{ and: [{ or: [leaf] }] }] } })[0] ?? '', /two levels/);
   assert.match(errorsOf({ filters: { and: [leaf], or: [leaf] } })[0] ?? '', /both "and" and "or"/);
-  assert.match(errorsOf({ filters: leaf })[0] ?? '', /^filters: a condition must stand in/);
+  assert.match(errorsOf({ filters: leaf })[0] ?? '', /^filters: a condition must be inside/);
   assert.equal(errorsOf({ filters: [leaf] }).length, 1);
   assert.equal(errorsOf({ filters: { and: leaf } }).length, 1);
   assert.equal(errorsOf({ filters: { and: ['x', null] } }).length, 2);

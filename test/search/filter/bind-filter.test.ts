@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { FilterOperator } from '../../../src/contract/filter-operators.ts';
 import type { Json } from '../../../src/contract/json.ts';
 import { atOnce } from '../../../src/lib/pace.ts';
-import type { FilterNode } from '../../../src/search/checked-query.ts';
+import type { CheckedOperator, FilterNode } from '../../../src/search/checked-query.ts';
 import { ScalarCodes } from '../../../src/search/columns/scalar-codes.ts';
 import { bindFilter } from '../../../src/search/filter/bind-filter.ts';
 import { filled } from '../support/columns.ts';
@@ -17,7 +16,7 @@ const scope = {
   column: (name: string) => (name === 'f' ? column : undefined),
 };
 
-function condition(operator: FilterOperator, value: Json, field = 'f'): FilterNode {
+function condition(operator: CheckedOperator, value: Json, field = 'f'): FilterNode {
   return { kind: 'condition', field, operator, value, caseInsensitive: false };
 }
 

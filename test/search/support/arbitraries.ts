@@ -244,10 +244,12 @@ function condition(): fc.Arbitrary<JsonObject> {
       make('equals', orNull),
       make('notEquals', orNull),
       make('in', fc.array(orNull, { maxLength: 4 })),
+      make('notIn', fc.array(orNull, { maxLength: 4 })),
+      make('exists', fc.boolean()),
     ];
     const isText = /^(keyword|text)/.test(type);
-    if (isText) kinds.push(make('contains', pattern));
-    else if (type.endsWith('[]')) kinds.push(make('contains', value));
+    if (isText) kinds.push(make('contains', pattern), make('notContains', pattern));
+    else if (type.endsWith('[]')) kinds.push(make('contains', value), make('notContains', value));
     if (/^(integer|long|float|double|date)/.test(type)) {
       const comparable = /^(date)/.test(type) ? date : fc.oneof(scalarOf(field), fraction);
       for (const operator of ['greaterThan', 'greaterThanOrEquals', 'lessThan', 'lessThanOrEquals']) {

@@ -37,7 +37,9 @@ export function naiveQuery(
   body: JsonObject,
   texts: IndexTexts = plainTexts,
 ): NaiveAnswer {
-  const { filters, search, sort, facets, pagination } = body as Record<string, never>;
+  const { filters, sort, facets, pagination } = body as Record<string, never>;
+  const asked = body.search as { value: string } | null | undefined;
+  const search = asked && asked.value.trim() !== '' ? (asked as never) : null;
   const scoreOf = search ? naiveScorer(search, items, texts) : () => 0;
   const found = items.flatMap((item): NaiveRow[] => {
     const score = scoreOf(item);
@@ -154,6 +156,12 @@ function conditionHolds(item: IndexItem, types: Types, condition: JsonObject): b
       return !equalsValue(type, value, asked, fold);
     case 'in':
       return (asked as Json[]).some((one) => equalsValue(type, value, one, fold));
+    case 'notIn':
+      return !(asked as Json[]).some((one) => equalsValue(type, value, one, fold));
+    case 'exists':
+      return (value !== null) === asked;
+    case 'notContains':
+      return !containsValue(type, value, asked, fold);
     case 'contains':
       return containsValue(type, value, asked, fold);
     case 'withinDistance':

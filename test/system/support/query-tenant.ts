@@ -11,7 +11,7 @@ import { entityOf } from './data/entities.ts';
 import { type ConfigFiles, System } from './processes/system.ts';
 import { clientKey, type SiteParts, siteFiles, sourceKey } from './site.ts';
 
-type QueryParts = Pick<SiteParts, 'schemas' | 'indexes'>;
+type QueryParts = Pick<SiteParts, 'schemas' | 'indexes' | 'settings'>;
 
 /** Tenant -> its files. */
 const files = new Map<string, ConfigFiles>();
@@ -86,6 +86,23 @@ export class QueryTenant {
   async ask(body: Json, path = '/v1/things'): Promise<Answer> {
     assert.ok(this.#client !== null, 'tests have not begun');
     return await this.#client.post(path, body, { key: this.#keyPrefix + clientKey });
+  }
+
+  /** Sends a request to an ingest endpoint. */
+  async send(method: string, path: string, body: Json | Buffer, headers = {}): Promise<Answer> {
+    assert.ok(this.#client !== null, 'tests have not begun');
+    return await this.#client.call(method, path, { body, headers, key: this.#keyPrefix + sourceKey });
+  }
+
+  /** Reads from an interface of delivery or routes. */
+  async get(path: string): Promise<Answer> {
+    assert.ok(this.#client !== null, 'tests have not begun');
+    return await this.#client.get(path, { key: this.#keyPrefix + clientKey });
+  }
+
+  /** Waits until all that was saved is processed. */
+  async settle(): Promise<void> {
+    await waitUntilSettled(await (await platformWith(this.name)).store());
   }
 
   /** The JSON of an answer that must be a good one. */

@@ -1,0 +1,71 @@
+import { getOwn, type JsonObject } from '../../contract/json.ts';
+import { EditDistance } from '../text/edit-distance.ts';
+import type { Mistakes } from './mistakes.ts';
+import { quote } from './mistakes.ts';
+
+/** A name within so many edits of a known one, and fewer than half its letters, is taken for a misspelling of it. */
+const nearEditsMax = 2;
+
+/**
+ * Refuses members that look like a misspelling of a known one. Other unknown members are ignored.
+ * @param known names that a mistake may propose
+ * @param ignored further names that have a meaning elsewhere
+ */
+export function checkNearMembers(
+  object: JsonObject,
+  known: readonly string[],
+  prefix: string,
+  mistakes: Mistakes,
+  ignored: readonly string[] = [],
+): void {
+  for (const name of Object.keys(object)) {
+    if (known.includes(name) || ignored.includes(name)) continue;
+    const meant = nearMember(name, known);
+    if (meant !== null) mistakes.add(`${prefix}${name}`, `unknown member; did you mean \`${meant}\`?`);
+  }
+}
+
+const edits = new EditDistance();
+
+function nearMember(name: string, known: readonly string[]): string | null {
+  const near = known.filter((candidate) => Math.abs(candidate.length - name.length) <= nearEditsMax);
+  if (near.length === 0) return null;
+  edits.setWord(name);
+  let nearest: string | null = null;
+  let bound = nearEditsMax;
+  for (const candidate of near) {
+    if (candidate.toLowerCase() === name.toLowerCase()) return candidate;
+    const distance = edits.within(candidate, bound);
+    if (distance > bound || (nearest !== null && distance === bound)) continue;
+    if (distance * 2 >= Math.max(candidate.length, name.length)) continue;
+    nearest = candidate;
+    bound = distance;
+  }
+  return nearest;
+}
+
+/** Refuses every member that is neither known nor null, because a filter without a condition finds more than was asked for. */
+export function checkKnownMembers(
+  object: JsonObject,
+  known: readonly string[],
+  place: string,
+  mistakes: Mistakes,
+): void {
+  for (const name of Object.keys(object)) {
+    if (known.includes(name)) continue;
+    if (filterMembers.has(name) && getOwn(object, name) === null) continue;
+    const meant = nearMember(name, known);
+    const advice = meant === null ? `use ${known.join(', ')}` : `did you mean \`${meant}\`?`;
+    mistakes.add(place, `unknown member ${quote(name)}; ${advice}`);
+  }
+}
+
+/** Typed clients send one class for groups and conditions, with null for what is not set. */
+const filterMembers: ReadonlySet<string> = new Set([
+  'and',
+  'or',
+  'field',
+  'operator',
+  'value',
+  'caseInsensitive',
+]);

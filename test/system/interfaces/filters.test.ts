@@ -1,0 +1,104 @@
+/**
+ * docs/reference/indexes-and-queries.md "Filters" over HTTP: what is not understood is refused, and the operators that ask
+ * for the opposite.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Json, JsonObject } from '../../../src/contract/json.ts';
+import { indexOfTypes, QueryTenant } from '../support/query-tenant.ts';
+
+const things: Readonly<Record<string, JsonObject>> = {
+  a: { case: 'x', title: 'Red apple', tags: ['red', 'green'], count: 1 },
+  b: { case: 'y', title: 'Green pear', tags: [], count: 2 },
+  c: { case: 'X', title: '', count: 3 },
+  d: { title: 'apple' },
+};
+
+const tenant = new QueryTenant(
+  'filters',
+  {
+    indexes: {
+      things: indexOfTypes({ case: 'keyword', title: 'text', tags: 'keyword[]', count: 'integer' }),
+    },
+  },
+  things,
+);
+
+async function found(query: JsonObject): Promise<string> {
+  const { results } = await tenant.good({ sort: [{ field: '_originId' }], ...query });
+  return results.map(({ _originId }: JsonObject) => _originId).join('');
+}
+
+const where = (field: string, operator: string, value: Json, more: JsonObject = {}): Promise<string> =>
+  found({ filters: { and: [{ field, operator, value, ...more }] } });
+
+async function mistakes(query: Json): Promise<string> {
+  const { status, json } = await tenant.ask(query);
+  assert.equal(status, 400, JSON.stringify(query));
+  assert.equal(json.message, 'Query is not valid');
+  return json.errors.join('\n');
+}
+
+const condition = { field: 'case', operator: 'equals', value: 'x' };
+
+test('filters: a member that is not known is a mistake, in a group and in a condition', async () => {
+  assert.match(await mistakes({ filters: { AND: [condition] } }), /filters: .*"AND".*did you mean `and`/);
+  assert.match(await mistakes({ filters: { not: condition } }), /filters: .*"not"/);
+  assert.match(await mistakes({ filters: { and: [condition], limit: 1 } }), /filters: .*"limit"/);
+  assert.match(
+    await mistakes({ filters: { and: [{ ...condition, valeu: 1 }] } }),
+    /and\[0\]: .*did you mean `value`/,
+  );
+  assert.match(await mistakes({ filters: { and: [{ not: condition }] } }), /and\[0\]: unknown member "not"/);
+  assert.match(
+    await mistakes({ filters: { and: [{ or: [condition], x: 1 }] } }),
+    /and\[0\]: unknown member "x"/,
+  );
+  assert.match(await mistakes({ filters: { and: [{}] } }), /and\[0\].field: is missing/);
+  assert.match(await mistakes({ filters: { and: [condition], or: [condition] } }), /both "and" and "or"/);
+  assert.equal(await found({ filters: {} }), 'abcd');
+  assert.equal(await found({ filters: { and: [] } }), 'abcd');
+  assert.equal(await found({ filters: { and: [{ ...condition, and: null, or: null }], or: null } }), 'a');
+});
+
+test('query: a member that looks like a misspelling of a known one is a mistake, another one is ignored', async () => {
+  assert.match(
+    await mistakes({ serach: { field: 'title', value: 'red' } }),
+    /serach: .*did you mean `search`/,
+  );
+  assert.match(await mistakes({ filter: { and: [condition] } }), /filter: .*did you mean `filters`/);
+  assert.match(await mistakes({ Filters: { and: [condition] } }), /did you mean `filters`/);
+  assert.match(await mistakes({ FILTERS: { and: [condition] } }), /did you mean `filters`/);
+  assert.match(await mistakes({ pagination: { pagesize: 1 } }), /pagination.pagesize: .*`pageSize`/);
+  const search = { field: 'title', value: 'red' };
+  assert.match(await mistakes({ search: { ...search, fuzzines: 0 } }), /search.fuzzines: .*`fuzziness`/);
+  assert.equal(await found({ more: 1, pagination: { size: 1 }, search: { ...search, comment: 'x' } }), 'a');
+});
+
+test('notIn, notContains and exists are the opposites that they say', async () => {
+  assert.equal(await where('case', 'notIn', ['x', 'y']), 'cd');
+  assert.equal(await where('case', 'notIn', ['x', 'y'], { caseInsensitive: true }), 'd');
+  assert.equal(await where('case', 'notIn', ['x', null]), 'bc');
+  assert.equal(await where('count', 'notIn', '1, 2'), 'cd');
+  assert.equal(await where('tags', 'notIn', ['red']), 'bcd');
+  assert.equal(await where('title', 'notContains', '*apple*'), 'bc');
+  assert.equal(await where('tags', 'notContains', 'gr*'), 'bcd');
+  assert.equal(await where('tags', 'exists', true), 'ab');
+  assert.equal(await where('title', 'exists', false), '');
+  assert.equal(await where('case', 'exists', false), 'd');
+  assert.match(
+    await mistakes({ filters: { and: [{ field: 'case', operator: 'exists' }] } }),
+    /true or false/,
+  );
+  assert.match(
+    await mistakes({ filters: { and: [{ field: 'case', operator: 'notIn', value: 1 }] } }),
+    /array/,
+  );
+});
+
+test('search: a blank value is no search', async () => {
+  const plain = await tenant.good({});
+  for (const value of ['', ' \t']) {
+    assert.deepEqual(await tenant.good({ search: { field: 'title', value }, highlight: {} }), plain);
+  }
+});
