@@ -98,7 +98,6 @@ test('a front is not ready while Redis does not answer, and says so of nothing e
     address: { kind: 'single', url: own.url },
     partitionCount: 2,
     commandTimeoutMs: 300,
-    readTimeoutMs: 300,
   });
   context.after(() => store.close());
   beating(store, context, { ...workerBeat([0, 1]), waitingFor: [] });
