@@ -20,7 +20,7 @@ export interface StoreOptions extends ConnectionOptions {
   readonly partitionCount: number;
   /** The Redis through which processes send messages to each other; absent or null: the same one. */
   readonly messagesAddress?: RedisAddress | null;
-  /** Replicas of the one Redis that must have what is acknowledged; absent: none is waited for. Not in a cluster. */
+  /** Replicas of the one Redis, or of each master, that must have what is acknowledged; absent: none is demanded. */
   readonly confirmReplicas?: number;
   /** How long a replica is waited for; absent: the documented default. */
   readonly replicaWaitMs?: number;
@@ -116,7 +116,12 @@ export class Store implements RedisHost {
         new Partitions(options.partitionCount),
         secret ?? Buffer.alloc(0),
         replication,
-        acknowledgementsOf(options, replication),
+        confirmationOf(
+          { client, address: options.address },
+          replication,
+          options.confirmReplicas ?? 0,
+          options.replicaWaitMs,
+        ),
         client instanceof Redis && !(await keepsEverything(client, options)),
       );
       if (store.messages !== store) await checkMessages(store);
@@ -149,14 +154,6 @@ async function checkMessages(store: Store): Promise<void> {
     await store.close();
     throw error;
   }
-}
-
-/** In a cluster the replication of effects also confirms acknowledgements. */
-function acknowledgementsOf(
-  { address, confirmReplicas = 0, replicaWaitMs }: StoreOptions,
-  replication: Replication,
-): Replication {
-  return address.kind === 'single' ? confirmationOf(address, confirmReplicas, replicaWaitMs) : replication;
 }
 
 /** The store is there, but not for this process. */

@@ -14,6 +14,8 @@ import { until } from './until.ts';
 export interface TestRedisOptions {
   /** Keep an append-only file, so that a killed Redis comes back with its data. */
   readonly durable?: boolean;
+  /** Time that a starting Redis takes for each command of its file. */
+  readonly loadDelayUs?: number;
 }
 
 export interface TestStoreOptions {
@@ -54,10 +56,21 @@ export class TestRedis {
 
   /** Starts the server again after `killServer`, and waits until it answers. */
   async startServer(): Promise<void> {
+    this.beginServer();
+    await until('Redis answers', () => redisAnswers(this.url));
+  }
+
+  /** As `startServer`, without the wait. */
+  beginServer(): void {
     const words = ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', '--dir', this.folder];
     words.push('--appendonly', this.options.durable ? 'yes' : 'no', '--appendfsync', 'always');
+    words.push('--key-load-delay', String(this.options.loadDelayUs ?? 0));
     this.#server = spawn('redis-server', words, { stdio: 'ignore' });
-    await until('Redis answers', () => redisAnswers(this.url));
+  }
+
+  /** Whether it takes commands. */
+  answers(): Promise<boolean> {
+    return redisAnswers(this.url);
   }
 
   /** As a crash does: at once, without a word to its clients. */

@@ -227,13 +227,13 @@ export const settingsTable = {
     'CONFIRM_REPLICAS',
     wholeNumber(0, confirmReplicasMax, 'replicas'),
     0,
-    'one Redis: how many of its replicas must have a save, a delete or a configuration before it is acknowledged; Redis Cluster always waits for one',
+    'how many replicas must have a save, a delete or a configuration before it is acknowledged: of the one Redis, or of each shard on Redis Cluster. With `0`, one Redis waits for none, and a shard waits for one replica as long as it has any',
   ),
   replicaWaitMs: new Setting<number, number>(
     'REPLICA_WAIT_SECONDS',
     wait,
     replicaWaitMs,
-    'how long a write waits until the replicas have it, then 503: one of each shard on Redis Cluster, `CONFIRM_REPLICAS` of them on one Redis',
+    'how long a write waits for these replicas; then it is answered 503',
   ),
   changesRetentionMs: new Setting<number, number>(
     'CHANGES_RETENTION_DAYS',

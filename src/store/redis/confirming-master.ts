@@ -11,8 +11,16 @@ const loneMs = 1_000;
 /** A node that does not answer this long after a replica should have is as good as dead. */
 const roundReserveMs = 1_000;
 
-/** No replica confirmed in time, though one could take the place of its master. */
-export class NoReplicaError extends StoreUnavailableError {}
+/** Too few replicas confirmed in time, though one could take the place of its master. */
+export class NoReplicaError extends StoreUnavailableError {
+  /** Replicas that did not confirm. */
+  readonly missing: number;
+
+  constructor(confirmations: number, replicas: number, waitMs: number) {
+    super(`${confirmations} of ${replicas} replicas confirmed within ${waitMs} ms`);
+    this.missing = replicas - confirmations;
+  }
+}
 
 interface Waiting {
   readonly tag: string;
@@ -96,9 +104,7 @@ export class ConfirmingMaster {
   /** @throws NoReplicaError when a replica could take this one's place without what was written */
   async #expectNoReplica(confirmations: number): Promise<void> {
     if (!(await this.masters.isLone(this.#client))) {
-      throw new NoReplicaError(
-        `${confirmations} of ${this.masters.replicas} replicas confirmed within ${this.waitMs} ms`,
-      );
+      throw new NoReplicaError(confirmations, this.masters.replicas, this.waitMs);
     }
     this.#loneUntilMs = performance.now() + loneMs;
   }

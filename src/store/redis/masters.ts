@@ -19,9 +19,15 @@ export interface Masters {
 }
 
 export class ClusterMasters implements Masters {
-  readonly replicas = 1;
-
-  constructor(private readonly cluster: Cluster) {}
+  /**
+   * @param replicas of each master that must have a write
+   * @param mayBeLone whether a master goes on without them when the cluster has given up all replicas it had
+   */
+  constructor(
+    private readonly cluster: Cluster,
+    readonly replicas = 1,
+    private readonly mayBeLone = true,
+  ) {}
 
   toConfirm(tags: readonly string[]): readonly string[] {
     return tags;
@@ -37,6 +43,7 @@ export class ClusterMasters implements Masters {
 
   /** True when the cluster has given up all replicas of the master, as after a failover. */
   async isLone(client: Redis): Promise<boolean> {
+    if (!this.mayBeLone) return false;
     const id = (await client.cluster('MYID')) as string;
     const replicas = (await client.cluster('REPLICAS', id)) as string[];
     return replicas.every((line) => (line.split(' ')[2] ?? '').split(',').includes('fail'));

@@ -33,6 +33,11 @@ export interface Replication {
    * @throws StoreUnavailableError when no replica answers in time
    */
   confirm(histories: Histories): Promise<boolean>;
+  /**
+   * How many replicas of the masters of these tags do not confirm, of those that are waited for: they are gone, hang or
+   * lag. It takes as long as a confirmation. @throws StoreUnavailableError when a master does not answer
+   */
+  missing(tags: readonly string[]): Promise<number>;
   close(): void;
 }
 
@@ -42,20 +47,30 @@ export function replicationOf(client: RedisClient, waitMs = replicaWaitMs): Repl
 }
 
 /**
- * Confirmation against the promotion of a replica of the one Redis. @param replicas that must have it; 0: none is
- * waited for
+ * Confirmation of acknowledgements. On one Redis it is against the promotion of a replica. In a cluster it is that of
+ * effects, unless a number of replicas is demanded: then a master without them confirms nothing.
+ * @param replicas that must have it; 0: none is demanded
  */
 export function confirmationOf(
-  address: RedisAddress & { kind: 'single' },
+  { client, address }: { readonly client: RedisClient; readonly address: RedisAddress },
+  effects: Replication,
   replicas: number,
   waitMs = replicaWaitMs,
 ): Replication {
-  return replicas === 0 ? alone : new ConfirmedReplication(new OneMaster(address, replicas), waitMs);
+  if (replicas === 0) return effects;
+  const masters =
+    address.kind === 'single' ? new OneMaster(address, replicas) : clusterMasters(client, replicas);
+  return masters === null ? effects : new ConfirmedReplication(masters, waitMs);
+}
+
+function clusterMasters(client: RedisClient, replicas: number): Masters | null {
+  return client instanceof Cluster ? new ClusterMasters(client, replicas, false) : null;
 }
 
 const alone: Replication = {
   observe: async () => new Map(),
   confirm: async () => true,
+  missing: async () => 0,
   close: () => {},
 };
 
@@ -98,6 +113,22 @@ class ConfirmedReplication implements Replication {
   async confirm(histories: Histories): Promise<boolean> {
     const found = await Promise.all([...histories.keys()].map((tag) => this.#confirmed(tag)));
     return [...histories.values()].every((history, index) => history === found[index]);
+  }
+
+  async missing(tags: readonly string[]): Promise<number> {
+    const tagOf = new Map(this.masters.toConfirm(tags).map((tag) => [this.masters.nameOf(tag), tag]));
+    const counts = await Promise.all([...tagOf.values()].map((tag) => this.#missingAt(tag)));
+    return counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  async #missingAt(tag: string): Promise<number> {
+    try {
+      await this.#confirmed(tag);
+      return 0;
+    } catch (error) {
+      if (error instanceof NoReplicaError) return error.missing;
+      throw error;
+    }
   }
 
   close(): void {

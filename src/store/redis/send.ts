@@ -4,6 +4,7 @@
  */
 import { Command, Redis } from 'ioredis';
 import type { RedisClient } from './connection.ts';
+import { StoreUnavailableError } from './errors.ts';
 
 /** Joins what is sent in one turn of the event loop into one write. Each write costs a system call, and wakes Redis. */
 function gatherWrites(client: RedisClient): void {
@@ -45,10 +46,14 @@ export function sendCommand(client: RedisClient, command: Command): Promise<unkn
  * Values of a hash's fields, null where there is none. A delivered page takes a third more processor time with the client's
  * own `hmgetBuffer` and its automatic pipelines (`npm run bench -- delivery-cold`).
  */
-export function readFields(
+export async function readFields(
   client: RedisClient,
   key: string,
   fields: readonly string[],
 ): Promise<(Buffer | null)[]> {
-  return sendRaw(client, 'HMGET', [key, ...fields]) as Promise<(Buffer | null)[]>;
+  const values = await sendRaw(client, 'HMGET', [key, ...fields]);
+  if (Array.isArray(values) && values.length === fields.length) return values;
+  // It is the reply to another command, and so are all that follow it on this connection.
+  client.disconnect(true);
+  throw new StoreUnavailableError('Redis: a reply of another form than that of its command');
 }

@@ -1,9 +1,9 @@
 /** What Redis lacks for taking in something new, while it serves what is there. */
-import { Redis } from 'ioredis';
-import { keys } from '../keys.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { keys, platformTag } from '../keys.ts';
 import type { Store } from '../store.ts';
 import type { RedisClient } from './connection.ts';
-import { answerOf, StoreFullError } from './errors.ts';
+import { StoreFullError } from './errors.ts';
 import { Script } from './script.ts';
 
 const room = new Script<number>('redis/room', 1);
@@ -13,7 +13,7 @@ export interface Shortages {
   readonly isFull: boolean;
   /** The Redis that passes only messages has reached its `maxmemory`. */
   readonly areMessagesFull: boolean;
-  /** Replicas of the one Redis that are not connected, of those that an acknowledgement waits for. */
+  /** Replicas that are gone, hang or lag, of those that CONFIRM_REPLICAS demands; in a cluster, those of all masters. */
   readonly missingReplicas: number;
 }
 
@@ -40,8 +40,16 @@ async function isFull(client: RedisClient, key: string): Promise<boolean> {
   }
 }
 
-async function countMissingReplicas({ client, confirmReplicas }: Store): Promise<number> {
-  if (confirmReplicas === 0 || !(client instanceof Redis)) return 0;
-  const connected = /connected_slaves:(\d+)/.exec(await answerOf(client.info('replication')))?.[1];
-  return Math.max(0, confirmReplicas - Number(connected ?? 0));
+/** A replica that takes longer lags. So long the answer may take. */
+const lagMsMax = 2_000;
+
+/** The same question that an acknowledgement asks: a replica that is connected may hang or lag. */
+async function countMissingReplicas({
+  acknowledgements,
+  confirmReplicas,
+  partitions,
+}: Store): Promise<number> {
+  if (confirmReplicas === 0) return 0;
+  const missing = acknowledgements.missing([platformTag, ...partitions.tags]);
+  return await Promise.race([missing, sleep(lagMsMax, confirmReplicas, { ref: false })]);
 }

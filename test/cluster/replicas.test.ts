@@ -1,0 +1,33 @@
+/** What a shard of a cluster does that has lost its replica. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { platformTag } from '../../src/store/keys.ts';
+import { StoreUnavailableError } from '../../src/store/redis/errors.ts';
+import { surviving } from '../../src/store/redis/replication.ts';
+import { findShortages } from '../../src/store/redis/shortages.ts';
+import { openStore } from '../../src/store/store.ts';
+import { until } from '../support/until.ts';
+import { RedisCluster } from './support/cluster.ts';
+
+test('a shard without a replica refuses acknowledgements when CONFIRM_REPLICAS asks for one', async (context) => {
+  const cluster = await RedisCluster.start();
+  context.after(() => cluster.stop());
+  const { address } = cluster;
+  const options = { address, partitionCount: 12, commandTimeoutMs: 5_000, replicaWaitMs: 500 };
+  const lenient = await openStore(options);
+  const strict = await openStore({ ...options, confirmReplicas: 1 });
+  context.after(() => Promise.all([lenient.close(), strict.close()]));
+  const acknowledgedBy = (store: typeof strict) =>
+    surviving(store.acknowledgements, [platformTag, ...store.partitions.tags], async () => true);
+  await until('the replica is in step', async () => (await findShortages(strict)).missingReplicas === 0);
+  assert.ok(await acknowledgedBy(strict));
+
+  const replica = cluster.nodes.at(-1);
+  await replica?.process.signal('SIGKILL');
+  // Without the setting a shard goes on once the cluster has given its replica up.
+  await until('the cluster has given the replica up', () => acknowledgedBy(lenient).catch(() => false));
+  assert.equal((await findShortages(lenient)).missingReplicas, 0);
+  await assert.rejects(acknowledgedBy(strict), StoreUnavailableError);
+  assert.equal((await findShortages(strict)).missingReplicas, 1);
+  assert.ok(await surviving(strict.replication, strict.partitions.tags, async () => true), 'work goes on');
+});

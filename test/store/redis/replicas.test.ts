@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { test } from 'node:test';
+import { platformTag } from '../../../src/store/keys.ts';
+import { StoreUnavailableError } from '../../../src/store/redis/errors.ts';
+import { surviving } from '../../../src/store/redis/replication.ts';
+import { findShortages } from '../../../src/store/redis/shortages.ts';
+import { openStore } from '../../../src/store/store.ts';
+import { TestRedis } from '../../support/redis.ts';
+import { SlowRedis } from '../../support/slow-redis.ts';
+import { until } from '../../support/until.ts';
+import { RedisServer } from '../../system/support/processes/redis-server.ts';
+
+const redis = await TestRedis.start();
+
+test('a replica that hangs or lags counts as missing, and nothing is acknowledged without it', async (context) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'millrace-replica-'));
+  const wire = await SlowRedis.start(() => redis.port);
+  const replica = await RedisServer.start(folder, { replicaOf: wire.port });
+  const address = { kind: 'single', url: redis.url } as const;
+  const store = await openStore({
+    address,
+    partitionCount: 1,
+    commandTimeoutMs: 5_000,
+    confirmReplicas: 1,
+    replicaWaitMs: 1_000,
+  });
+  context.after(async () => {
+    await store.close();
+    await replica.process.signal('SIGKILL');
+    await wire.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+  const isMissing = async () => (await findShortages(store)).missingReplicas === 1;
+  const acknowledged = () => surviving(store.acknowledgements, [platformTag], async () => true);
+  await until('the replica is in step', async () => !(await isMissing()));
+  await until('an acknowledgement is given', () => acknowledged().catch(() => false));
+
+  await replica.process.signal('SIGSTOP');
+  assert.ok(await isMissing(), 'it hangs, though it is connected');
+  assert.match(await store.client.info('replication'), /connected_slaves:1/);
+  await assert.rejects(acknowledged, StoreUnavailableError);
+  await replica.process.signal('SIGCONT');
+  await until('the replica is in step again', async () => !(await isMissing()));
+
+  wire.delay(1_500);
+  assert.ok(await isMissing(), 'it lags');
+  wire.delay(0);
+  await until('the replica is in step again', async () => !(await isMissing()));
+  await until('an acknowledgement is given again', () => acknowledged().catch(() => false));
+});

@@ -1,0 +1,259 @@
+/** Tenants that read under load while their Redis is killed, stands still, or has no disk: each value names its tenant and entity. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { statfsSync, unlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { waitUntilSettled } from '../../../src/store/partitions/settled.ts';
+import { SlowRedis } from '../../support/slow-redis.ts';
+import { until } from '../../support/until.ts';
+import type { Client } from '../support/client.ts';
+import { entityOf } from '../support/data/entities.ts';
+import { Ledger } from '../support/ledger.ts';
+import { type ConfigFiles, oneRedisOnly, System } from '../support/processes/system.ts';
+import { Random } from '../support/random.ts';
+import { clientKey, managementKey, siteFiles, sourceId, sourceKey } from '../support/site.ts';
+
+const tenants = ['acme', 'blue'] as const;
+type Tenant = (typeof tenants)[number];
+const pageCount = 300;
+/** By the contract, of each front and worker after Redis answers again. */
+const recoveredMs = 15_000;
+
+const files: ConfigFiles = Object.assign(
+  {},
+  ...tenants.map((tenant, number) =>
+    siteFiles({
+      tenant,
+      keyPrefix: `${tenant}-`,
+      schemas: {
+        page: { triggers: { cms: ['page'] }, route: { url: '{url}' }, properties: { title: '{p.title}' } },
+      },
+      settings: settingsOf(tenant, number),
+    }),
+  ),
+);
+
+/** Ids are unique among tenants. */
+function settingsOf(tenant: Tenant, number: number) {
+  const [environmentId, source] = [number, number].map(
+    (digit, at) => `${digit}c9e667${at}-7425-40de-944b-e07fc1f90ae7`,
+  );
+  return {
+    environments: [{ id: environmentId ?? '', alias: 'production' }],
+    sourceGroups: [
+      {
+        alias: 'cms',
+        sources: [
+          {
+            id: source ?? '',
+            name: 'CMS',
+            environments: ['production'],
+            apiKeys: [`${tenant}-${sourceKey}`],
+          },
+        ],
+      },
+    ],
+    managementClients: [{ name: 'operator', apiKeys: [`${tenant}-${managementKey}`] }],
+  };
+}
+
+const titleOf = (tenant: Tenant, number: number) => `${tenant} p${number}`;
+
+async function fill(system: System): Promise<void> {
+  for (const tenant of tenants) {
+    const ledger = new Ledger({ key: `${tenant}-${sourceKey}`, sourceId });
+    const pages = Array.from({ length: pageCount }, (_, number) =>
+      entityOf(`p${number}`, 'page', { title: titleOf(tenant, number) }, { url: `/p/${number}` }),
+    );
+    for (let at = 0; at < pageCount; at += 50) {
+      assert.ok(await ledger.save(system.client(), pages.slice(at, at + 50)));
+    }
+  }
+  await waitUntilSettled(await system.store());
+}
+
+/** Reads pages of all tenants on several connections until it ends. */
+class Reading {
+  readonly statuses = new Map<number, number>();
+  readonly wrong: string[] = [];
+  #isGoingOn = true;
+  readonly #work: Promise<unknown>;
+
+  constructor(clients: readonly Client[], random: Random) {
+    this.#work = Promise.all(
+      clients.flatMap((client) => tenants.map((tenant) => this.#read(client, tenant, random))),
+    );
+  }
+
+  async #read(client: Client, tenant: Tenant, random: Random): Promise<void> {
+    while (this.#isGoingOn) {
+      const number = random.below(pageCount);
+      const { status, text } = await client.get(`/v2?url=/p/${number}`, { key: `${tenant}-${clientKey}` });
+      this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
+      // The client itself refuses a 503 without Retry-After.
+      if (status === 200 && !text.includes(`"title":"${titleOf(tenant, number)}"`)) {
+        this.wrong.push(`${tenant} p${number}: ${text.slice(0, 300)}`);
+      }
+      if (status !== 200 && status !== 503)
+        this.wrong.push(`${tenant} p${number}: ${status} ${text.slice(0, 300)}`);
+    }
+  }
+
+  get counts(): string {
+    return JSON.stringify(Object.fromEntries(this.statuses));
+  }
+
+  async end(): Promise<void> {
+    this.#isGoingOn = false;
+    await this.#work;
+  }
+}
+
+/** Reads of every page, queries of readiness, metrics and status, and saves: all are right within the time. */
+async function allIsRight(system: System): Promise<void> {
+  const backMs = performance.now();
+  const left = () => Math.max(1, recoveredMs - (performance.now() - backMs));
+  await system.ready(left());
+  for (const front of system.fronts) {
+    const client = system.client(front);
+    const isRight = async () => {
+      const metrics = await client.get('/metrics');
+      const status = await client.get('/management/v1/status', { key: `acme-${managementKey}` });
+      const roles = ['web', 'worker', 'jobs'].every((role) => metrics.text.includes(`role="${role}"`));
+      return metrics.status === 200 && status.status === 200 && roles;
+    };
+    await until(`${front} tells its metrics and status`, isRight, left());
+    for (const tenant of tenants) {
+      const ledger = new Ledger({ key: `${tenant}-${sourceKey}`, sourceId });
+      const title = `${tenant} ${front} ${Math.round(backMs)}`;
+      await until(
+        'a save is taken',
+        () => ledger.save(client, [entityOf('new', 'page', { title }, { url: '/new' })]),
+        left(),
+      );
+      await until(
+        'it is visible',
+        async () => {
+          const { text } = await client.get('/v2?url=/new', { key: `${tenant}-${clientKey}` });
+          return text.includes(title);
+        },
+        left(),
+      );
+    }
+  }
+}
+
+async function startFilled(
+  context: TestContext,
+  options: Partial<Parameters<typeof System.start>[0]> = {},
+): Promise<System> {
+  const started = System.start({ web: 2, workers: 2, jobs: 1, partitions: 4, files, ...options });
+  context.after(() => started.then((system) => system.stop()));
+  const system = await started;
+  await fill(system);
+  return system;
+}
+
+test('a Redis that is killed again and again mixes no answers up', oneRedisOnly, async (context) => {
+  const random = Random.forTest('redis-restarts');
+  const system = await startFilled(context, { env: { DELIVERY_CACHE_MB: '0' } });
+  const reading = new Reading(
+    [...system.fronts, ...system.fronts].map((front) => system.client(front)),
+    random,
+  );
+  for (let time = 0; time < 12; time += 1) {
+    await sleep(random.between(100, 600));
+    await system.kill('redis');
+    await sleep(random.between(0, 200));
+    await system.restart('redis');
+  }
+  await allIsRight(system);
+  await reading.end();
+  context.diagnostic(`answers by status: ${reading.counts}`);
+  assert.deepEqual(reading.wrong.slice(0, 5), []);
+  assert.ok((reading.statuses.get(200) ?? 0) > 0);
+});
+
+test(
+  'after a stall of any length every process is right again within 15 s',
+  oneRedisOnly,
+  async (context) => {
+    const random = Random.forTest('redis-stalls');
+    let redisPort = 0;
+    const wire = await SlowRedis.start(() => redisPort);
+    context.after(() => wire.stop());
+    const system = await startFilled(context, {
+      web: 1,
+      env: { REDIS_URL: wire.url, REDIS_TIMEOUT_SECONDS: '2', DELIVERY_CACHE_MB: '0' },
+      onRedis: (port) => {
+        redisPort = port;
+      },
+    });
+    for (const stallMs of (process.env.MILLRACE_STALLS ?? '2,14')
+      .split(',')
+      .map((seconds) => 1_000 * Number(seconds))) {
+      const reading = new Reading([system.client()], random);
+      wire.stall();
+      await sleep(stallMs);
+      wire.goOn();
+      await allIsRight(system);
+      await reading.end();
+      assert.deepEqual(reading.wrong.slice(0, 5), []);
+      context.diagnostic(`${stallMs} ms: ${reading.counts}`);
+    }
+    // Sockets that stay open and lead nowhere, as behind a router that has forgotten them.
+    wire.forgetAll();
+    await allIsRight(system);
+  },
+);
+
+/** A file system of its own, which the test can fill; null where that is not allowed. */
+function mountSmall(folder: string): boolean {
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', folder], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test('a disk that was full leaves reads as they were', oneRedisOnly, async (context) => {
+  const random = Random.forTest('full-disk');
+  const system = await startFilled(context, { env: { DELIVERY_CACHE_MB: '0' } });
+  await system.kill('redis');
+  const kept = path.join(system.scratchDir, 'kept');
+  execFileSync('cp', ['-a', system.redisDir, kept]);
+  if (!mountSmall(system.redisDir)) {
+    context.skip('mounting a small file system is not allowed here');
+    return;
+  }
+  try {
+    execFileSync('cp', ['-a', `${kept}/.`, system.redisDir]);
+    await system.restart('redis');
+    await allIsRight(system);
+    const reading = new Reading(
+      system.fronts.map((front) => system.client(front)),
+      random,
+    );
+    const { bavail, bsize } = statfsSync(system.redisDir);
+    const filler = path.join(system.redisDir, 'filler');
+    writeFileSync(filler, Buffer.alloc(bavail * bsize));
+    const ledger = new Ledger({ key: `acme-${sourceKey}`, sourceId });
+    for (let time = 0; time < 5; time += 1) {
+      await ledger.save(system.client(), [entityOf(`big${time}`, 'page', { title: 'x'.repeat(20_000) })]);
+      // Redis ends when it cannot write its file, and whoever supervises it starts it again.
+      if (!system.process('redis').isRunning) await system.restart('redis');
+      await sleep(500);
+    }
+    unlinkSync(filler);
+    if (!system.process('redis').isRunning) await system.restart('redis');
+    await allIsRight(system);
+    await reading.end();
+    context.diagnostic(`answers by status: ${reading.counts}`);
+    assert.deepEqual(reading.wrong.slice(0, 5), []);
+  } finally {
+    execFileSync('umount', ['-l', system.redisDir]);
+  }
+});
