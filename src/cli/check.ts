@@ -36,8 +36,11 @@ async function check(): Promise<number> {
 async function checkFolder(configDir: string, isStrict: boolean, guard: AddressGuard): Promise<number> {
   const outcome = await readConfiguration(configDir);
   if (!outcome.ok) {
+    const { issues, warnings } = outcome;
+    const alsoFound = warnings.length === 0 ? '' : `${warningsText(warnings)}\n\n`;
+    const counts = [counted(issues.length, 'mistake'), counted(warnings.length, 'warning')];
     console.error(
-      `${issueText(outcome.issues)}\n\n${counted(outcome.issues.length, 'mistake')} in ${configDir}`,
+      `${issueText(issues)}\n\n${alsoFound}${counts.slice(0, warnings.length === 0 ? 1 : 2).join(' and ')} in ${configDir}`,
     );
     return 1;
   }

@@ -320,6 +320,19 @@ export const actionsPerBuildMax = 1_000;
 /** Different diagnostics of one build; more of them say nothing new. */
 export const diagnosticsPerBuildMax = 100;
 
+/** Processor time that compiling the JavaScript of a preview takes. */
+export const compilePreviewCpuMs = 2_000;
+/** Processor time that compiling all JavaScript of one tenant's configuration takes. */
+export const compileConfigurationCpuMs = 10_000;
+/** Memory that compiling one file takes, on Linux beyond what the compiler needs by itself. */
+export const compilerMebibytesMax = 256;
+/** Files of one tenant that wait for a compiler. */
+export const compilesWaitingMax = 64;
+/** How long a compiler that nothing is asked of is kept: its process takes some 110 MB. */
+export const compilerIdleMs = 30_000;
+/** Time in which a compiler has started: many times what a slow machine takes. */
+export const compilerStartMs = 60_000;
+
 /** Processor time of one build by a schema in JavaScript, with all its beginnings anew. */
 export const codeBuildCpuMs = 1_000;
 /** Processor time in which the process for schemas in JavaScript has begun: many times what a slow machine takes. */

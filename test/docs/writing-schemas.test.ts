@@ -62,7 +62,7 @@ test('the examples run', async () => {
   const documents = new Map(
     examples.map((example) => [`tenants/site/schemas/${fileOf(example)}`, example.text] as const),
   );
-  const { documents: compiled, issues } = await compileCode(documents);
+  const { documents: compiled, issues } = await compileCode(documents, 'configuration');
   assert.deepEqual(issues, []);
   const programs: CodeProgram[] = [...compiled]
     .filter(([file]) => file.includes('/.compiled/'))

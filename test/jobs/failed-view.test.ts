@@ -32,7 +32,7 @@ async function load(caseInsensitive: boolean) {
     [`${folder}/tenant.json`, JSON.stringify(siteTenant({ urls: { caseInsensitive } }))],
     [`${folder}/schemas/page.full.js`, code],
   ]);
-  const compiled = await compileCode(hashKeys(documents));
+  const compiled = await compileCode(hashKeys(documents), 'configuration');
   const loaded = loadConfiguration(compiled.documents);
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.issues));
   return { documents: compiled.documents, configuration: loaded.configuration };

@@ -83,7 +83,31 @@ test('there is no clock and no chance, and the message says so', async () => {
     ["return { a: new Intl.DateTimeFormat('en').formatToParts() };", /without a date is a clock/],
     ['return { a: performance.now() };', /performance is a clock/],
     ['return { a: crypto.randomUUID() };', /crypto is chance/],
-    ['setTimeout(() => {}, 1); return {};', /setTimeout is a timer/],
+    ['setTimeout(() => {}, 1); return {};', /setTimeout is a timer, and schemas have no clock/],
+    ...[
+      'Date.apply(null, [])',
+      'Reflect.construct(Date, [])',
+      'new Date().toLocaleString()',
+      'new Date(2020, 1).constructor.now()',
+      'Temporal.Now.instant()',
+      "new Intl.DateTimeFormat('en').formatRange()",
+      "new Intl.DateTimeFormat('en').formatRange(new Date(0))",
+      "new Intl.DateTimeFormat('en').formatRangeToParts()",
+    ].map((way): [string, RegExp] => [`return { a: ${way} };`, /is a clock, and schemas have none/]),
+    ...[
+      'setInterval(() => 1)',
+      'setImmediate(() => 1)',
+      'requestAnimationFrame(() => 1)',
+      'requestIdleCallback(() => 1)',
+      'scheduler.wait(1)',
+      'AbortSignal.timeout(1)',
+    ].map((way): [string, RegExp] => [`return { a: ${way} };`, /is a timer, and schemas have no clock/]),
+    ...['process.hrtime()', 'process.hrtime.bigint()', 'process.uptime()', 'Atomics.wait()'].map(
+      (way): [string, RegExp] => [
+        `return { a: ${way} };`,
+        /schemas have no process, no threads and no clock/,
+      ],
+    ),
   ];
   for (const [lines, message] of cases) {
     const failure = await failureOf(lines);

@@ -1,11 +1,15 @@
 /**
  * Compiles the schemas in JavaScript and TypeScript among documents: each becomes a program, which lies among the
- * documents beside its sources. `triggers` is run for it, in the sandbox; nothing else is.
+ * documents beside its sources. The compiler only reads them. `triggers` is run for it, in the sandbox; nothing else is.
  */
 
 import { Cursor, type Findings } from '../../contract/config-cursor.ts';
 import type { ConfigIssue } from '../../contract/diagnostic.ts';
-import { codeProgramsCharactersMax } from '../../contract/limits.ts';
+import {
+  codeProgramsCharactersMax,
+  compileConfigurationCpuMs,
+  compilePreviewCpuMs,
+} from '../../contract/limits.ts';
 import { quote } from '../../lib/quote.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
 import { type ProgramKind, programName } from '../../schemas/code/call.ts';
@@ -14,14 +18,22 @@ import { readIndexFields } from '../../schemas/definition/index-fields.ts';
 import { readIndexTexts } from '../../schemas/definition/index-texts.ts';
 import type { ConfigDocuments } from '../configuration.ts';
 import { documentPlace, programPath, type SchemaPlace } from '../documents/document-path.ts';
-import { type Analysis, analyse } from './analysis.ts';
-import { type Bundle, bundle, type ReadModule } from './bundle.ts';
+import { Compiler } from './compiler.ts';
+import type { ReadModule } from './read-module.ts';
 
 export interface CompiledDocuments {
   /** The documents, with those that were imported besides and the programs. */
   readonly documents: ConfigDocuments;
   readonly issues: readonly ConfigIssue[];
 }
+
+/** What the programs are for: a preview has less time, and does not wait for configurations. */
+export type CompilePurpose = 'preview' | 'configuration';
+
+const compilers: Readonly<Record<CompilePurpose, { compiler: Compiler; cpuMs: number }>> = {
+  preview: { compiler: new Compiler(), cpuMs: compilePreviewCpuMs },
+  configuration: { compiler: new Compiler(), cpuMs: compileConfigurationCpuMs },
+};
 
 const kinds: Readonly<Record<SchemaPlace['kind'], ProgramKind>> = {
   schemas: 'full',
@@ -33,11 +45,13 @@ const sizeAdvice =
   'Each schema has all that it imports for itself: import less, keep large tables in entities, or share code as a partial.';
 
 /**
- * Never throws for what the documents hold. Programs that the documents have are thrown away.
+ * Never throws for what the documents hold. Programs that the documents have are thrown away. One that has mistakes is
+ * given as far as it goes, so that the names in it can be checked; it must not become active.
  * @param readFile reads files that are imported and are no documents yet; absent: all files are documents
  */
 export async function compileCode(
   documents: ConfigDocuments,
+  purpose: CompilePurpose,
   readFile: ReadModule = async () => null,
 ): Promise<CompiledDocuments> {
   const sources = new Map([...documents].filter(([path]) => documentPlace(path)?.kind !== 'program'));
@@ -47,11 +61,11 @@ export async function compileCode(
   });
   if (places.length === 0) return { documents: sources, issues: [] };
   const issues: ConfigIssue[] = [];
-  const compiler = new Compiler(sources, readFile, issues);
+  const compilation = new Compilation(sources, purpose, readFile, issues);
   try {
     const programs: [string, string][] = [];
     for (const { file, place } of places) {
-      const program = await compiler.compile(file, place);
+      const program = await compilation.compile(file, place);
       if (program === null) continue;
       programs.push([
         programPath(place.tenant, programName(program.kind, program.alias)),
@@ -60,18 +74,21 @@ export async function compileCode(
     }
     return { documents: new Map([...sources, ...programs]), issues };
   } finally {
-    compiler.close();
+    compilation.close();
   }
 }
 
-class Compiler {
+class Compilation {
   readonly #sandbox = new Sandbox();
   /** Of the programs of each tenant until now. */
   readonly #characters = new Map<string, number>();
+  /** Processor time that compiling took until now, by tenant. */
+  readonly #cpuMs = new Map<string, number>();
 
   /** @param sources takes in what is imported */
   constructor(
     private readonly sources: Map<string, string>,
+    private readonly purpose: CompilePurpose,
     private readonly readFile: ReadModule,
     private readonly issues: ConfigIssue[],
   ) {}
@@ -81,29 +98,27 @@ class Compiler {
   }
 
   async compile(file: string, { tenant, kind: folder, alias }: SchemaPlace): Promise<CodeProgram | null> {
-    // It was told already. A small file may import large ones, so to make the others could take any memory.
-    if (this.#hasTooMany(tenant)) return null;
-    const kind = kinds[folder];
-    const bundled = await bundle(file, (path) => this.#read(path), this.issues);
-    if (bundled === null) return null;
-    this.#characters.set(tenant, (this.#characters.get(tenant) ?? 0) + bundled.code.length);
+    const { compiler, cpuMs: cpuMsMax } = compilers[this.purpose];
+    const cpuMsLeft = cpuMsMax - (this.#cpuMs.get(tenant) ?? 0);
+    // It was told already. A small file may import large ones, so to make the others could take any memory or time.
+    if (cpuMsLeft <= 0 || this.#hasTooMany(tenant)) return null;
+    const read = (path: string) => this.#read(path);
+    const { draft, issues, cpuMs } = await compiler.compile({
+      ...{ file, tenant, read, cpuMs: { left: cpuMsLeft, max: cpuMsMax } },
+    });
+    this.#cpuMs.set(tenant, cpuMsMax - cpuMsLeft + cpuMs);
+    this.issues.push(...issues);
+    if (draft === null) return null;
+    this.#characters.set(tenant, (this.#characters.get(tenant) ?? 0) + draft.code.length);
     if (this.#hasTooMany(tenant)) {
       const message = `with it the programs of tenant ${quote(tenant)} have more than ${codeProgramsCharactersMax} characters`;
       this.issues.push({ file, path: '$', message, advice: sizeAdvice });
       return null;
     }
-    const analysis = analyse(bundled.tree);
-    const draft: CodeProgram = {
-      ...{ kind, alias, file, files: bundled.files, code: bundled.code, map: bundled.map },
-      ...{ members: [], triggers: [], index: null },
-      partials: analysis.partials,
-      lookups: withoutRepetition(analysis.lookups),
-      names: [],
-    };
-    this.#tellSlips(draft, bundled, analysis);
-    const described = await this.#describe(draft, tenant);
-    if (described === null) return null;
-    return { ...described, names: namesOf(draft, bundled, analysis) };
+    return await this.#describe(
+      { ...draft, kind: kinds[folder], alias, members: [], triggers: [], index: null },
+      tenant,
+    );
   }
 
   #hasTooMany(tenant: string): boolean {
@@ -118,13 +133,7 @@ class Compiler {
     return text;
   }
 
-  #tellSlips(program: CodeProgram, { code }: Bundle, { slips }: Analysis): void {
-    for (const { message, advice, at } of slips) {
-      this.#issue(program, placeAt(code, at), message, advice);
-    }
-  }
-
-  async #describe(program: CodeProgram, owner: string): Promise<CodeProgram | null> {
+  async #describe(program: CodeProgram, owner: string): Promise<CodeProgram> {
     const { kind, alias, code, file } = program;
     const name = programName(kind, alias);
     const set = { id: file, owner, programs: new Map([[name, code]]) };
@@ -132,18 +141,14 @@ class Compiler {
     if (reply.kind === 'failed') {
       const { line, column, message } = reply.failure;
       this.#issue(program, { line, column }, message, 'Correct it: the file is run when it is checked.');
-      return null;
+      return program;
     }
     const { members, triggers, index } = reply.description;
-    const isSound = this.#checkMembers(program, members, index);
-    return isSound ? { ...program, members, triggers, index: kind === 'index' ? index : null } : null;
+    this.#checkMembers(program, members, index);
+    return { ...program, members, triggers, index: kind === 'index' ? index : null };
   }
 
-  #checkMembers(
-    { kind, file }: CodeProgram,
-    members: readonly string[],
-    index: CodeProgram['index'],
-  ): boolean {
+  #checkMembers({ kind, file }: CodeProgram, members: readonly string[], index: CodeProgram['index']): void {
     const findings: Findings = { mistakes: [], warnings: [] };
     const root = new Cursor(file, '$', null, findings);
     if (kind !== 'full' && !members.includes('properties')) {
@@ -155,40 +160,16 @@ class Compiler {
       readIndexTexts(at);
     }
     this.issues.push(...findings.mistakes);
-    return findings.mistakes.length === 0;
   }
 
-  #issue(program: CodeProgram, { line, column }: Place, message: string, advice: string): void {
+  #issue(
+    program: CodeProgram,
+    { line, column }: { readonly line: number; readonly column: number },
+    message: string,
+    advice: string,
+  ): void {
     const place = sourcePlace(program, line, column);
     const path = place === null ? '$' : `${place.line}:${place.column}`;
     this.issues.push({ file: place?.file ?? program.file, path, message, advice });
   }
-}
-
-interface Place {
-  readonly line: number;
-  readonly column: number;
-}
-
-function placeAt(code: string, offset: number): Place {
-  const before = code.slice(0, offset).split('\n');
-  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
-}
-
-function namesOf(program: CodeProgram, { code }: Bundle, { names }: Analysis): CodeProgram['names'] {
-  return names.map(({ kind, name, at }) => {
-    const { line, column } = placeAt(code, at);
-    const place = sourcePlace(program, line, column);
-    return {
-      kind,
-      name,
-      file: place?.file ?? program.file,
-      line: place?.line ?? 0,
-      column: place?.column ?? 0,
-    };
-  });
-}
-
-function withoutRepetition(lookups: Analysis['lookups']): Analysis['lookups'] {
-  return [...new Map(lookups.map((lookup) => [JSON.stringify(lookup), lookup])).values()];
 }

@@ -2,7 +2,7 @@
 import type { Expression, Function as FunctionNode, SpreadElement } from 'acorn';
 import { simple } from 'acorn-walk';
 import { isJsonObject, type Json } from '../../contract/json.ts';
-import { textParts } from '../code/analysis.ts';
+import { textParts } from '../code/text-parts.ts';
 import { named, type Type, text } from './type.ts';
 import { partsOf } from './written-text.ts';
 

@@ -7,7 +7,7 @@ import { isAlias } from '../../contract/ids.ts';
 import { configFileBytesMax, schemaFolderDepthMax } from '../../contract/limits.ts';
 import { quote } from '../../lib/quote.ts';
 import { nearestName } from '../../lib/suggest.ts';
-import { ModuleRefused } from '../code/bundle.ts';
+import { ModuleRefused } from '../code/read-module.ts';
 import type { ConfigDocuments } from '../configuration.ts';
 import { nameAdvice } from '../tenant/fields.ts';
 import {

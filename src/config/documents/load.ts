@@ -29,7 +29,12 @@ export type LoadOutcome =
       readonly keyCount: number;
       readonly warnings: readonly ConfigIssue[];
     }
-  | { readonly ok: false; readonly issues: readonly ConfigIssue[] };
+  | {
+      readonly ok: false;
+      readonly issues: readonly ConfigIssue[];
+      /** Found besides: what is unknown stays unknown when the mistakes are corrected. */
+      readonly warnings: readonly ConfigIssue[];
+    };
 
 /** Said of a schema in JavaScript that has mistakes of its own. */
 export const notCompiled = 'the schema could not be compiled';
@@ -67,7 +72,9 @@ export function loadConfiguration(
     tenants.set(alias, tenant);
     clients.push(...own);
   }
-  if (findings.mistakes.length > 0) return { ok: false, issues: inFileOrder(findings.mistakes) };
+  if (findings.mistakes.length > 0) {
+    return { ok: false, issues: inFileOrder(findings.mistakes), warnings: inFileOrder(findings.warnings) };
+  }
   if (tenants.size === 0) {
     const root = new Cursor('tenants', '$', undefined, findings);
     root.warning(
@@ -98,8 +105,7 @@ function loadTenant(
     from === 'stored',
   );
   checkIndexAliases(folders.indexes);
-  // Without its groups every name in the schema files would look unknown.
-  if (!root.isAbsent) checkSchemaNames({ folders, programs }, read, findings);
+  checkSchemaNames({ folders, programs }, root.isAbsent ? null : read, findings);
   checkAllCompiled({ folders, programs, modules });
   if (from === 'folder') for (const index of folders.indexes.values()) checkIndexProperties(index);
   const sources = {
@@ -147,12 +153,14 @@ function checkAllCompiled({
 
 function checkSchemaNames(
   { folders, programs }: Pick<TenantDocuments, 'folders' | 'programs'>,
-  { sourceGroups, webhooks }: TenantFile,
+  read: TenantFile | null,
   findings: Findings,
 ): void {
+  const webhooks = read?.webhooks ?? [];
   const known: KnownNames = {
-    sourceGroups: new Set(sourceGroups.keys()),
-    webhooks: new Set(webhooks.map(({ webhook }) => webhook.alias)),
+    // Without the tenant's file every group and webhook would look unknown.
+    sourceGroups: read === null ? new AnyName() : new Set(read.sourceGroups.keys()),
+    webhooks: read === null ? new AnyName() : new Set(webhooks.map(({ webhook }) => webhook.alias)),
     aliases: {
       schemas: new Set(folders.schemas.keys()),
       partials: new Set(folders.partials.keys()),
@@ -164,7 +172,15 @@ function checkSchemaNames(
   }
   for (const program of programs) checkCodeNames(program, known, findings);
   warnOfUnknownSchemas(webhooks, known);
+  // What a program with mistakes triggers on is not known.
+  if (programs.some(({ members }) => members.length === 0)) return;
   warnOfLonelyTypes([...folders.indexes.values(), ...folders.schemas.values()], programs, findings);
+}
+
+class AnyName extends Set<string> {
+  override has(): boolean {
+    return true;
+  }
 }
 
 function checkIndexAliases(indexes: ReadonlyMap<string, Cursor>): void {

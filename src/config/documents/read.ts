@@ -16,12 +16,19 @@ export type ReadOutcome =
 /** Reads and loads a configuration folder. Mistakes of both come together; never throws for what lies in the folder. */
 export async function readConfiguration(configDir: string): Promise<ReadOutcome> {
   const { documents, issues } = await readDocuments(configDir);
-  const compiled = await compileCode(documents, (path) => readModule(configDir, path));
+  const compiled = await compileCode(documents, 'configuration', (path) => readModule(configDir, path));
   const hashed = hashKeys(compiled.documents);
   const loaded = loadConfiguration(hashed);
   const found = [...issues.filter((issue) => !isImported(issue, compiled.documents)), ...compiled.issues];
   if (loaded.ok && found.length === 0) return { ...loaded, documents: hashed };
-  return { ok: false, issues: withoutRepetition([...found, ...(loaded.ok ? [] : loaded.issues)]) };
+  // Where no tenant could be read, that there is none says nothing new.
+  const warnings = loaded.ok && loaded.configuration.tenants.size === 0 ? [] : loaded.warnings;
+  return { ok: false, issues: allMistakes(found, loaded), warnings };
+}
+
+/** The mistakes of reading and compiling documents together with those of loading them, in the order of the files. */
+export function allMistakes(found: readonly ConfigIssue[], loaded: LoadOutcome): ConfigIssue[] {
+  return withoutRepetition([...found, ...(loaded.ok ? [] : loaded.issues)]);
 }
 
 /** A file that belongs nowhere by itself belongs where a schema imports it; so does its folder. */

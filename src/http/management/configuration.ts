@@ -1,10 +1,11 @@
 /** `GET` and `PUT /management/v1/configuration`: the documents of a tenant (docs/reference/management.md "Configuration"). */
 
-import { compileCode } from '../../config/code/compile-code.ts';
+import { type CompiledDocuments, compileCode } from '../../config/code/compile-code.ts';
 import type { ConfigDocuments, Configuration } from '../../config/configuration.ts';
 import { withAskedLookups } from '../../config/documents/asked-lookups.ts';
 import { documentsDigest, hashKeys } from '../../config/documents/canonical.ts';
 import { loadConfiguration } from '../../config/documents/load.ts';
+import { allMistakes } from '../../config/documents/read.ts';
 import { documentsOfTenant, inFolder, withDocumentsOfTenant } from '../../config/documents/tenant-folder.ts';
 import { withKeptSecrets, withoutSecrets } from '../../config/tenant/kept-secrets.ts';
 import { keyGivenTwice } from '../../config/tenant/key-ring.ts';
@@ -85,10 +86,11 @@ async function replace(
   const before = documentsOfTenant(published.documents, tenant);
   const former = documentsDigest(before);
   if (expected !== null && expected !== former) throw new ProblemError(problems.configurationChanged(former));
-  const compiled = await compiledDocuments(tenant, withSecretsOf(before, own));
-  const replaced = withDocumentsOfTenant(published.documents, tenant, compiled);
+  const sent = withDocumentsOfTenant(new Map(), tenant, withSecretsOf(before, own));
+  const compiled = await compileCode(sent, 'configuration');
+  const replaced = withDocumentsOfTenant(published.documents, tenant, inFolder(compiled.documents, tenant));
   const documents = hashKeys(withAskedLookups(replaced, published.documents));
-  const configuration = soundConfiguration(documents, tenant);
+  const configuration = soundConfiguration(documents, tenant, compiled);
   const digest = documentsDigest(documentsOfTenant(documents, tenant));
   if (isDryRun) {
     const token = await beginDryRun(store, documents, { tenant, generation: published.generation });
@@ -121,13 +123,6 @@ async function publish(
   }
 }
 
-/** Documents of a tenant with the programs of its schemas in JavaScript. @throws ProblemError 422 with every mistake */
-async function compiledDocuments(tenant: string, own: ConfigDocuments): Promise<ConfigDocuments> {
-  const { documents, issues } = await compileCode(withDocumentsOfTenant(new Map(), tenant, own));
-  if (issues.length > 0) throw mistakes(issues, tenant);
-  return inFolder(documents, tenant);
-}
-
 function mistakes(issues: readonly ConfigIssue[], tenant: string): ProblemError {
   const shown = issues.slice(0, configurationMistakesMax);
   return new ProblemError(problems.configurationInvalid(shown.map((issue) => issueLine(issue, tenant))));
@@ -141,10 +136,14 @@ const ofAnotherVersion =
  * another tenant. The others became active once, and stay as they are.
  * @throws ProblemError 422 with every mistake; 409 where those of others cannot be read
  */
-function soundConfiguration(documents: ConfigDocuments, tenant: string): Configuration {
+function soundConfiguration(
+  documents: ConfigDocuments,
+  tenant: string,
+  { issues }: CompiledDocuments,
+): Configuration {
   const own = withDocumentsOfTenant(new Map(), tenant, inFolder(documents, tenant));
   const alone = loadConfiguration(own);
-  if (!alone.ok) throw mistakes(alone.issues, tenant);
+  if (!alone.ok || issues.length > 0) throw mistakes(allMistakes(issues, alone), tenant);
   if (!alone.configuration.tenants.has(tenant)) {
     throw new ProblemError(problems.configurationInvalid(['tenant.json: the document is missing']));
   }

@@ -18,6 +18,10 @@ const plainer: readonly (readonly [RegExp, string])[] = [
   [/^secure mode %SharedMath%\.random\(\) throws/, 'Math.random() is chance'],
 ];
 
+/** Of `process` and `Atomics`, which are not there: code that asks whether they are must go on. */
+const absentClock =
+  /^Cannot read properties of undefined \(reading '(?:hrtime|uptime|cpuUsage|wait|waitAsync)'\)$/;
+
 export function failureOf(thrown: unknown): CodeFailure {
   const place = placeOf(thrown);
   return {
@@ -46,6 +50,7 @@ function messageOf(thrown: unknown): string {
     if (!(thrown instanceof Error)) return `threw ${typeof thrown === 'string' ? thrown : typeof thrown}`;
     const text = String(thrown.message) || String(thrown.name);
     const known = plainer.find(([pattern]) => pattern.test(text));
+    if (absentClock.test(text)) return `${text}: schemas have no process, no threads and no clock`;
     if (known === undefined) return text;
     return `${known[1]}, and schemas have none: a view is a function of its data`;
   } catch {

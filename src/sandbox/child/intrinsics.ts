@@ -4,17 +4,18 @@
  */
 import 'ses';
 
-const noClock = 'is a clock, and schemas have none: a view is a function of its data';
+const ofData = 'a view is a function of its data';
+const noClock = `is a clock, and schemas have none: ${ofData}`;
 
 function refuseMissingDate(date: unknown): void {
   if (date === undefined) throw new TypeError(`Intl.DateTimeFormat without a date ${noClock}`);
 }
 
-/** `format()` and `formatToParts()` without a date mean now. */
+/** `format()` and `formatToParts()` without a date mean now; ranges without one fail without a word about it. */
 function requireDates(): void {
   const { prototype } = Intl.DateTimeFormat;
   const format = Object.getOwnPropertyDescriptor(prototype, 'format')?.get;
-  const { formatToParts } = prototype;
+  const { formatToParts, formatRange, formatRangeToParts } = prototype;
   Object.defineProperty(prototype, 'format', {
     configurable: true,
     get(this: Intl.DateTimeFormat) {
@@ -28,6 +29,16 @@ function requireDates(): void {
   prototype.formatToParts = function (this: Intl.DateTimeFormat, date) {
     refuseMissingDate(date);
     return formatToParts.call(this, date);
+  };
+  prototype.formatRange = function (this: Intl.DateTimeFormat, from, to) {
+    refuseMissingDate(from);
+    refuseMissingDate(to);
+    return formatRange.call(this, from, to);
+  };
+  prototype.formatRangeToParts = function (this: Intl.DateTimeFormat, from, to) {
+    refuseMissingDate(from);
+    refuseMissingDate(to);
+    return formatRangeToParts.call(this, from, to);
   };
 }
 
@@ -45,15 +56,18 @@ function refusingFunction(name: string, reason: string): () => never {
   };
 }
 
+const noTimer = `is a timer, and schemas have no clock: ${ofData}`;
+
 /** Globals of code that belong to the language, but not to a function of data. */
 const withoutTimeAndChance: Readonly<Record<string, unknown>> = {
   performance: refusing('performance', noClock),
-  crypto: refusing('crypto', 'is chance, and schemas have none: a view is a function of its data'),
+  Temporal: refusing('Temporal', `${noClock}. Use new Date(text)`),
+  crypto: refusing('crypto', `is chance, and schemas have none: ${ofData}`),
+  ...Object.fromEntries(['scheduler', 'AbortSignal'].map((name) => [name, refusing(name, noTimer)])),
   ...Object.fromEntries(
-    ['setTimeout', 'setInterval', 'setImmediate', 'requestAnimationFrame'].map((name) => [
-      name,
-      refusingFunction(name, 'is a timer, and schemas have none: a view is a function of its data'),
-    ]),
+    ['setTimeout', 'setInterval', 'setImmediate', 'requestAnimationFrame', 'requestIdleCallback'].map(
+      (name) => [name, refusingFunction(name, noTimer)],
+    ),
   ),
   fetch: refusingFunction('fetch', 'is the network, and schemas have none: use context.lookup'),
 };

@@ -35,6 +35,13 @@ const names = [
   'group',
   'groupEnd',
   'assert',
+  'count',
+  'countReset',
+  'dirxml',
+  'groupCollapsed',
+  'time',
+  'timeEnd',
+  'timeLog',
 ];
 const sets = new ProgramSets(harden(Object.fromEntries(names.map((name) => [name, note]))));
 

@@ -2,7 +2,7 @@
 import { Worker } from 'node:worker_threads';
 import '../../typescript/loader.mjs';
 
-new Worker(new URL('./owner-watch.mjs', import.meta.url), {
+new Worker(new URL('../../lib/owner-watch.mjs', import.meta.url), {
   workerData: { owner: Number(process.argv[2]) },
   execArgv: [],
   resourceLimits: { maxOldGenerationSizeMb: 8, maxYoungGenerationSizeMb: 1, stackSizeMb: 1 },

@@ -54,6 +54,38 @@ test('mistakes are printed by file with place and advice, counted, with exit cod
   assert.doesNotMatch(stderr, /source-key|client-key/);
 });
 
+test('unknown aliases are told whatever other mistakes there are', async (t) => {
+  const codeNaming = (lines: string) =>
+    `export default { triggers: (context) => context.triggers('cms', ['page']), properties(entity, context) { ${lines} } };`;
+  const files = {
+    ...sound,
+    'tenants/site/schemas/linked.json': JSON.stringify({
+      triggers: { cms: ['page'] },
+      properties: { a: { type: 'reference', alias: 'nobody-a', originId: '{p.a}' } },
+    }),
+    'tenants/site/schemas/code.full.js': codeNaming("return context.reference('nobody-b').self();"),
+  };
+  const others: Readonly<Record<string, string>>[] = [
+    { 'tenants/site/schemas/page.json': '{"triggers": {}, "unknown": 1}' },
+    { 'tenants/site/schemas/page.json': '{' },
+    { 'tenants/site/tenant.json': '{' },
+    { 'tenants/site/tenant.json': JSON.stringify(siteTenant({ domain: [] })) },
+    { 'tenants/site/schemas/throws.full.js': `throw new Error('on purpose');\n${sound}` },
+    {
+      'tenants/site/schemas/code.full.js': `${codeNaming("return context.reference('nobody-b').self();")} throw 1;`,
+    },
+  ];
+  for (const other of others) {
+    const folder = await folderWith(t, { ...files, ...other });
+    const { status, stderr } = check(['--config-dir', folder], folder);
+    assert.equal(status, 1);
+    for (const name of ['nobody-a', 'nobody-b']) {
+      assert.ok(stderr.includes(`there is no schema "${name}"`), `${Object.keys(other)}: ${stderr}`);
+    }
+    assert.doesNotMatch(stderr, /unknown source group/);
+  }
+});
+
 test('warnings are told with file and place, and fail the check with --strict alone', async (t) => {
   const folder = await folderWith(t, {
     ...sound,

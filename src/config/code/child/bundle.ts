@@ -1,19 +1,15 @@
 /** Makes one text of a schema in JavaScript or TypeScript and all that it imports from its tenant's folder. */
 import { posix } from 'node:path';
 import { type Program, parse } from 'acorn';
-import type { Message, OnLoadResult, Plugin } from 'esbuild';
-import type { ConfigIssue } from '../../contract/diagnostic.ts';
-import { quote } from '../../lib/quote.ts';
-import { sourcePlace } from '../../schemas/code/program.ts';
-import { moduleEndings } from '../documents/document-path.ts';
-
-/** The text of a file of a tenant by its path, or null when there is none. @throws ModuleRefused */
-export type ReadModule = (path: string) => Promise<string | null>;
-
-/** A file that is there and may not be imported; the message says why. */
-export class ModuleRefused extends Error {
-  override readonly name = 'ModuleRefused';
-}
+import type { Message, OnLoadResult, Plugin } from 'esbuild-wasm';
+import type { ConfigIssue } from '../../../contract/diagnostic.ts';
+import { quote } from '../../../lib/quote.ts';
+import { sourcePlace } from '../../../schemas/code/program.ts';
+import { moduleEndings } from '../../documents/document-path.ts';
+import { ModuleRefused, type ReadModule } from '../read-module.ts';
+import { variableImport } from './analysis.ts';
+import { startedEsbuild } from './esbuild.ts';
+import { lineStartsOf } from './line-starts.ts';
 
 export interface Bundle {
   /** Body of a function that returns the default export. */
@@ -28,13 +24,18 @@ export interface Bundle {
 const namespace = 'tenant';
 const typesModule = 'millrace/schema';
 const language = { ecmaVersion: 2022, sourceType: 'module' } as const;
+/**
+ * Source maps of the sources are not followed: of several comments that name one, the last counts, and this one has
+ * nothing in it.
+ */
+const noSourceMap = '\n//# sourceMappingURL=data:application/json,{"version":3,"sources":[],"mappings":""}';
 
 /** @param file path of the schema, relative to CONFIG_DIR @param issues gets every mistake, with line and column */
 export async function bundle(file: string, read: ReadModule, issues: ConfigIssue[]): Promise<Bundle | null> {
   const tenantFolder = file.split('/').slice(0, 2).join('/');
+  const texts = new Map<string, string>();
   try {
-    // It is loaded here, because most configurations have no schema in JavaScript.
-    const { build } = await import('esbuild');
+    const { build } = await startedEsbuild();
     const { outputFiles, metafile } = await build({
       metafile: true,
       entryPoints: [file],
@@ -50,7 +51,7 @@ export async function bundle(file: string, read: ReadModule, issues: ConfigIssue
       charset: 'utf8',
       legalComments: 'none',
       logLevel: 'silent',
-      plugins: [tenantFiles(tenantFolder, read)],
+      plugins: [tenantFiles(tenantFolder, read, texts)],
     });
     const text = (ending: string) => outputFiles.find(({ path }) => path.endsWith(ending))?.text ?? '';
     const files = Object.keys(metafile.inputs)
@@ -58,7 +59,7 @@ export async function bundle(file: string, read: ReadModule, issues: ConfigIssue
       .map((input) => input.slice(namespace.length + 1));
     return returning({ file, files }, text('.js'), text('.js.map'), issues);
   } catch (error) {
-    issues.push(...issuesOf(error, file));
+    issues.push(...issuesOf(error, file, texts));
     return null;
   }
 }
@@ -126,7 +127,8 @@ function mapOf(map: string): string {
   return JSON.stringify({ version: 3, sources: paths, names, mappings });
 }
 
-function tenantFiles(tenantFolder: string, read: ReadModule): Plugin {
+/** @param texts gets the texts that are loaded, by their paths */
+function tenantFiles(tenantFolder: string, read: ReadModule, texts: Map<string, string>): Plugin {
   const find = async (path: string): Promise<string | null> => {
     const stem = path.replace(/\.js$/, '');
     const candidates = [
@@ -167,23 +169,42 @@ function tenantFiles(tenantFolder: string, read: ReadModule): Plugin {
       setup.onLoad({ filter: /.*/, namespace: 'types' }, () => ({ contents: '', loader: 'js' }));
       setup.onLoad({ filter: /.*/, namespace }, async ({ path }): Promise<OnLoadResult> => {
         const contents = (await read(path)) ?? '';
-        return { contents, loader: path.endsWith('.ts') ? 'ts' : path.endsWith('.json') ? 'json' : 'js' };
+        texts.set(path, contents);
+        if (path.endsWith('.json')) return { contents, loader: 'json' };
+        return { contents: contents + noSourceMap, loader: path.endsWith('.ts') ? 'ts' : 'js' };
       });
     },
   };
 }
 
 const pluginOfImports = 'tenant-files';
+/** What esbuild says besides where it looks for all files that an import with a variable may mean. */
+const withoutFiles = ': not implemented on js';
+const importsMany = /^Could not resolve (?:import|require)\(/;
 const codeAdvice = 'Correct the code there.';
 const importAdvice = 'Import files of the tenant\'s own folder by their relative path: "./helpers.ts".';
 
-function issuesOf(error: unknown, file: string): ConfigIssue[] {
+function issuesOf(error: unknown, file: string, texts: ReadonlyMap<string, string>): ConfigIssue[] {
   const { errors } = error as { errors?: readonly Message[] };
   if (errors === undefined) throw error;
-  return errors.map(({ text, location, pluginName }) => ({
-    file: location?.file.replace(`${namespace}:`, '') ?? file,
-    path: location === null ? '$' : `${location.line}:${location.column + 1}`,
-    message: text,
-    advice: pluginName === pluginOfImports ? importAdvice : codeAdvice,
-  }));
+  return errors
+    .filter(({ text }) => !text.endsWith(withoutFiles))
+    .map(({ text, location, pluginName }) => {
+      const path = location?.file.replace(`${namespace}:`, '') ?? file;
+      return {
+        file: path,
+        path:
+          location === null ? '$' : placeWithin(texts.get(path) ?? '', location.line, location.column + 1),
+        ...(importsMany.test(text)
+          ? variableImport
+          : { message: text, advice: pluginName === pluginOfImports ? importAdvice : codeAdvice }),
+      };
+    });
+}
+
+/** What is missing at the end of a file is missing before what was put after it. */
+function placeWithin(text: string, line: number, column: number): string {
+  const starts = lineStartsOf(text);
+  if (line <= starts.length) return `${line}:${column}`;
+  return `${starts.length}:${text.length - (starts.at(-1) ?? 0) + 1}`;
 }

@@ -1,11 +1,20 @@
 /** What can be seen in the code of a schema without running it: the names that it uses, its lookups, its slips. */
-import type { AnyNode, CallExpression, Expression, Function as FunctionNode, Pattern, Program } from 'acorn';
+import type {
+  AnyNode,
+  CallExpression,
+  Expression,
+  Function as FunctionNode,
+  NewExpression,
+  Pattern,
+  Program,
+} from 'acorn';
 import { ancestor, full } from 'acorn-walk';
-import { adviceForUnknown } from '../../lib/suggest.ts';
-import type { LookupRequest } from '../../schemas/code/call.ts';
-import { codeLookup } from '../../schemas/code/code-lookup.ts';
-import type { CodeName } from '../../schemas/code/program.ts';
-import { SyntaxMistake } from '../../schemas/language/syntax-mistake.ts';
+import { adviceForUnknown } from '../../../lib/suggest.ts';
+import type { LookupRequest } from '../../../schemas/code/call.ts';
+import { codeLookup } from '../../../schemas/code/code-lookup.ts';
+import type { CodeName } from '../../../schemas/code/program.ts';
+import { SyntaxMistake } from '../../../schemas/language/syntax-mistake.ts';
+import { literalText, textParts } from '../text-parts.ts';
 
 /** A place in the bundle: an offset. */
 type Found<T> = T & { readonly at: number };
@@ -16,7 +25,15 @@ export interface Analysis {
   readonly partials: readonly string[] | null;
   readonly lookups: readonly LookupRequest[];
   readonly slips: readonly Found<{ readonly message: string; readonly advice: string }>[];
+  /** True where one of them makes code at run time: the sandbox does not even begin with it. */
+  readonly makesCode: boolean;
 }
+
+/** Of an `import(…)` whose file is not known before it runs. */
+export const variableImport = {
+  message: 'what is imported must be written out',
+  advice: 'Use import … from "./file.ts".',
+};
 
 /** Members of `context`, by the function that is given it. */
 const contextMembers: ReadonlyMap<string, readonly string[]> = new Map([
@@ -43,13 +60,24 @@ export function analyse(tree: Program): Analysis {
   const literalPartials: string[] = [];
   const constants = constantTexts(tree);
   let partialMentions = 0;
+  let makesCode = false;
   full(tree, (node) => {
     if (node.type === 'Identifier' && (node as { name?: string }).name === 'partial') partialMentions += 1;
     if (node.type === 'Literal' && (node as { value?: unknown }).value === 'partial') partialMentions += 1;
     // Of a destructuring `{ partial }` key and value are one word.
   });
+  const refuseCode = (at: number, message: string, advice: string) => {
+    makesCode = true;
+    slips.push({ message, advice, at });
+  };
+  const refuseEval = ({ callee }: CallExpression | NewExpression) => {
+    if (callee.type !== 'Identifier' || callee.name !== 'eval') return;
+    refuseCode(callee.start, 'eval makes code of a text, which schemas cannot', 'Write the code out.');
+  };
   ancestor(tree, {
+    NewExpression: refuseEval,
     CallExpression(node: CallExpression, _state: unknown, ancestors: AnyNode[]) {
+      refuseEval(node);
       const called = calledName(node);
       if (called === null) return;
       const [first] = node.arguments;
@@ -70,11 +98,7 @@ export function analyse(tree: Program): Analysis {
       }
     },
     ImportExpression(node) {
-      slips.push({
-        message: 'what is imported must be written out',
-        advice: 'Use import … from "./file.ts".',
-        at: node.start,
-      });
+      refuseCode(node.start, variableImport.message, variableImport.advice);
     },
     MetaProperty(node) {
       if (node.meta.name !== 'import') return;
@@ -87,6 +111,7 @@ export function analyse(tree: Program): Analysis {
     partials: partialMentions > partialCallMentions(tree) ? null : literalPartials,
     lookups,
     slips,
+    makesCode,
   };
 }
 
@@ -115,12 +140,6 @@ function calledName({ callee }: CallExpression): string | null {
   if (callee.type === 'Identifier') return callee.name;
   if (callee.type !== 'MemberExpression' || callee.computed) return null;
   return callee.property.type === 'Identifier' ? callee.property.name : null;
-}
-
-function literalText(node: Expression): string | null {
-  if (node.type === 'Literal') return typeof node.value === 'string' ? node.value : null;
-  if (node.type !== 'TemplateLiteral' || node.expressions.length > 0) return null;
-  return node.quasis[0]?.value.cooked ?? null;
 }
 
 /** What is written out where a name stands: also both of `a ? 'x' : 'y'`, and a constant of the file. */
@@ -184,20 +203,6 @@ function filterText(node: Expression): string | null {
     else text += part;
   }
   return text;
-}
-
-/** Texts, and null for each value between them; null for an expression that is no text put together. */
-export function textParts(node: Expression): (string | null)[] | null {
-  const literal = literalText(node);
-  if (literal !== null) return [literal];
-  if (node.type === 'TemplateLiteral') {
-    return node.quasis.flatMap((quasi, index) =>
-      index < node.expressions.length ? [quasi.value.cooked ?? '', null] : [quasi.value.cooked ?? ''],
-    );
-  }
-  if (node.type !== 'BinaryExpression' || node.operator !== '+' || node.left.type === 'PrivateIdentifier')
-    return null;
-  return [...(textParts(node.left) ?? [null]), ...(textParts(node.right) ?? [null])];
 }
 
 /** What the calls that follow in the chain say: `.orderBy({…}).sourceGroup('…')`. */

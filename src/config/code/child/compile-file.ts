@@ -1,0 +1,55 @@
+/** Compiles one file of a tenant as far as that goes without running it. */
+import type { ConfigIssue } from '../../../contract/diagnostic.ts';
+import { sourcePlace } from '../../../schemas/code/program.ts';
+import type { CompiledFile, ProgramDraft } from '../compiler-protocol.ts';
+import type { ReadModule } from '../read-module.ts';
+import { type Analysis, analyse } from './analysis.ts';
+import { type Bundle, bundle } from './bundle.ts';
+import { lineAt, lineStartsOf } from './line-starts.ts';
+import { escapeForSandbox } from './sandbox-text.ts';
+
+/** @param file path of the schema, relative to CONFIG_DIR. @throws RangeError where it is nested too deeply */
+export async function compileFile(file: string, read: ReadModule): Promise<CompiledFile> {
+  const issues: ConfigIssue[] = [];
+  const bundled = await bundle(file, read, issues);
+  if (bundled === null) return { draft: null, issues };
+  const analysis = analyse(bundled.tree);
+  const placeOf = placesIn(bundled, file);
+  for (const { message, advice, at } of analysis.slips) {
+    const place = placeOf(at);
+    issues.push({ file: place.file, path: place.path, message, advice });
+  }
+  if (analysis.makesCode) return { draft: null, issues };
+  const draft: ProgramDraft = {
+    ...{ file, files: bundled.files, ...escapeForSandbox(bundled) },
+    partials: analysis.partials,
+    lookups: withoutRepetition(analysis.lookups),
+    names: namesOf(analysis, placeOf),
+  };
+  return { draft, issues };
+}
+
+type PlaceOf = (offset: number) => Pick<ConfigIssue, 'file' | 'path'> & { line: number; column: number };
+
+/** Places of the sources, by offsets in the bundle. */
+function placesIn({ code, map }: Bundle, file: string): PlaceOf {
+  const lineStarts = lineStartsOf(code);
+  const mapped = { map };
+  return (offset) => {
+    const line = lineAt(lineStarts, offset);
+    const place = sourcePlace(mapped, line + 1, offset - (lineStarts[line] ?? 0) + 1);
+    if (place === null) return { file, path: '$', line: 0, column: 0 };
+    return { ...place, path: `${place.line}:${place.column}` };
+  };
+}
+
+function namesOf({ names }: Analysis, placeOf: PlaceOf): ProgramDraft['names'] {
+  return names.map(({ kind, name, at }) => {
+    const { file, line, column } = placeOf(at);
+    return { kind, name, file, line, column };
+  });
+}
+
+function withoutRepetition(lookups: Analysis['lookups']): Analysis['lookups'] {
+  return [...new Map(lookups.map((lookup) => [JSON.stringify(lookup), lookup])).values()];
+}

@@ -1,0 +1,164 @@
+/**
+ * Writes code so that the sandbox takes it. SES refuses four texts wherever they stand (ses, "source-parser"): two that
+ * begin a comment of HTML, `import(` and `eval(`. It does not parse, so it refuses them in a string or a name as well.
+ * There they are escaped; where they are code, `analysis.ts` has refused them already.
+ */
+import { decodedMap, encodedMappings, TraceMap } from '@jridgewell/trace-mapping';
+import {
+  type Comment,
+  type Program,
+  parse,
+  type TaggedTemplateExpression,
+  type TemplateElement,
+  type Token,
+  tokTypes,
+} from 'acorn';
+import { full } from 'acorn-walk';
+import type { CodeProgram } from '../../../schemas/code/program.ts';
+import { lineStartsOf } from './line-starts.ts';
+
+/** What SES refuses; without the last character it is nothing. */
+const refused = /<!--|-->|\bimport(?=\s*(?:\(|\/[/*]))|\beval(?=\s*\()/g;
+
+/** A piece of code, and what takes its place. */
+interface Edit {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+/** @param bundled parsed without a mistake before, and free of `eval(…)` and `import(…)` */
+export function escapeForSandbox({
+  code,
+  map,
+}: Pick<CodeProgram, 'code' | 'map'>): Pick<CodeProgram, 'code' | 'map'> {
+  const found = lastCharacters(code);
+  if (found.length === 0) return { code, map };
+  const tokens: (Token | Comment)[] = [];
+  const tree = parse(code, {
+    ...{ ecmaVersion: 2022, sourceType: 'module', allowReturnOutsideFunction: true },
+    onToken: (token) => tokens.push(token),
+    onComment: tokens as Comment[],
+  });
+  const templates = taggedTemplates(tree, code);
+  const edits = [
+    ...templates.edits,
+    ...escapesOf(found, tokens, code).filter(({ start }) => !templates.hold(start)),
+  ];
+  edits.sort((a, b) => a.start - b.start || a.end - b.end);
+  return edited(code, map, edits);
+}
+
+/** Offsets of the last characters of all refused texts. */
+function lastCharacters(code: string): number[] {
+  return Array.from(code.matchAll(refused), ({ index, 0: text }) => index + text.length - 1);
+}
+
+/** In strings, regular expressions and templates a character is escaped by its code, in names by an escape of names. */
+function escapesOf(found: readonly number[], tokens: readonly (Token | Comment)[], code: string): Edit[] {
+  const edits: Edit[] = [];
+  const inOrder = tokens.toSorted((a, b) => a.start - b.start);
+  let next = 0;
+  for (const start of found) {
+    while ((inOrder[next]?.end ?? Number.POSITIVE_INFINITY) <= start) next += 1;
+    const token = inOrder[next];
+    if (token === undefined || token.start > start) continue;
+    edits.push({ start, end: start + 1, text: escapedIn(token, code[start] ?? '') });
+  }
+  return edits;
+}
+
+function escapedIn({ type }: Token | Comment, character: string): string {
+  if (typeof type === 'string') return '_';
+  if (type === tokTypes.string || type === tokTypes.regexp || type === tokTypes.template) {
+    return byCode(character);
+  }
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+function byCode(character: string): string {
+  return `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
+}
+
+interface TaggedTemplates {
+  readonly edits: readonly Edit[];
+  /** True for an offset within one of their texts. */
+  hold(offset: number): boolean;
+}
+
+/**
+ * The function before a template sees how its texts are written, so they cannot be escaped. It is called as a function
+ * instead: f`a${b}c` is f(texts, b).
+ */
+function taggedTemplates(tree: Program, code: string): TaggedTemplates {
+  const edits: Edit[] = [];
+  full(tree, (node) => {
+    if (node.type !== 'TaggedTemplateExpression') return;
+    const { quasi, start, end } = node as TaggedTemplateExpression;
+    if (!quasi.quasis.some((text) => lastCharacters(code.slice(text.start, text.end)).length > 0)) return;
+    edits.push({ start, end: start, text: '(' });
+    quasi.quasis.forEach((text, index) => {
+      const isFirst = index === 0;
+      const isLast = index === quasi.quasis.length - 1;
+      const before = isFirst ? `(${textsOf(quasi.quasis)}` : ')';
+      // Lines stay where they are.
+      const lines = '\n'.repeat(code.slice(text.start, text.end).split('\n').length - 1);
+      edits.push({
+        start: isFirst ? quasi.start : text.start - 1,
+        end: isLast ? quasi.end : text.end + 2,
+        text: `${before}${lines}${isLast ? ')' : ', ('}`,
+      });
+    });
+    edits.push({ start: end, end, text: ')' });
+  });
+  return { edits, hold: (offset) => edits.some(({ start, end }) => start <= offset && offset < end) };
+}
+
+/** The list that the function of a template gets first. */
+function textsOf(quasis: readonly TemplateElement[]): string {
+  const cooked = quasis.map(({ value }) => (value.cooked == null ? 'void 0' : stringText(value.cooked)));
+  const raw = quasis.map(({ value }) => stringText(value.raw));
+  return `Object.freeze(Object.defineProperty([${cooked}],"raw",{value:Object.freeze([${raw}])}))`;
+}
+
+function stringText(text: string): string {
+  return JSON.stringify(text).replace(refused, (found) => found.slice(0, -1) + byCode(found.slice(-1)));
+}
+
+/** @param edits in order; none lies within another, and each has as many lines as what it replaces */
+function edited(code: string, map: string, edits: readonly Edit[]): Pick<CodeProgram, 'code' | 'map'> {
+  const pieces: string[] = [];
+  let from = 0;
+  for (const { start, end, text } of edits) {
+    pieces.push(code.slice(from, start), text);
+    from = end;
+  }
+  const newCode = [...pieces, code.slice(from)].join('');
+  return { code: newCode, map: movedMap(map, lineStartsOf(code), lineStartsOf(newCode), edits) };
+}
+
+function movedMap(
+  map: string,
+  former: readonly number[],
+  now: readonly number[],
+  edits: readonly Edit[],
+): string {
+  const { mappings, sources, names } = decodedMap(new TraceMap(map));
+  let next = 0;
+  let shift = 0;
+  const moved = mappings.map((segments, line) =>
+    segments.flatMap((segment) => {
+      const offset = (former[line] ?? 0) + segment[0];
+      for (let edit = edits[next]; edit !== undefined && edit.end <= offset; edit = edits[next]) {
+        shift += edit.text.length - (edit.end - edit.start);
+        next += 1;
+      }
+      // Within a piece that was replaced there are no places.
+      if ((edits[next]?.start ?? Number.POSITIVE_INFINITY) < offset) return [];
+      segment[0] = offset + shift - (now[line] ?? 0);
+      return [segment];
+    }),
+  );
+  const decoded = { version: 3 as const, sources, names, mappings: moved };
+  return JSON.stringify({ version: 3, sources, names, mappings: encodedMappings(new TraceMap(decoded)) });
+}

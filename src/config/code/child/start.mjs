@@ -1,0 +1,11 @@
+/** Starts the compiler's own process, given the id of its owner. */
+import { Worker } from 'node:worker_threads';
+import '../../../typescript/loader.mjs';
+
+new Worker(new URL('../../../lib/owner-watch.mjs', import.meta.url), {
+  workerData: { owner: Number(process.argv[2]) },
+  execArgv: [],
+  resourceLimits: { maxOldGenerationSizeMb: 8, maxYoungGenerationSizeMb: 1, stackSizeMb: 1 },
+}).unref();
+
+await import('./main.ts');

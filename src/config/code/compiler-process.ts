@@ -1,0 +1,160 @@
+/** One process of a compiler: a task goes in, a compiled file comes out; it is watched meanwhile, and may be ended. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { performance } from 'node:perf_hooks';
+import { fileURLToPath } from 'node:url';
+import { compilerMebibytesMax, compilerStartMs } from '../../contract/limits.ts';
+import { processorTimeMs } from '../../sandbox/processor-time.ts';
+import { residentMebibytes } from '../../sandbox/resident-memory.ts';
+import type { CompiledFile, FromCompiler, ToCompiler } from './compiler-protocol.ts';
+import { ModuleRefused, type ReadModule } from './read-module.ts';
+
+const script = fileURLToPath(new URL('./child/start.mjs', import.meta.url));
+const watchMs = 50;
+/** A task that waits, or gets little of a busy machine, may take so many times as long by the clock. */
+const clockFactor = 3;
+const errorCharactersKept = 2_000;
+const pageMebibytes = 1 / 16;
+
+/** How a task ended. */
+export type CompileEnd =
+  | { readonly kind: 'compiled'; readonly compiled: CompiledFile }
+  | { readonly kind: 'time' }
+  | { readonly kind: 'memory' }
+  /** The process is gone, for a reason that it did not say. */
+  | { readonly kind: 'gone'; readonly detail: string };
+
+interface Task {
+  readonly read: ReadModule;
+  readonly ended: (end: CompileEnd) => void;
+}
+
+export class CompilerProcess {
+  readonly #child: ChildProcess;
+  readonly #ready: Promise<void>;
+  #begin: () => void = () => {};
+  #restMebibytes = 0;
+  #task: Task | null = null;
+  #errors = '';
+  #goneBecause: string | null = null;
+
+  constructor() {
+    this.#child = spawn(
+      process.execPath,
+      [
+        `--max-old-space-size=${compilerMebibytesMax}`,
+        '--max-semi-space-size=4',
+        // esbuild is compiled once and not improved: that would take more time and memory than it saves.
+        '--liftoff-only',
+        `--wasm-max-mem-pages=${(2 * compilerMebibytesMax) / pageMebibytes}`,
+        '--no-warnings',
+        script,
+        String(process.pid),
+      ],
+      { stdio: ['ignore', 'ignore', 'pipe', 'ipc'], env: { TZ: 'UTC', PATH: '' }, cwd: '/' },
+    );
+    this.#ready = new Promise((resolve) => {
+      this.#begin = resolve;
+    });
+    this.#child.on('message', (message: FromCompiler) => this.#heard(message));
+    this.#child.stderr?.on('data', (chunk: Buffer) => {
+      this.#errors = (this.#errors + chunk.toString()).slice(-errorCharactersKept);
+    });
+    this.#child.on('error', (error) => this.#gone(error.message));
+    this.#child.on('close', (code, signal) => this.#gone(`exit code ${code ?? signal}`));
+    // A process that waits for work must not keep this one from ending.
+    this.#child.unref();
+    this.#child.channel?.unref();
+    (this.#child.stderr as { unref?(): void } | null)?.unref?.();
+  }
+
+  /** False when it takes no more tasks. */
+  get isAlive(): boolean {
+    return this.#goneBecause === null;
+  }
+
+  end(): void {
+    this.#goneBecause ??= 'ended';
+    this.#child.kill('SIGKILL');
+  }
+
+  /** Compiles a file. One at a time. @throws Error when the process cannot be started at all */
+  async compile(file: string, read: ReadModule, cpuMsMax: number): Promise<CompileEnd & { cpuMs: number }> {
+    await this.#started();
+    const beganCpuMs = this.#cpuMs();
+    let watch: NodeJS.Timeout | null = null;
+    let cpuMs = 0;
+    const end = await new Promise<CompileEnd>((ended) => {
+      this.#task = { read, ended };
+      const deadlineMs = performance.now() + cpuMsMax * clockFactor;
+      watch = setInterval(() => {
+        cpuMs = this.#cpuMs() - beganCpuMs;
+        if (this.#mebibytes() > this.#restMebibytes + compilerMebibytesMax) this.#refuse('memory');
+        else if (cpuMs > cpuMsMax || performance.now() > deadlineMs) this.#refuse('time');
+      }, watchMs);
+      this.#send({ kind: 'compile', file });
+    });
+    if (watch !== null) clearInterval(watch);
+    return { ...end, cpuMs };
+  }
+
+  async #started(): Promise<void> {
+    // Keeps this process going meanwhile.
+    const limit = setTimeout(() => this.end(), compilerStartMs);
+    await this.#ready;
+    clearTimeout(limit);
+    if (this.#goneBecause === null) return;
+    throw new Error(`the compiler of schemas in JavaScript does not start: ${this.#goneBecause}`);
+  }
+
+  #heard(message: FromCompiler): void {
+    if (message.kind === 'compiled') this.#done(message);
+    else if (message.kind === 'read') void this.#give(message.path);
+    else {
+      this.#restMebibytes = this.#mebibytes();
+      this.#begin();
+    }
+  }
+
+  async #give(path: string): Promise<void> {
+    try {
+      const text = (await this.#task?.read(path)) ?? null;
+      this.#send({ kind: 'text', path, text, refusal: null });
+    } catch (error) {
+      const refusal = error instanceof ModuleRefused ? error.message : 'cannot be read';
+      this.#send({ kind: 'text', path, text: null, refusal });
+    }
+  }
+
+  #send(message: ToCompiler): void {
+    // What is sent to a process that is gone fails; its end says so.
+    if (this.#child.connected) this.#child.send(message, () => {});
+  }
+
+  #refuse(limit: 'time' | 'memory'): void {
+    this.end();
+    this.#done({ kind: limit });
+  }
+
+  #gone(detail: string): void {
+    this.#goneBecause ??= `${detail} ${this.#errors.split('\n')[0] ?? ''}`.trim();
+    this.#begin();
+    if (/heap|memory/i.test(this.#errors)) this.#done({ kind: 'memory' });
+    else this.#done({ kind: 'gone', detail: this.#goneBecause });
+  }
+
+  #done(end: CompileEnd): void {
+    const task = this.#task;
+    this.#task = null;
+    task?.ended(end);
+  }
+
+  #cpuMs(): number {
+    const { pid } = this.#child;
+    return (pid === undefined ? null : processorTimeMs(pid)) ?? 0;
+  }
+
+  #mebibytes(): number {
+    const { pid } = this.#child;
+    return pid === undefined ? 0 : residentMebibytes(pid);
+  }
+}

@@ -1,0 +1,35 @@
+/**
+ * Between a process and its compiler: messages on Node's own channel. The compiler does one task after the other. It has
+ * no files: it asks for the text of each.
+ */
+import type { ConfigIssue } from '../../contract/diagnostic.ts';
+import type { CodeProgram } from '../../schemas/code/program.ts';
+
+export type ToCompiler =
+  /** @see CompiledFile */
+  | { readonly kind: 'compile'; readonly file: string }
+  /** What a `read` asked for. `text` is null where there is no file; `refusal` says why there is none for a schema. */
+  | {
+      readonly kind: 'text';
+      readonly path: string;
+      readonly text: string | null;
+      readonly refusal: string | null;
+    };
+
+export type FromCompiler =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'read'; readonly path: string }
+  | { readonly kind: 'compiled'; readonly compiled: CompiledFile };
+
+/** What a file of JavaScript or TypeScript is compiled to, before anything of it has run. */
+export interface CompiledFile {
+  /** Null: it cannot be run. */
+  readonly draft: ProgramDraft | null;
+  /** Mistakes, with line and column. */
+  readonly issues: readonly ConfigIssue[];
+}
+
+export type ProgramDraft = Pick<
+  CodeProgram,
+  'file' | 'files' | 'code' | 'map' | 'partials' | 'lookups' | 'names'
+>;

@@ -1,0 +1,76 @@
+/**
+ * Compiles what tenants write in JavaScript and TypeScript, in a process of its own (docs/design/code-schemas.md): one
+ * file at a time, tenants in turns. The process is there while it is used. One that a file takes too much of is ended, and
+ * that is a mistake of the file.
+ */
+import { ProblemError, problems } from '../../contract/errors.ts';
+import { compilerIdleMs, compilerMebibytesMax, compilesWaitingMax } from '../../contract/limits.ts';
+import { Turns } from '../../lib/turns.ts';
+import { type CompileEnd, CompilerProcess } from './compiler-process.ts';
+import type { CompiledFile } from './compiler-protocol.ts';
+import type { ReadModule } from './read-module.ts';
+
+/** A process may go for reasons that are not the file's, such as a machine without memory. */
+const triesMax = 2;
+
+export interface CompileRequest {
+  /** Path of the schema, relative to CONFIG_DIR. */
+  readonly file: string;
+  readonly tenant: string;
+  /** Gives all texts. */
+  readonly read: ReadModule;
+  /** Processor time that is left for it, and what its tenant had for all of them. */
+  readonly cpuMs: { readonly left: number; readonly max: number };
+}
+
+export class Compiler {
+  readonly #turns = new Turns({
+    atOnceMax: 1,
+    ofOwnerMax: 1,
+    waitingMax: compilesWaitingMax,
+    refusal: () => new ProblemError(problems.unavailable),
+  });
+  #process: CompilerProcess | null = null;
+  #idle: NodeJS.Timeout | null = null;
+
+  /** @returns also the processor time that it took, in ms. @throws ProblemError where too many files of a tenant wait */
+  async compile(request: CompileRequest): Promise<CompiledFile & { cpuMs: number }> {
+    const endTurn = await this.#turns.turn(request.tenant);
+    if (this.#idle !== null) clearTimeout(this.#idle);
+    try {
+      return await this.#inTurn(request);
+    } finally {
+      this.#idle = setTimeout(() => this.#process?.end(), compilerIdleMs).unref();
+      endTurn();
+    }
+  }
+
+  async #inTurn({
+    file,
+    read,
+    cpuMs: { left, max },
+  }: CompileRequest): Promise<CompiledFile & { cpuMs: number }> {
+    for (let tries = 1; ; tries += 1) {
+      if (this.#process?.isAlive !== true) this.#process = new CompilerProcess();
+      const { cpuMs, ...end } = await this.#process.compile(file, read, left);
+      if (end.kind === 'compiled') return { ...end.compiled, cpuMs };
+      if (end.kind === 'gone' && tries < triesMax) continue;
+      return { draft: null, issues: [{ file, path: '$', ...mistakeOf(end, max) }], cpuMs };
+    }
+  }
+}
+
+function mistakeOf(
+  end: Exclude<CompileEnd, { kind: 'compiled' }>,
+  cpuMsMax: number,
+): { message: string; advice: string } {
+  const advice = 'Make the file, or what it imports, smaller or simpler.';
+  switch (end.kind) {
+    case 'time':
+      return { message: `compiling took more than ${cpuMsMax / 1000} s of processor time`, advice };
+    case 'memory':
+      return { message: `compiling takes more than ${compilerMebibytesMax} MB of memory`, advice };
+    case 'gone':
+      return { message: 'the compiler ended while it read the file', advice };
+  }
+}
