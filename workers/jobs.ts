@@ -4,6 +4,7 @@
  */
 import { JobsProcess } from '../src/jobs/jobs-process.ts';
 import { openProcess, runProcess, stopOnSignal } from '../src/process/context.ts';
+import { serveMetrics } from '../src/process/metrics-server.ts';
 import { collectProcessFigures } from '../src/process/process-figures.ts';
 import { AddressGuard } from '../src/webhooks/addresses.ts';
 
@@ -17,10 +18,14 @@ runProcess('jobs', async () => {
       guard: new AddressGuard(settings.webhookAllow),
       publicUrl: settings.publicUrl,
       retentionMs: settings.changesRetentionMs,
+      onFailing: (tenant, webhook, failure) =>
+        log.warn({ tenant, webhook, ...failure }, 'a webhook is failing'),
+      onWorking: (tenant, webhook) => log.info({ tenant, webhook }, 'a webhook works again'),
     },
     onTrouble: (message, error) => log.error({ err: error }, message),
   });
   collectProcessFigures(jobs.metrics.registry);
+  await serveMetrics(settings, { id: jobs.id, role: 'jobs', text: () => jobs.metrics.text() });
   jobs.start();
   log.info({ id: jobs.id }, 'ready');
   stopOnSignal(context, async () => {

@@ -3,6 +3,7 @@ import { ThreadedKeeper } from '../src/actors/ownership/threaded-keeper.ts';
 import { Worker } from '../src/actors/worker.ts';
 import type { ProcessMetrics } from '../src/lib/process-metrics.ts';
 import { openProcess, runProcess, stopOnSignal } from '../src/process/context.ts';
+import { serveMetrics } from '../src/process/metrics-server.ts';
 import { collectProcessFigures } from '../src/process/process-figures.ts';
 import { OwnedShards } from '../src/query/worker/answering-shards.ts';
 import { ShardCopies } from '../src/query/worker/copies/shard-copies.ts';
@@ -82,6 +83,7 @@ runProcess('worker', async () => {
 
   const snapshots = hasCopies ? null : (openSnapshots?.('owned') ?? null);
   await snapshots?.restore(owned, configuration.current);
+  await serveMetrics(settings, { id: worker.id, role: 'worker', text: () => worker.metricsText() });
   await responder.start();
   copies?.start();
   worker.start();
@@ -90,7 +92,8 @@ runProcess('worker', async () => {
 
   stopOnSignal(context, async () => {
     const endsMs = performance.now() + settings.frontLimits.drainMs;
-    await copies?.untilReplaced(settings.frontLimits.drainMs / 2);
+    const waitMs = settings.frontLimits.drainMs / 2;
+    await Promise.all([copies?.untilReplaced(waitMs), worker.untilReplaceable(waitMs)]);
     if (snapshots !== null) owned.keepAll();
     await worker.stop();
     await responder.close();

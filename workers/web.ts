@@ -22,6 +22,7 @@ import type { Services } from '../src/http/services.ts';
 import { connectionsMax } from '../src/http/uws/connection-limit.ts';
 import { KeptLook } from '../src/lib/kept-look.ts';
 import { openProcess, runProcess, stopOnSignal } from '../src/process/context.ts';
+import { serveMetrics } from '../src/process/metrics-server.ts';
 import { collectProcessFigures } from '../src/process/process-figures.ts';
 import { ScatterQueryService } from '../src/query/front/scatter-query-service.ts';
 import { AutoFields } from '../src/store/entities/auto-fields.ts';
@@ -98,7 +99,7 @@ runProcess('web', async () => {
   showFigures(metrics, progress, cache);
   const faults = new FaultWatch(readiness, log);
   faults.showIn(metrics);
-  metrics.addCollector(() => store.registry.metrics(id));
+  if (settings.metricsPort === null) metrics.addCollector(() => store.registry.metrics(id));
   const load = new FrontLoad(store, metrics);
   faults.start();
   recentRates.follow(store);
@@ -125,6 +126,7 @@ runProcess('web', async () => {
     server.endStreams();
   });
 
+  await serveMetrics(settings, { id, role: 'web', text: () => metrics.text() });
   const port = await server.listen(settings.host, settings.port);
   log.info({ id, host: settings.host, port, tls: tls !== null }, 'web is listening');
   if (settings.console) {

@@ -38,6 +38,7 @@ const newsMs = 50;
  */
 const batchesAtOnce = 4;
 const lagWaitMs = 200;
+const replacementPollMs = 50;
 const dayMs = 86_400_000;
 const batchPatienceMs = 1000;
 /** Two claims of each entity in a full portion. */
@@ -93,7 +94,7 @@ export class Worker {
       {
         lost: (lease) => this.#owned.onLost(lease),
         trouble: onTrouble,
-        metrics: () => this.#metricsText(),
+        metrics: () => this.metricsText(),
       },
     );
     this.#owned = new OwnedPartitions({
@@ -125,11 +126,33 @@ export class Worker {
     return this.#owned.covered();
   }
 
+  /** In Prometheus' text form. */
+  async metricsText(): Promise<string> {
+    // The metrics must not wait for a node of a cluster that does not answer.
+    await Promise.race([this.#measureLagOnce(), setTimeout(lagWaitMs)]);
+    return await this.metrics.text();
+  }
+
   start(): void {
     this.#running = Promise.all([
       this.#repeat(newsMs, () => this.#beat.tellWhenDue()),
       this.#repeat(tickMs, () => this.#rebalance()),
     ]);
+  }
+
+  /**
+   * Goes on working until another worker lives that can take the partitions, while a front lives that asks for them. In a
+   * rolling restart the former worker may be only starting; without it queries would wait for its start.
+   */
+  async untilReplaceable(timeoutMs: number): Promise<void> {
+    const { store } = this.options;
+    const endsMs = performance.now() + timeoutMs;
+    while (performance.now() < endsMs) {
+      const processes = await liveProcesses(store).catch(() => []);
+      const isAsked = processes.some(({ role }) => role === 'web');
+      if (!isAsked || processes.some(({ role, id }) => role === 'worker' && id !== this.id)) return;
+      await setTimeout(replacementPollMs);
+    }
   }
 
   /** Finishes the batches under way and gives the partitions back. */
@@ -173,12 +196,6 @@ export class Worker {
       if (!(error instanceof StoreUnavailableError)) this.options.onTrouble('the worker stumbled', error);
     };
     return repeat(act, { pauseMs, signal: this.#stop.signal, onError });
-  }
-
-  async #metricsText(): Promise<string> {
-    // The metrics must not wait for a node of a cluster that does not answer.
-    await Promise.race([this.#measureLagOnce(), setTimeout(lagWaitMs)]);
-    return await this.metrics.text();
   }
 
   async #measureLag(): Promise<void> {

@@ -43,7 +43,10 @@ export interface JobsOptions {
   readonly store: Store;
   readonly configuration: ActiveConfiguration;
   /** Where webhooks may connect to, and what their URLs begin with. */
-  readonly webhooks: Pick<WebhookJobsOptions, 'guard' | 'publicUrl' | 'retentionMs'>;
+  readonly webhooks: Pick<
+    WebhookJobsOptions,
+    'guard' | 'publicUrl' | 'retentionMs' | 'onFailing' | 'onWorking'
+  >;
   onTrouble(message: string, error: unknown): void;
 }
 
@@ -73,10 +76,12 @@ export class JobsProcess {
       configuration,
       ...webhooks,
       onAttempt: (tenant, webhook, outcome) => this.metrics.webhookRequests.inc({ tenant, webhook, outcome }),
-      onBehind: (counts) => {
+      onFigures: (figures) => {
         this.metrics.webhookBehind.reset();
-        for (const { tenant, alias, behind } of counts) {
-          this.metrics.webhookBehind.set({ tenant, webhook: alias }, behind);
+        this.metrics.webhookFailing.reset();
+        for (const { tenant, alias: webhook, behind, isFailing } of figures) {
+          this.metrics.webhookBehind.set({ tenant, webhook }, behind);
+          this.metrics.webhookFailing.set({ tenant, webhook }, isFailing ? 1 : 0);
         }
       },
       onTrouble,

@@ -21,6 +21,11 @@ export class JobsMetrics extends ProcessMetrics {
     'millrace_webhook_behind_entries',
     'Entries of the change log that a webhook has not passed',
   );
+  readonly webhookFailing = this.gaugeBy(
+    ['tenant', 'webhook'],
+    'millrace_webhook_failing',
+    'Whether the last request to a webhook failed, or its receiver has refused further ones',
+  );
   readonly clashes = this.gaugeBy(
     ['tenant'],
     'millrace_claim_clashes',

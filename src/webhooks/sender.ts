@@ -27,6 +27,14 @@ import { positionOf } from './standing.ts';
 
 export type Outcome = 'sent' | 'failed' | 'refused' | 'gone';
 
+export interface WebhookFailure {
+  readonly outcome: Outcome;
+  /** Null: nothing answered. */
+  readonly status: number | null;
+  /** Attempts that failed one after another. */
+  readonly failures: number;
+}
+
 export interface SenderOptions {
   readonly store: Store;
   readonly watch: LogWatch;
@@ -35,12 +43,17 @@ export interface SenderOptions {
   /** The webhook as it is configured now, and the feed of its environment; null: it is gone. */
   configured(field: string): { readonly webhook: Webhook; readonly feed: Feed } | null;
   onAttempt(field: string, outcome: Outcome): void;
+  /** Told of the first failure, and of one each hour while it goes on failing. */
+  onFailing(field: string, failure: WebhookFailure): void;
+  /** Told when a webhook that failed has taken a request, or has nothing left to take. */
+  onWorking(field: string): void;
   onTrouble(message: string, error: unknown): void;
 }
 
 /** How often a sender that has nothing to do looks whether somebody has set its cursor. */
 const lookMs = 500;
 const troubleMs = 1000;
+const warnEveryMs = 3_600_000;
 /** How often the cursor is stored while it passes what the webhook does not want. */
 const passingMs = 1000;
 
@@ -143,6 +156,7 @@ export class Sender {
     if (isRetry || (offset !== stored.state.offset && Date.now() - this.#passedAt > passingMs)) {
       this.#passedAt = Date.now();
       const passed = await this.#replace(stored, { offset, until: undefined, ...noFailure });
+      if (passed !== null && stored.state.warnedAt !== undefined) this.options.onWorking(this.field);
       if (passed !== null && !isRetry) this.#quiet = { text: passed.text, count };
       return;
     }
@@ -197,12 +211,20 @@ export class Sender {
       onAttempt(this.field, outcome);
       const offset = feed.offsetOf(position);
       const passed = { offset, until: isLast ? undefined : stored.state.until, ...noFailure };
+      const { warnedAt, failures = 0 } = stored.state;
+      const status = 'status' in answer ? answer.status : undefined;
+      const isWarned = outcome !== 'sent' && Date.now() - (warnedAt ?? 0) >= warnEveryMs;
       stored = await this.#replace(stored, {
         ...(outcome === 'sent' ? passed : failed(outcome, answer, stored.state)),
-        lastStatus: 'status' in answer ? answer.status : undefined,
+        ...(isWarned && { warnedAt: Date.now() }),
+        lastStatus: status,
         lastAttemptAt: Date.now(),
       });
+      if (stored !== null && isWarned) {
+        this.options.onFailing(this.field, { outcome, status: status ?? null, failures: failures + 1 });
+      }
       if (outcome !== 'sent') return;
+      if (stored !== null && warnedAt !== undefined) this.options.onWorking(this.field);
     }
   }
 
@@ -215,7 +237,12 @@ export class Sender {
 /** Members that are undefined are not stored. */
 type StateChange = { readonly [Name in keyof WebhookState]?: WebhookState[Name] | undefined };
 
-const noFailure: StateChange = { failures: undefined, isRefused: undefined, nextAttemptAt: undefined };
+const noFailure: StateChange = {
+  failures: undefined,
+  isRefused: undefined,
+  nextAttemptAt: undefined,
+  warnedAt: undefined,
+};
 
 function failed(outcome: Outcome, answer: Posted | Error, { failures = 0 }: WebhookState): StateChange {
   const next = { failures: failures + 1, isRefused: outcome === 'refused' ? (true as const) : undefined };

@@ -9,7 +9,7 @@ import { JobQueue } from '../store/configuration/jobs-queue.ts';
 import { StoreUnavailableError } from '../store/redis/errors.ts';
 import { readWebhookStates, webhookField } from '../store/webhooks/webhook-states.ts';
 import { LogWatch } from './log-watch.ts';
-import { Sender, type SenderOptions } from './sender.ts';
+import { Sender, type SenderOptions, type WebhookFailure } from './sender.ts';
 import { standingOf } from './standing.ts';
 
 const queueName = 'webhook';
@@ -22,15 +22,25 @@ interface WebhookTask {
   readonly field: string;
 }
 
+export interface WebhookFigures {
+  readonly tenant: string;
+  readonly alias: string;
+  /** Entries of the log that it has not passed. */
+  readonly behind: number;
+  /** Its last request failed, or its receiver has refused further ones. */
+  readonly isFailing: boolean;
+}
+
 export interface WebhookJobsOptions
   extends Pick<SenderOptions, 'store' | 'guard' | 'publicUrl' | 'onTrouble'>,
     Pick<FeedOptions, 'retentionMs'> {
   readonly configuration: ActiveConfiguration;
   onAttempt(tenant: string, alias: string, outcome: string): void;
-  /** How many entries of the log wait for each webhook. */
-  onBehind(
-    counts: readonly { readonly tenant: string; readonly alias: string; readonly behind: number }[],
-  ): void;
+  /** See `SenderOptions`. */
+  onFailing(tenant: string, alias: string, failure: WebhookFailure): void;
+  onWorking(tenant: string, alias: string): void;
+  /** Told regularly how all webhooks are. */
+  onFigures(figures: readonly WebhookFigures[]): void;
 }
 
 interface Configured {
@@ -80,7 +90,7 @@ export class WebhookJobs {
     if (!isNew && Date.now() - this.#caredAt < careMs) return;
     this.#caredAt = Date.now();
     if (this.#configured.size > 0) await this.#care();
-    else this.options.onBehind([]);
+    else this.options.onFigures([]);
   }
 
   #read(): Map<string, Configured> {
@@ -110,11 +120,12 @@ export class WebhookJobs {
       const configured = this.#configured.get(field);
       return configured === undefined ? [] : [{ ...configured, state }];
     });
-    this.options.onBehind(
+    this.options.onFigures(
       await Promise.all(
         standings.map(async ({ tenant, webhook, feed, state }) => {
-          const { alias, behind } = await standingOf(store, feed, webhook, state);
-          return { tenant, alias, behind };
+          const { alias, behind, state: word } = await standingOf(store, feed, webhook, state);
+          const isFailing = word === 'retrying' || word === 'refused' || state.isDisabled === true;
+          return { tenant, alias, behind, isFailing };
         }),
       ),
     );
@@ -126,18 +137,20 @@ export class WebhookJobs {
     const { store, guard, publicUrl, onTrouble } = this.options;
     this.#queue = new JobQueue(store, queueName);
     this.#running.push(this.#watch.run(this.#stop.signal));
+    const told = (field: string, tell: (tenant: string, alias: string) => void) => {
+      const configured = this.#configured.get(field);
+      if (configured !== undefined) tell(configured.tenant, configured.webhook.alias);
+    };
+    const { onAttempt, onFailing, onWorking } = this.options;
     const options: SenderOptions = {
       store,
       watch: this.#watch,
       guard,
       publicUrl,
       configured: (field) => this.#configured.get(field) ?? null,
-      onAttempt: (field, outcome) => {
-        const configured = this.#configured.get(field);
-        if (configured !== undefined) {
-          this.options.onAttempt(configured.tenant, configured.webhook.alias, outcome);
-        }
-      },
+      onAttempt: (field, outcome) => told(field, (tenant, alias) => onAttempt(tenant, alias, outcome)),
+      onFailing: (field, failure) => told(field, (tenant, alias) => onFailing(tenant, alias, failure)),
+      onWorking: (field) => told(field, onWorking),
       onTrouble,
     };
     this.#runner = new JobRunner<WebhookTask, object>(

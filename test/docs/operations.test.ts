@@ -15,7 +15,7 @@ async function startNginx(context: TestContext, frontUrl: string): Promise<strin
   const nginx = await Nginx.start((address) =>
     textOf('docs/operations/nginx.conf')
       .replace('listen 80;', `listen ${address};`)
-      .replace('127.0.0.1:4000', new URL(frontUrl).host),
+      .replaceAll('127.0.0.1:4000', new URL(frontUrl).host),
   );
   context.after(() => nginx.stop());
   return nginx.url;
@@ -71,6 +71,13 @@ test('through nginx chunked and large bodies come in, paths without a key do not
     },
   });
   assert.equal(JSON.parse(await page.text()).route.name, 'Atlantis');
+
+  const live = await fetch(`${url}/v2?url=/atlantis`, {
+    headers: { 'X-Api-Key': 'environment-atlas-demo', Accept: 'text/event-stream' },
+  });
+  assert.match(live.headers.get('content-type') ?? '', /event-stream/);
+  const { value } = (await live.body?.getReader().read()) ?? {};
+  assert.match(new TextDecoder().decode(value), /^(?:id|event|data|:)/);
 
   for (const inside of ['/health/live', '/health/ready', '/metrics', '/openapi.json']) {
     assert.equal((await fetch(url + inside)).status, 404, inside);

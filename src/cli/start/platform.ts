@@ -125,8 +125,14 @@ function startProcesses(supervisor: Supervisor, settings: Settings, env: NodeJS.
     ['web', settings.web],
     ['worker', settings.workers],
   ]);
+  let metricsPort = settings.metricsPort;
+  const ownMetricsPort = () => {
+    if (metricsPort === null) return {};
+    metricsPort += 1;
+    return { METRICS_PORT: String(metricsPort - 1) };
+  };
   for (const entry of parseProcfile(readFileSync(procfile, 'utf8'), path.dirname(procfile))) {
-    supervisor.startEntry(entry, counts.get(entry.name) ?? 1, env);
+    supervisor.startEntry(entry, counts.get(entry.name) ?? 1, env, ownMetricsPort);
   }
 }
 

@@ -79,7 +79,8 @@ export async function startRedisChild({
   const child = supervisor.add('redis', {
     command: { name, program: 'sh', words: ['-c', wrapper, configFile], env: process.env },
     endBy: 'endOfInput',
-    follow: (lines) => keepLastLines(lines, lastLines),
+    follow: (lines) => followRedis(lines, lastLines, (text) => supervisor.say(text)),
+    lastLines,
   });
   await waitUntilLoaded(login, signal, () => {
     if (child.pid === undefined) throw failed(lastLines);
@@ -125,11 +126,24 @@ function failed(lastLines: readonly string[]): CommandStop {
   return new CommandStop(`The private redis-server did not start: ${lastLines.join(' / ')}`);
 }
 
-/** Keeps the last lines that Redis writes. They matter when it does not start. */
-function keepLastLines(lines: Readable, kept: string[]): void {
+/** What Redis writes when it cannot write its file, and when it can again. */
+const diskTrouble =
+  /Error writing to the AOF file|Short write while writing to the AOF file|No space left on device/;
+const diskIsFine = /AOF write error looks solved/;
+
+/** Keeps the last lines that Redis writes, and shows them when it cannot write its file: once, and once when it can again. */
+export function followRedis(lines: Readable, kept: string[], say: (text: string) => void): void {
+  let isFailing = false;
   createInterface({ input: lines }).on('line', (line) => {
     if (line.trim() === '') return;
     kept.push(line.trim());
     if (kept.length > keptLines) kept.shift();
+    if (!isFailing && diskTrouble.test(line)) {
+      isFailing = true;
+      say(`Redis cannot write its file. Its last lines:\n${kept.join('\n')}`);
+    } else if (isFailing && diskIsFine.test(line)) {
+      isFailing = false;
+      say('Redis can write its file again');
+    }
   });
 }

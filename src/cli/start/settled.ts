@@ -6,7 +6,8 @@ import { askFront } from './front-answer.ts';
 /** Workers send their figures once a second, so two looks this far apart see different ones. */
 const lookEveryMs = 1_200;
 const waitMaxMs = 120_000;
-const waitingPattern = /^millrace_(?:stream_lag_entries|rebuilds_waiting)(?:\{.*\})? ([\d.]+)$/gm;
+const waitingPattern =
+  /^millrace_(?:stream_lag_entries|stream_backlog_entries|rebuilds_waiting)(?:\{.*\})? ([\d.]+)$/gm;
 
 export interface SettledOptions {
   readonly baseUrl: string;

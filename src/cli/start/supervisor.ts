@@ -15,6 +15,7 @@ const stopOrder: readonly { readonly role: string; readonly graceMs: number }[] 
   { role: 'redis', graceMs: 1_500 },
 ];
 const otherGraceMs = 500;
+const lastLinesMs = 100;
 
 /** The processes of one `npm start`. */
 export class Supervisor {
@@ -26,25 +27,49 @@ export class Supervisor {
     private readonly stopMs = stopMsOf(defaultFrontLimits),
   ) {}
 
-  /** Starts `count` processes of a Procfile entry, named `web.1`, `web.2` … */
-  startEntry(entry: ProcfileEntry, count: number, env: NodeJS.ProcessEnv): void {
+  /**
+   * Starts `count` processes of a Procfile entry, named `web.1`, `web.2` …
+   * @param own called for each of them: variables of its own
+   */
+  startEntry(
+    entry: ProcfileEntry,
+    count: number,
+    env: NodeJS.ProcessEnv,
+    own: () => NodeJS.ProcessEnv = () => ({}),
+  ): void {
     for (let number = 1; number <= count; number += 1) {
       const name = `${entry.name}.${number}`;
       this.add(entry.name, {
-        command: { ...entry, name, env: { ...env, [supervisedVariable]: '1' } },
+        command: { ...entry, name, env: { ...env, ...own(), [supervisedVariable]: '1' } },
         endBy: 'signal',
         follow: (lines) => this.output.follow(name, lines),
       }).keepRunning();
     }
   }
 
-  /** Starts one process. `stop` ends it at the latest. */
-  add(role: string, options: Omit<ChildOptions, 'onUnexpectedEnd'>): Child {
-    const { name } = options.command;
+  /** Writes a line, or several, in the name of the supervisor. */
+  say(text: string): void {
+    this.output.line('start', text);
+  }
+
+  /**
+   * Starts one process. `stop` ends it at the latest.
+   * @param options `lastLines`: what it wrote last, which is shown when it ends by itself
+   */
+  add(
+    role: string,
+    options: Omit<ChildOptions, 'onUnexpectedEnd'> & { readonly lastLines?: readonly string[] },
+  ): Child {
+    const { command, lastLines } = options;
+    const { name } = command;
     const child = new Child({
       ...options,
-      onUnexpectedEnd: (reason, restartMs) =>
-        this.output.line('start', `${name} ended (${reason}); starting it again in ${restartMs / 1000} s`),
+      onUnexpectedEnd: (reason, restartMs) => {
+        this.say(`${name} ended (${reason}); starting it again in ${restartMs / 1000} s`);
+        if (lastLines === undefined) return;
+        // What it wrote last can arrive after its end.
+        setTimeout(() => this.say(`The last lines of ${name}:\n${lastLines.join('\n')}`), lastLinesMs);
+      },
     });
     this.#children.set(role, [...(this.#children.get(role) ?? []), child]);
     child.start();

@@ -90,6 +90,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     partitions: value(table.partitions),
     headerPrefixes: value(table.headerPrefixes),
     metricsKey: value(table.metricsKey),
+    metricsPort: value(table.metricsPort),
     rateLimit: value(table.rateLimit),
     openRateLimit: value(table.openRateLimit),
     queryCpuMs: value(table.queryCpuMs),

@@ -163,6 +163,12 @@ export const settingsTable = {
     null,
     'the key that `/metrics` asks for, which names tenants: `Authorization: Bearer <key>` or `X-Api-Key`; may be written as `sha256:<hex>`. None: `/metrics` is open',
   ),
+  metricsPort: new Setting(
+    'METRICS_PORT',
+    wholeNumber(1, portMax),
+    null,
+    'a port on `HOST` where this process serves its own metrics under `/metrics`, over HTTP; each process of a host needs another one, and `npm start` counts up from it. `/metrics` of a front shows that front alone then. None: it shows all processes',
+  ),
   rateLimit: new Setting<number, number>(
     'RATE_LIMIT',
     rate,

@@ -11,6 +11,9 @@ export const jobsPrefix = '{millrace}:jobs';
 const attemptsMax = 50;
 const doneJobsKept = 5_000;
 const doneJobsKeptSeconds = 24 * 3600;
+/** A job that was given up after all its attempts. */
+const failedJobsKept = 1_000;
+const failedJobsKeptSeconds = 7 * 24 * 3600;
 
 export type JobState = 'waiting' | 'active' | 'done' | 'failed';
 
@@ -65,6 +68,7 @@ export class JobQueue<Task extends object, Progress extends object> {
             attempts: attemptsMax,
             backoff: { type: 'capped' },
             removeOnComplete: { age: doneJobsKeptSeconds, count: doneJobsKept },
+            removeOnFail: { age: failedJobsKeptSeconds, count: failedJobsKept },
           },
         })) as Parameters<Queue<Task>['addBulk']>[0],
       );

@@ -24,6 +24,8 @@ export interface WebhookState {
   readonly isRefused?: true;
   /** Attempts of the batch that failed; absent: none. */
   readonly failures?: number;
+  /** When its failures were logged last, in milliseconds since 1970; absent: never since it last worked. */
+  readonly warnedAt?: number;
   /** Of the last attempt; absent: nothing answered. */
   readonly lastStatus?: number;
   /** Milliseconds since 1970. */

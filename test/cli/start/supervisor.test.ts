@@ -6,6 +6,7 @@ import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { Output } from '../../../src/cli/start/output.ts';
 import { parseProcfile } from '../../../src/cli/start/procfile.ts';
+import { followRedis } from '../../../src/cli/start/redis-child.ts';
 import { Supervisor } from '../../../src/cli/start/supervisor.ts';
 import { typeScriptWords } from '../../../src/typescript/words.ts';
 import { isAlive } from '../../support/is-alive.ts';
@@ -187,4 +188,28 @@ test('on a terminal names are coloured by role', () => {
   const colours = written.map((line) => line.slice(2, 4));
   assert.equal(colours[0], colours[2]);
   assert.notEqual(colours[0], colours[1]);
+});
+
+test('what a Redis wrote last is shown when it ends, and when its disk is full', async (context) => {
+  const { lines, supervisor } = start(context);
+  const kept: string[] = [];
+  const script = [
+    'echo "# Error writing to the AOF file: No space left on device"',
+    'echo "# Error writing to the AOF file: No space left on device"',
+    'echo "* AOF write error looks solved, Redis can write again."',
+    'echo "# Can\'t recover from AOF write error, exiting"',
+    'exit 1',
+  ].join('; ');
+  const child = supervisor.add('redis', {
+    command: { name: 'redis', program: 'sh', words: ['-c', script], env: process.env },
+    endBy: 'endOfInput',
+    follow: (output) => followRedis(output, kept, (text) => supervisor.say(text)),
+    lastLines: kept,
+  });
+  child.keepRunning();
+  await until('its last lines are shown', () => lines.matching(/The last lines of redis/).length > 0);
+  await supervisor.stop();
+  assert.equal(lines.matching(/^start +\| Redis cannot write its file/).length, 1);
+  assert.equal(lines.matching(/^start +\| Redis can write its file again/).length, 1);
+  assert.ok(lines.matching(/^start +\| # Can't recover from AOF write error/).length > 0);
 });

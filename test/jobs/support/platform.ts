@@ -152,7 +152,13 @@ export class Platform {
   async startJobs(): Promise<{ stop(): Promise<void> }> {
     const { store, configuration, close } = await this.#follow();
     const jobs = new JobsProcess({
-      webhooks: { guard: new AddressGuard([]), publicUrl: '', retentionMs: 86_400_000 },
+      webhooks: {
+        guard: new AddressGuard([]),
+        publicUrl: '',
+        retentionMs: 86_400_000,
+        onFailing: () => {},
+        onWorking: () => {},
+      },
       store,
       configuration,
       onTrouble: (message, error) => console.error(message, error),

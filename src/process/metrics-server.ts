@@ -1,0 +1,55 @@
+/** With METRICS_PORT each process serves its own metrics there, so that Prometheus can scrape every process by itself. */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Settings } from '../config/settings/settings.ts';
+import { hashedForm } from '../config/tenant/api-key.ts';
+import { mergeMetrics } from '../http/operations/metrics-merge.ts';
+import { authorizeMetrics } from '../http/routing/access.ts';
+import type { Role } from '../store/processes/process-messages.ts';
+
+const contentType = 'text/plain; version=0.0.4; charset=utf-8';
+
+export interface MetricsOrigin {
+  /** Id of the process, as in its heartbeat. */
+  readonly id: string;
+  readonly role: Role;
+  text(): Promise<string>;
+}
+
+/** Serves nothing without the setting. @throws Error when the port cannot be had */
+export async function serveMetrics(
+  { metricsPort, metricsKey, host }: Pick<Settings, 'metricsPort' | 'metricsKey' | 'host'>,
+  { id, role, text }: MetricsOrigin,
+): Promise<void> {
+  if (metricsPort === null) return;
+  const keyHash = metricsKey === null ? null : hashedForm(metricsKey);
+  const server = createServer((request, response) => {
+    answer(request, response).catch(() => response.writeHead(500).end());
+  });
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    if (request.method !== 'GET' || request.url !== '/metrics') return response.writeHead(404).end();
+    if (!isAllowed(keyHash, request)) return response.writeHead(401).end();
+    const merged = mergeMetrics([{ process: id, role, text: await text() }]);
+    return response.writeHead(200, { 'Content-Type': contentType }).end(merged);
+  };
+  server.listen(metricsPort, host);
+  await Promise.race([
+    once(server, 'listening'),
+    once(server, 'error').then(() => {
+      throw new Error(
+        `cannot listen on ${host}:${metricsPort}: give each process of a host its own METRICS_PORT`,
+      );
+    }),
+  ]);
+  // It ends with the process.
+  server.unref();
+}
+
+function isAllowed(keyHash: string | null, { headers }: IncomingMessage): boolean {
+  try {
+    authorizeMetrics(keyHash, headers.authorization ?? '', String(headers['x-api-key'] ?? ''));
+    return true;
+  } catch {
+    return false;
+  }
+}
