@@ -3,7 +3,7 @@ export class MillraceError extends Error {
   override readonly name = 'MillraceError';
   /** HTTP status; 0 when no answer came. */
   readonly status: number;
-  /** `errorCode` of an ingest answer; null where there is none. */
+  /** Name of the error in the catalogue of errors; null when no answer of the platform came. */
   readonly code: string | null;
   /** Mistakes as the interface lists them: field -> text, originId -> texts, or a list of texts. Empty when there are none. */
   readonly errors: Readonly<Record<string, unknown>> | readonly unknown[];
@@ -22,11 +22,11 @@ export class MillraceError extends Error {
 
 /** The error of an answer with any status but a good one. */
 export function errorOf(status: number, body: unknown): MillraceError {
-  const { message, error, errorCode, errors } = recordOf(body);
+  const { message, error, code, errors } = recordOf(body);
   const text = typeof message === 'string' ? message : typeof error === 'string' ? error : `HTTP ${status}`;
   return new MillraceError(text, {
     status,
-    code: typeof errorCode === 'string' ? errorCode : null,
+    code: typeof code === 'string' ? code : null,
     errors: Array.isArray(errors) ? errors : recordOf(errors),
   });
 }

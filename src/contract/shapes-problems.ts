@@ -3,12 +3,17 @@ import type { Shape } from './shape.ts';
 
 const status: Shape = { type: 'integer' };
 const message: Shape = { type: 'string', description: 'What to change' };
+const code: Shape = {
+  type: 'string',
+  description: 'Name of the error in the catalogue of errors; it never changes',
+};
+const requestId: Shape = { type: 'string', description: 'With 5xx: X-Request-Id of the answer' };
 
 export const plainProblemShape: Shape = {
   component: 'Problem',
   type: 'object',
-  properties: { status, message },
-  required: ['status', 'message'],
+  properties: { status, message, code, requestId },
+  required: ['status', 'message', 'code'],
 };
 
 const errorCode: Shape = { type: 'string', enum: ['s-1001', 's-1007'], description: 'With 413 and 422' };
@@ -22,8 +27,10 @@ export const ingestProblemShape: Shape = {
     message,
     errorCode,
     errors: { type: 'object', additionalProperties: { type: 'string' }, description: 'Field -> mistake' },
+    code,
+    requestId,
   },
-  required: ['status', 'message', 'errors'],
+  required: ['status', 'message', 'errors', 'code'],
 };
 
 /** Of what takes many entities. */
@@ -39,15 +46,22 @@ export const bulkIngestProblemShape: Shape = {
       additionalProperties: { type: 'array', items: { type: 'string' } },
       description: 'originId or member -> mistakes',
     },
+    code,
+    requestId,
   },
-  required: ['status', 'message', 'errors'],
+  required: ['status', 'message', 'errors', 'code'],
 };
 
 export const deliveryProblemShape: Shape = {
   component: 'DeliveryProblem',
   type: 'object',
-  properties: { meta: { type: 'object', properties: { status }, required: ['status'] }, message },
-  required: ['meta', 'message'],
+  properties: {
+    meta: { type: 'object', properties: { status }, required: ['status'] },
+    message,
+    code,
+    requestId,
+  },
+  required: ['meta', 'message', 'code'],
 };
 
 export const managementProblemShape: Shape = {
@@ -57,15 +71,17 @@ export const managementProblemShape: Shape = {
     status,
     message,
     errors: { type: 'array', items: { type: 'string' }, description: 'Every mistake found' },
+    code,
+    requestId,
   },
-  required: ['status', 'message'],
+  required: ['status', 'message', 'code'],
 };
 
 export const queryRefusalShape: Shape = {
   component: 'QueryRefusal',
   type: 'object',
-  properties: { error: { type: 'string' } },
-  required: ['error'],
+  properties: { error: { type: 'string' }, code, requestId },
+  required: ['error', 'code'],
 };
 
 export const queryProblemShape: Shape = {
@@ -75,8 +91,9 @@ export const queryProblemShape: Shape = {
     message: { type: 'string', examples: ['Query is not valid'] },
     errors: { type: 'array', items: { type: 'string' }, description: 'Every mistake found' },
     status,
+    code,
   },
-  required: ['message', 'errors', 'status'],
+  required: ['message', 'errors', 'status', 'code'],
 };
 
 const label: Shape = { type: ['string', 'null'] };

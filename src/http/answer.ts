@@ -17,6 +17,8 @@ export interface Answer {
   readonly follow?: OpenStream;
   /** Name of the problem that the answer tells of, for the log. */
   readonly problem?: string;
+  /** The body of an error of ours before it is written: the server adds the id of the request. */
+  readonly problemBody?: object;
   /** The connection ends behind the answer. */
   readonly close?: boolean;
   /**

@@ -8,11 +8,12 @@ import type { Answer } from './answer.ts';
 import { Call } from './call.ts';
 import type { Handler } from './handler.ts';
 import type { Log } from './operations/log.ts';
-import { RequestRecord } from './operations/request-record.ts';
+import { requestIdOf, traceparentOf } from './operations/request-ids.ts';
+import { type RecordedRoute, RequestRecord } from './operations/request-record.ts';
 import { Admission, type RateLimits } from './routing/admission.ts';
 import { CrossOrigin, preflightAnswer } from './routing/cross-origin.ts';
 import { failureAnswer } from './routing/failure.ts';
-import { type ProblemStyle, problemAnswer, styleBefore } from './routing/problem-answer.ts';
+import { type ProblemStyle, problemAnswer, styleBefore, withRequestId } from './routing/problem-answer.ts';
 import type { RouteDefinition, RouteName } from './routing/route-definition.ts';
 import { pathsOf, pathsServed, routeTable, type ServedPath } from './routing/route-table.ts';
 import { headRoute, restRoute, type ServedRoute, servedRoute } from './routing/served-route.ts';
@@ -218,8 +219,8 @@ export class HttpServer {
   /** Gives an answer that needs no handler. */
   #answerAlways(res: HttpResponse, req: HttpRequest, always: Answer): void {
     const method = req.getMethod().toUpperCase();
-    const record = new RequestRecord(this.#log, { path: null, method, times: null });
-    const answer = this.#outgoing(always, { isHead: method === 'HEAD', crossOrigin: null });
+    const record = this.#recordOf(req, { path: null, method, times: null });
+    const answer = this.#outgoing(always, { isHead: method === 'HEAD', crossOrigin: null }, record);
     if (!this.#longTurns.isLong()) {
       this.#exchanges.sendAtOnce(res, record, answer);
       return;
@@ -234,10 +235,10 @@ export class HttpServer {
   #answer(served: ServedRoute, res: HttpResponse, req: HttpRequest): void {
     const crossOrigin = served.isForOtherOrigins ? this.#crossOrigin.headersFor(req) : null;
     const route = crossOrigin === null ? served : { ...served, crossOrigin };
-    const record = new RequestRecord(this.#log, route.recorded);
+    const record = this.#recordOf(req, route.recorded);
     const takesBody = route.definition.body !== undefined;
     if (transferEncodingHeader.of(req) !== '' || (takesBody && contentLengthHeader.of(req) === '')) {
-      this.#exchanges.sendAtOnce(res, record, this.#outgoing(this.#unframed(route, res, req), route));
+      this.#exchanges.sendAtOnce(res, record, this.#outgoing(this.#unframed(route, res, req), route, record));
       return;
     }
     const body = takesBody
@@ -247,13 +248,13 @@ export class HttpServer {
         })
       : null;
     const call = this.#callOf(route, res, req, body, record);
-    const answer = call instanceof Call ? this.#handled(route, call) : call;
+    const answer = call instanceof Call ? this.#handled(route, call, record) : call;
     if (body !== null || !isReady(answer)) {
       const client = call instanceof Call ? call : null;
-      this.#answerLater(route, this.#exchanges.begin(res, record, body, client), answer);
+      this.#answerLater(route, this.#exchanges.begin(res, record, body, client), answer, record);
     } else if (this.#longTurns.isLong()) {
-      this.#answerLater(route, this.#exchanges.begin(res, record, null, null), nextTurn(answer));
-    } else this.#exchanges.sendAtOnce(res, record, this.#admitted(route, answer));
+      this.#answerLater(route, this.#exchanges.begin(res, record, null, null), nextTurn(answer), record);
+    } else this.#exchanges.sendAtOnce(res, record, this.#admitted(route, answer, record));
   }
 
   /** Refuses a head that does not tell where the body ends. What follows could be taken for another request. */
@@ -276,54 +277,74 @@ export class HttpServer {
       record.by(principal);
       return new Call(req, plan, parametersOf(req), principal, body);
     } catch (error) {
-      return failureAnswer(definition, error, this.#log);
+      return failureAnswer(definition, error, this.#log, record.requestId);
     }
   }
 
-  #handled({ definition, handler }: ServedRoute, call: Call): Answer | Promise<Answer> {
+  #handled(
+    { definition, handler }: ServedRoute,
+    call: Call,
+    record: RequestRecord,
+  ): Answer | Promise<Answer> {
     try {
       const answer = handler(call);
       if (!isReady(answer)) call.keepHeaders();
       return answer;
     } catch (error) {
-      return failureAnswer(definition, error, this.#log);
+      return failureAnswer(definition, error, this.#log, record.requestId);
     }
   }
 
-  #answerLater(route: ServedRoute, exchange: Exchange, answer: Answer | Promise<Answer>): void {
+  #answerLater(
+    route: ServedRoute,
+    exchange: Exchange,
+    answer: Answer | Promise<Answer>,
+    record: RequestRecord,
+  ): void {
     if (isReady(answer)) {
-      this.#send(route, exchange, answer);
+      this.#send(route, exchange, answer, record);
       return;
     }
     answer.then(
-      (settled) => this.#send(route, exchange, settled),
-      (error: unknown) => this.#send(route, exchange, failureAnswer(route.definition, error, this.#log)),
+      (settled) => this.#send(route, exchange, settled, record),
+      (error: unknown) => {
+        const failure = failureAnswer(route.definition, error, this.#log, record.requestId);
+        this.#send(route, exchange, failure, record);
+      },
     );
   }
 
-  #send(route: ServedRoute, exchange: Exchange, answer: Answer): void {
+  #send(route: ServedRoute, exchange: Exchange, answer: Answer, record: RequestRecord): void {
     if (exchange.isAborted) return;
     try {
-      exchange.send(this.#admitted(route, answer));
+      exchange.send(this.#admitted(route, answer, record));
     } catch (error) {
-      this.#log.error({ endpoint: route.definition.name, err: error }, 'answer not sent');
+      const { requestId } = record;
+      this.#log.error({ endpoint: route.definition.name, requestId, err: error }, 'answer not sent');
     }
   }
 
   /** The answer as it goes out. A refusal takes its place while too many answers wait for their clients. */
-  #admitted(route: ServedRoute, answer: Answer): Answer {
+  #admitted(route: ServedRoute, answer: Answer, record: RequestRecord): Answer {
     const goes = route.isHead || this.#unsent.admit(bodyBytesOf(answer));
-    return this.#outgoing(
-      goes ? answer : problemAnswer(route.definition.problems, problems.answersWaiting),
-      route,
-    );
+    const admitted = goes ? answer : problemAnswer(route.definition.problems, problems.answersWaiting);
+    return this.#outgoing(admitted, route, record);
   }
 
-  #outgoing(answer: Answer, { isHead, crossOrigin }: Pick<ServedRoute, 'isHead' | 'crossOrigin'>): Answer {
+  #outgoing(
+    given: Answer,
+    { isHead, crossOrigin }: Pick<ServedRoute, 'isHead' | 'crossOrigin'>,
+    { requestId }: RequestRecord,
+  ): Answer {
+    const answer = withRequestId(given, requestId);
     if (this.#draining) this.#answeredWhileDraining += 1;
     else if (!isHead && crossOrigin === null) return answer;
     const close = this.#draining || answer.close === true;
     return { ...answer, close, isHead, ...(crossOrigin !== null && { crossOrigin }) };
+  }
+
+  #recordOf(req: HttpRequest, route: RecordedRoute): RequestRecord {
+    return new RequestRecord(this.#log, route, requestIdOf(req), traceparentOf(req));
   }
 }
 

@@ -66,8 +66,13 @@ export function testMessage(nowMs: number): Message {
   return { id: messageId(['test', randomUUID()], []), body };
 }
 
-/** A request with a signature for each secret. */
-export function signedPost(webhook: Webhook, { id, body }: Message, now: Date): Post {
+/** A request with a signature for each secret. @param trace headers that tie it to the request that caused it */
+export function signedPost(
+  webhook: Webhook,
+  { id, body }: Message,
+  now: Date,
+  trace: Readonly<Record<string, string>> = {},
+): Post {
   const { url, headers, secrets, format, alias } = webhook;
   const signatures = secrets.map((secret) => new Signature(secret).sign(id, now, body));
   return {
@@ -77,6 +82,7 @@ export function signedPost(webhook: Webhook, { id, body }: Message, now: Date): 
       'User-Agent': 'Millrace',
       ...(format === 'enterspeed' ? { 'X-Enterspeed-Webhook-Name': alias } : {}),
       ...Object.fromEntries(headers),
+      ...trace,
       'Content-Type': 'application/json',
       'webhook-id': id,
       'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),

@@ -168,7 +168,7 @@ test('a refusal is one error with status, code and errors', async () => {
     (error) =>
       error instanceof MillraceError &&
       error.status === 422 &&
-      error.code === 's-1001' &&
+      error.code === 'entityInvalid' &&
       'type' in error.errors,
   );
   await assert.rejects(

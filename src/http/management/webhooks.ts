@@ -21,6 +21,7 @@ import { jsonAnswer } from '../answer.ts';
 import type { Call } from '../call.ts';
 import type { Handler } from '../handler.ts';
 import { parseJson } from '../json-body.ts';
+import { traceparentHeader, validTraceparent } from '../operations/request-ids.ts';
 import type { Services } from '../services.ts';
 import { pathText, throwNothing } from './asked.ts';
 
@@ -44,7 +45,7 @@ export function testWebhook({ webhookGuard }: Services): Handler {
     const startMs = performance.now();
     const now = new Date();
     try {
-      const message = signedPost(webhook, testMessage(now.getTime()), now);
+      const message = signedPost(webhook, testMessage(now.getTime()), now, traceOf(call));
       const { status } = await post(message, webhookGuard, new AbortController().signal);
       return jsonAnswer(200, { status, milliseconds: Math.round(performance.now() - startMs) });
     } catch (error) {
@@ -52,6 +53,12 @@ export function testWebhook({ webhookGuard }: Services): Handler {
       throw new ProblemError(problems.webhookUnanswered(error.message));
     }
   };
+}
+
+/** The receiver's trace goes on that of the request. */
+function traceOf(call: Call): Record<string, string> {
+  const traceparent = validTraceparent(call.header(traceparentHeader));
+  return traceparent === null ? {} : { traceparent };
 }
 
 const tooLarge = new ProblemError(problems.bodyTooLarge);

@@ -17,7 +17,7 @@ export interface RecordedRoute {
 
 /**
  * One request, as the metrics and the log show it. At `debug` the log has a line for it, with its method, its route as
- * the route table writes it, and its tenant. The line never has the URL, headers or body, because keys and data may
+ * the route table writes it, its tenant and its ids. The line never has the URL, headers or body, because keys and data may
  * stand in them.
  */
 export class RequestRecord {
@@ -27,6 +27,9 @@ export class RequestRecord {
   constructor(
     private readonly log: Log,
     private readonly route: RecordedRoute,
+    /** Of `X-Request-Id`. */
+    readonly requestId: string,
+    private readonly traceparent: string | null,
   ) {}
 
   /** Notes whose key the request brought. */
@@ -61,6 +64,10 @@ export class RequestRecord {
   ): void {
     const ms = Math.round(durationMs * 1000) / 1000;
     const { path, method } = this.route;
-    this.log.debug({ method, route: path, tenant: this.#tenant, ...outcome, ms }, message);
+    const { requestId, traceparent } = this;
+    this.log.debug(
+      { method, route: path, tenant: this.#tenant, requestId, traceparent, ...outcome, ms },
+      message,
+    );
   }
 }

@@ -108,7 +108,7 @@ export function preflightAnswer(path: string, headerPrefixes: readonly string[])
 }
 
 /** Many clients send a `Content-Type` with GET too. */
-const alwaysAllowed = ['X-Api-Key', 'Content-Type'];
+const alwaysAllowed = ['X-Api-Key', 'Content-Type', 'X-Request-Id', 'traceparent'];
 
 function headersRead({ headers, body }: RouteDefinition, prefixes: readonly string[]): string[] {
   const names = headers.flatMap((header) => namesOf(header, prefixes));
@@ -121,7 +121,7 @@ function exposedNames(headerPrefixes: readonly string[]): string[] {
   const prefixes = [...headerPrefixes, 'X-Service'];
   const answers = routeTable.flatMap((route) => Object.values(route.answers));
   const names = answers.flatMap(({ headers = [] }) => headers.flatMap((header) => namesOf(header, prefixes)));
-  return [...new Set(['ETag', ...names, ...problemHeaders])];
+  return [...new Set(['ETag', 'X-Request-Id', ...names, ...problemHeaders])];
 }
 
 function namesOf({ name, prefixed }: HeaderDefinition, prefixes: readonly string[]): string[] {

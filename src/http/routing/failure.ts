@@ -13,12 +13,13 @@ export function failureAnswer(
   { name, problems: style }: Pick<RouteDefinition, 'name' | 'problems'>,
   error: unknown,
   log: Log,
+  requestId: string,
 ): Answer {
   // Nobody is there to read this answer.
   if (error instanceof AbortedError) return problemAnswer('plain', problems.internal);
   const problem = problemOf(error);
   if (problem.status === 500)
-    log.error({ endpoint: name, problem: problem.name, err: error }, 'request failed');
+    log.error({ endpoint: name, problem: problem.name, requestId, err: error }, 'request failed');
   const answer = problemAnswer(style, problem);
   return problem.status === 408 ? { ...answer, close: true } : answer;
 }

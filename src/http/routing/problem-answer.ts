@@ -27,26 +27,31 @@ function isIngest(style: ProblemStyle): boolean {
   return style === 'ingest' || style === 'bulkIngest';
 }
 
-/** The answer that tells of a problem: JSON, but for internal errors of ingest, which are plain text. */
+/** The answer that reports a problem: JSON, but for internal errors of ingest, which are plain text. */
 export function problemAnswer(style: ProblemStyle, problem: Problem): Answer {
+  const { name, status, message } = problem;
   const headers = headersOf(style, problem);
-  if (isIngest(style) && problem.status === 500) {
-    return {
-      status: 500,
-      body: problem.message,
-      contentType: 'text/plain; charset=utf-8',
-      headers,
-      problem: problem.name,
-    };
+  if (isIngest(style) && status === 500) {
+    return { status, body: message, contentType: 'text/plain; charset=utf-8', headers, problem: name };
   }
-  return { ...jsonAnswer(problem.status, problemBody(style, problem), headers), problem: problem.name };
+  const body = problemBody(style, problem);
+  const answer = { ...jsonAnswer(status, body, headers), problem: name };
+  return status >= 500 && !Array.isArray(body) ? { ...answer, problemBody: body } : answer;
 }
 
-function problemBody(style: ProblemStyle, { status, message, errorCode, errors, queries }: Problem): unknown {
+/** An error of ours names the request in its body, so that it can be found in the log. */
+export function withRequestId(answer: Answer, requestId: string): Answer {
+  const { problemBody, ...rest } = answer;
+  if (problemBody === undefined) return answer;
+  return { ...rest, body: JSON.stringify({ ...problemBody, requestId }) };
+}
+
+function problemBody(style: ProblemStyle, problem: Problem): object {
+  const { name: code, status, message, errorCode, errors, queries } = problem;
   switch (style) {
     case 'plain':
     case 'plainNotStored':
-      return { status, message };
+      return { status, message, code };
     case 'ingest':
     case 'bulkIngest':
       return {
@@ -54,24 +59,27 @@ function problemBody(style: ProblemStyle, { status, message, errorCode, errors, 
         message,
         ...(errorCode === undefined ? {} : { errorCode }),
         errors: style === 'ingest' ? (errors ?? {}) : inLists(errors ?? {}),
+        code,
       };
     case 'management':
-      return errors === undefined ? { status, message } : { status, message, errors };
+      return errors === undefined ? { status, message, code } : { status, message, errors, code };
     case 'delivery':
-      return { meta: { status }, message };
+      return { meta: { status }, message, code };
     case 'query':
-      return errors === undefined ? { error: message } : { message, errors, status };
+      return errors === undefined ? { error: message, code } : { message, errors, status, code };
     case 'multiQuery':
       if (queries !== undefined) return queries.map(queryProblemBody);
-      return errors === undefined ? { error: message } : [{ name: null, message, errors, status }];
+      return errors === undefined
+        ? { error: message, code }
+        : [{ name: null, message, errors, status, code }];
   }
 }
 
 /** What stands in the place of a bad query of several. */
 export function queryProblemBody({ labels, status, errors }: QueryProblem): object {
   const { name = null, ...others } = labels;
-  const { message } = status === 403 ? problems.indexForbidden : problems.queryInvalid(errors);
-  return { name, ...others, message, errors, status };
+  const { message, name: code } = status === 403 ? problems.indexForbidden : problems.queryInvalid(errors);
+  return { name, ...others, message, errors, status, code };
 }
 
 /** `errors` as answers to many entities have it: a list of texts for each name. */

@@ -7,6 +7,7 @@ import type { HttpResponse } from 'uWebSockets.js';
 import { followerCommentMs, followerUnsentBytesMax } from '../../contract/limits.ts';
 import type { ProcessMetrics } from '../../lib/process-metrics.ts';
 import { SlotMap } from '../../lib/slot-map.ts';
+import { ReadingPace } from './reading-pace.ts';
 
 const sweepMs = 1000;
 const nothing = new Uint8Array();
@@ -109,6 +110,10 @@ export class OpenEventStream implements EventStream {
   #heldBackBytes = 0;
   /** Of a long event that has begun: what the connection was not given. */
   #rest: Uint8Array = nothing;
+  /** How fast the client takes that event. */
+  #pace: ReadingPace | null = null;
+  /** Bytes that the connection was given. */
+  #given = 0;
   #quietSinceMs = performance.now();
   #whenTaken: (() => void)[] | null = null;
 
@@ -140,6 +145,7 @@ export class OpenEventStream implements EventStream {
   send(piece: Uint8Array): void {
     if (this.isOver) return;
     this.#quietSinceMs = performance.now();
+    this.#given += piece.length;
     this.res.cork(() => {
       this.#isBlocked = !this.res.write(piece);
     });
@@ -147,10 +153,12 @@ export class OpenEventStream implements EventStream {
 
   async sendLong(event: Uint8Array): Promise<void> {
     this.#rest = event;
+    this.#pace = new ReadingPace(performance.now(), this.#given, pieceBytes);
     while (this.#rest.length > 0 && !this.isOver) {
       this.send(this.#takeOfRest(pieceBytes));
       await this.taken();
     }
+    this.#pace = null;
     this.#rest = nothing;
   }
 
@@ -198,12 +206,14 @@ export class OpenEventStream implements EventStream {
 
   /**
    * Called once a second. A comment tells the client that the connection lives. To a client that does not read one is
-   * written each time: every try puts off the 10 s after which uWebSockets.js closes a connection by itself.
+   * written each time: every try puts off the 10 s after which uWebSockets.js closes a connection by itself. A client that
+   * takes a long event too slowly is cut off, as with any other answer.
    */
   check(nowMs: number): void {
     if (this.isOver) return;
     if (!this.#isBlocked && nowMs - this.#quietSinceMs < followerCommentMs) return;
     this.res.cork(() => this.#goOn());
+    if (this.#pace?.isTooSlow(nowMs, this.#given)) this.cutOff();
   }
 
   /**

@@ -73,7 +73,7 @@ export class Exchanges {
       return;
     }
     res.cork(() => {
-      const rest = writeAnswer(res, answer);
+      const rest = writeAnswer(res, answer, record.requestId);
       if (rest === null) record.answered(answer);
       else this.#begin(res, record, null, null).hold(answer, rest);
     });
@@ -147,7 +147,7 @@ class OpenExchange implements Exchange {
         this.#goOn(answer);
         return;
       }
-      const rest = writeAnswer(this.res, answer);
+      const rest = writeAnswer(this.res, answer, this.record.requestId);
       if (rest === null) this.#sent(answer);
       else this.hold(answer, rest);
     });
@@ -155,11 +155,13 @@ class OpenExchange implements Exchange {
 
   /** @param rest the whole body, of which the connection has taken a part */
   hold(answer: Answer, rest: Uint8Array): void {
-    this.#unsent = this.all.unsent.hold(this.res, rest, () => this.#sent(answer));
+    // The answer must not keep its text beside these bytes: it can be twice as large.
+    const outcome: Answer = { ...answer, body: rest };
+    this.#unsent = this.all.unsent.hold(this.res, rest, () => this.#sent(outcome));
   }
 
   #goOn(answer: StreamAnswer): void {
-    writeHead(this.res, answer);
+    writeHead(this.res, answer, this.record.requestId);
     this.record.answered(answer);
     this.#stream = this.all.streams.begin(this.res, answer.follow, this.#endings, () => this.#end());
   }

@@ -11,18 +11,26 @@ export class ReadingPace {
   /** How long the client is behind. A client that takes more than it must gets no credit. */
   #behindMs = 0;
 
-  /** @param taken bytes of the answer that the client has taken at `atMs` */
+  readonly #behindMsMax: number;
+
+  /**
+   * @param taken bytes of the answer that the client has taken at `atMs`
+   * @param stepBytes of a step in which `taken` grows: a client may be behind by so much more
+   */
   constructor(
     private atMs: number,
     private taken: number,
-  ) {}
+    stepBytes = 0,
+  ) {
+    this.#behindMsMax = slowReaderMs + msPerByte * stepBytes;
+  }
 
-  /** @param taken bytes that the client has taken at `nowMs`. @returns whether it is behind by `slowReaderMs` */
+  /** @param taken bytes that the client has taken at `nowMs`. @returns whether it is too far behind */
   isTooSlow(nowMs: number, taken: number): boolean {
     const passedMs = nowMs - this.atMs;
     this.#behindMs = Math.max(0, this.#behindMs + passedMs - msPerByte * (taken - this.taken));
     this.atMs = nowMs;
     this.taken = taken;
-    return this.#behindMs >= slowReaderMs;
+    return this.#behindMs >= this.#behindMsMax;
   }
 }

@@ -29,8 +29,8 @@ export function headOf(status: number, lines: string): Uint8Array {
  * request on the connection as well.
  * @returns the body, for `UnsentAnswers`, when the connection does not take all of it now; null when the answer is over
  */
-export function writeAnswer(res: HttpResponse, answer: Answer): Uint8Array | null {
-  writeHead(res, answer);
+export function writeAnswer(res: HttpResponse, answer: Answer, requestId: string): Uint8Array | null {
+  writeHead(res, answer, requestId);
   const { status, body, isHead } = answer;
   if (isBodiless(status) || isHead === true) {
     writeBodiless(res, answer);
@@ -52,7 +52,7 @@ export function bodyBytesOf({ body }: Answer): number {
   return typeof body === 'string' ? Buffer.byteLength(body) : body.length;
 }
 
-export function writeHead(res: HttpResponse, answer: Answer): void {
+export function writeHead(res: HttpResponse, answer: Answer, requestId: string): void {
   const { status, headers, contentType, head, crossOrigin } = answer;
   if (head !== undefined) {
     res.writeStatus(head);
@@ -63,6 +63,7 @@ export function writeHead(res: HttpResponse, answer: Answer): void {
     if (!isBodiless(status)) res.writeHeader('Content-Type', contentType);
   }
   if (crossOrigin !== undefined) writeHeaders(res, crossOrigin);
+  res.writeHeader('X-Request-Id', requestId);
 }
 
 function writeHeaders(res: HttpResponse, headers: readonly HeaderField[]): void {

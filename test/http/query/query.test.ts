@@ -163,7 +163,7 @@ test('mistakes are 400 or 404 with all of them; a multi-query tells them per que
 
 test('an index that the client may not ask is 403, within a multi-query in its place', async () => {
   const alone = await post('/v1/things', { say: 'forbidden' });
-  assert.deepEqual([alone.status, alone.json], [403, { error: 'Forbidden' }]);
+  assert.deepEqual([alone.status, alone.json], [403, { error: 'Forbidden', code: 'indexForbidden' }]);
   const queries = [{ index: 'a' }, { index: 'b', name: 'n', say: 'forbidden' }];
   const problem = { name: 'n', index: 'b', message: 'Forbidden', errors: ['Forbidden'], status: 403 };
   const { status, json } = await post('/v1', queries);

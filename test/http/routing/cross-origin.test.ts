@@ -36,7 +36,10 @@ const routesAt = (path: string) => routeTable.filter((route) => route.path === p
 const listOf = (text: string | null) => (text ?? '').split(', ').sort();
 
 function ask(method: string, path: string, origin: string, options: CallOptions = {}) {
-  return front.call(method, path, { ...options, headers: { Origin: origin, ...options.headers } });
+  return front.call(method, path, {
+    ...options,
+    headers: { Origin: origin, 'X-Request-Id': 'same', ...options.headers },
+  });
 }
 
 test('a preflight of every path with an environment key is 204, whoever asks; all others have none', async () => {
@@ -69,7 +72,7 @@ test('a preflight of every path with an environment key is 204, whoever asks; al
       ]);
       assert.deepEqual(
         listOf(answered.get('access-control-allow-headers')),
-        [...new Set(['X-Api-Key', 'Content-Type', ...read])].sort(),
+        [...new Set(['X-Api-Key', 'Content-Type', 'X-Request-Id', 'traceparent', ...read])].sort(),
         path,
       );
     }
@@ -82,7 +85,7 @@ test('a preflight says nothing about a key, nor about whose it is', async () => 
     const { text } = await exchange(
       front.port,
       [
-        `OPTIONS /v2 HTTP/1.1\r\nHost: x\r\nOrigin: ${stranger}\r\nX-Api-Key: ${key}\r\nConnection: close\r\n\r\n`,
+        `OPTIONS /v2 HTTP/1.1\r\nHost: x\r\nOrigin: ${stranger}\r\nX-Api-Key: ${key}\r\nX-Request-Id: same\r\nConnection: close\r\n\r\n`,
       ],
       Number.POSITIVE_INFINITY,
     );

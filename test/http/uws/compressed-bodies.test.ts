@@ -175,10 +175,10 @@ test('a body whose packed form is right at the limit is read, one byte more is 4
 test('the 413 of delivery and queries has their shapes', async () => {
   const message = 'The body may have at most 1,048,576 bytes';
   for (const [path, expected] of [
-    ['/v2', { meta: { status: 413 }, message }],
-    ['/v1/x', { error: message }],
-    ['/v1/source', { error: message }],
-    ['/v1/sourceGroupAlias/cms/type/t', { error: message }],
+    ['/v2', { meta: { status: 413 }, message, code: 'bodyTooLarge' }],
+    ['/v1/x', { error: message, code: 'bodyTooLarge' }],
+    ['/v1/source', { error: message, code: 'bodyTooLarge' }],
+    ['/v1/sourceGroupAlias/cms/type/t', { error: message, code: 'bodyTooLarge' }],
   ] as const) {
     for (const size of [smallBodyBytesMax + 1, 10 * smallBodyBytesMax]) {
       const { status, json } = await front.call('POST', path, {

@@ -503,7 +503,7 @@ const reads: readonly Row[] = [
     key: narrowKey,
     body: {},
     status: 403,
-    gets: is({ error: 'Forbidden' }),
+    gets: is({ error: 'Forbidden', code: 'indexForbidden' }),
   },
   {
     client: 'a client whose indexes are narrowed: an index that is not there',

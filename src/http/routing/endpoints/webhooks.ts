@@ -32,6 +32,9 @@ export const webhookEndpoints: readonly RouteDefinition[] = [
     name: 'testWebhook',
     path: '/management/v1/webhooks/{alias}/test',
     summary: 'Send a request that tells of nothing, once',
+    headers: [
+      { name: 'traceparent', prefixed: false, description: 'W3C Trace Context, passed on to the receiver' },
+    ],
     answers: { 200: { description: 'What the receiver answered', shape: webhookTestShape } },
     problemStatuses: [...problemStatuses, 409, 502],
   },

@@ -113,11 +113,10 @@ end
 local function leaveHidden(lost, claim)
   local trail = lost.trail
   local leftKey = keyIn(trail[4], 'left', trail[2], trail[3])
-  local hiddenAt = redis.call('ZSCORE', leftKey, 'h' .. lost.field)
-  if not hiddenAt or tonumber(claim[1]) >= tonumber(hiddenAt) then return end
   local member = competingField(#lost.field .. ':' .. lost.field, rankOf(claim))
-  local known = redis.call('ZSCORE', leftKey, member)
-  if not known or tonumber(known) < tonumber(hiddenAt) then leave(trail, hiddenAt, member) end
+  local hiddenAt, leftAt = unpack(redis.call('ZMSCORE', leftKey, 'h' .. lost.field, member))
+  if not hiddenAt or tonumber(claim[1]) >= tonumber(hiddenAt) then return end
+  if not leftAt or tonumber(leftAt) < tonumber(hiddenAt) then leave(trail, hiddenAt, member) end
 end
 
 local function tellService(traces, endedAt, service)

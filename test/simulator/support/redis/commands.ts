@@ -73,6 +73,13 @@ const sets: Readonly<Record<string, Command>> = {
     space.keep(key, set);
     return gone;
   },
+  ZMSCORE: (space, [key = '', ...members]) => {
+    const set = space.sortedSet(key);
+    return members.map((member) => {
+      const score = set.get(member);
+      return score === undefined ? null : String(score);
+    });
+  },
   ZCARD: (space, [key = '']) => space.sortedSet(key).size,
   ZRANGEBYLEX: (space, [key = '', from = '', to = '', , skipped = '0', most]) => {
     const end = most === undefined ? undefined : Number(skipped) + Number(most);
