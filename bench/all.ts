@@ -13,6 +13,7 @@ const names = [
   'query',
   'query-overhead',
   'postings',
+  'relevance',
   'rebuild',
   'rebuild-delivery',
   'dry-run',

@@ -8,6 +8,7 @@ import { CommandStop } from '../../src/cli/terminal/command-stop.ts';
 
 const peersDir = fileURLToPath(new URL('../.peers/', import.meta.url));
 const dependencies = { '@orama/orama': '3.1.18', minisearch: '7.2.0', pg: '8.23.1' };
+const sqlite = { 'better-sqlite3': '12.6.2' };
 const manifest = `${JSON.stringify({ name: 'millrace-bench-peers', private: true, dependencies }, null, 2)}\n`;
 
 /** Loads a package of the folder. The caller gives it a type. */
@@ -27,8 +28,25 @@ export function installPeers(): void {
   if (status !== 0) throw new CommandStop(`npm could not install the peers: ${stderr.trim()}`);
 }
 
-function isInstalled(): boolean {
-  return Object.entries(dependencies).every(([name, version]) => {
+/**
+ * Puts SQLite beside the packages. It is a native module, whose binary may be neither fetched nor built.
+ * @returns whether it is there, after a line that says why it is not
+ */
+export function installSqlite(say: (text: string) => void): boolean {
+  installPeers();
+  if (isInstalled(sqlite)) return true;
+  const wanted = Object.entries(sqlite).map(([name, version]) => `${name}@${version}`);
+  const { status } = spawnSync('npm', ['install', '--no-audit', '--no-fund', '--no-save', ...wanted], {
+    cwd: peersDir,
+    stdio: 'ignore',
+  });
+  if (status !== 0)
+    say('SQLite is skipped: npm could not install better-sqlite3, which needs a compiler here.');
+  return status === 0;
+}
+
+function isInstalled(packages: Readonly<Record<string, string>> = dependencies): boolean {
+  return Object.entries(packages).every(([name, version]) => {
     try {
       const file = path.join(peersDir, 'node_modules', name, 'package.json');
       return JSON.parse(readFileSync(file, 'utf8')).version === version;

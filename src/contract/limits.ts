@@ -82,8 +82,9 @@ export const searchCodePointsMax = 256;
 export const searchFuzzinessMax = 2;
 /** Largest weight of a searched field. */
 export const searchWeightMax = 100;
-/** Boosts of a search, and the largest weight of one. */
+/** Boosts of one search. */
 export const searchBoostsMax = 3;
+/** Largest weight of a boost. */
 export const searchBoostWeightMax = 100;
 /** Fields of one search. */
 export const searchFieldsMax = 1000;

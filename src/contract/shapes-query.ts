@@ -10,6 +10,8 @@ import {
   pageSizeDefault,
   pageSizeMax,
   queriesPerRequestMax,
+  searchBoostsMax,
+  searchBoostWeightMax,
   searchCodePointsMax,
   searchFuzzinessMax,
   searchWeightMax,
@@ -137,6 +139,36 @@ const queryMembers = {
         minimum: 0,
         maximum: searchFuzzinessMax,
         description: 'Edits that a word may have; absent: as its length says',
+      },
+      operators: {
+        type: ['boolean', 'null'],
+        description:
+          '`"several words"` must be next to each other, and a word or phrase after `-` must not be there',
+      },
+      boost: {
+        type: ['array', 'null'],
+        maxItems: searchBoostsMax,
+        description: 'Multiplies `_score` by what a number or date of the item says',
+        items: {
+          type: 'object',
+          properties: {
+            field: { type: 'string', description: 'A field of numbers or dates' },
+            weight: {
+              type: 'number',
+              maximum: searchBoostWeightMax,
+              description: 'Over 0: a number multiplies by 1 + weight · log10(1 + value)',
+            },
+            halfLife: {
+              type: ['number', 'null'],
+              description: 'Of a date: days from `origin` after which half of the boost is left',
+            },
+            origin: {
+              type: ['string', 'null'],
+              description: 'Of a date: ISO 8601; absent: the time of the request',
+            },
+          },
+          required: ['field', 'weight'],
+        },
       },
     },
   },

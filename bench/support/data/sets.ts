@@ -21,7 +21,7 @@ export interface Entity {
 }
 
 /** Where the real data sets are: `MILLRACE_BENCH_DATA`, else a folder beside the repository. */
-const dataDir =
+export const dataDir =
   process.env.MILLRACE_BENCH_DATA ?? fileURLToPath(new URL('../../../../shared/data', import.meta.url));
 
 let isDemoData = false;

@@ -9,6 +9,7 @@ import {
   withSearch,
   withSort,
 } from './query-state.ts';
+import { Ranking } from './ranking.tsx';
 import type { Target } from './targets.ts';
 
 interface BuilderProps {
@@ -67,6 +68,7 @@ export function Builder({ targets, target, fields, query, onTarget, onQuery }: B
           />
         </div>
       </div>
+      {value !== '' && <Ranking fields={fields} query={query} onQuery={onQuery} />}
       <Conditions fields={fields} query={query} onQuery={onQuery} />
       <div class="field">
         <label for="sort-field">Sort</label>

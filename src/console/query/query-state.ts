@@ -62,6 +62,46 @@ export function withSearch(query: QueryObject, fields: string, value: string): Q
   return withMember(query, 'search', { ...rest, ...target, value });
 }
 
+export function hasOperators({ search }: QueryObject): boolean {
+  return isRecord(search) && search.operators === true;
+}
+
+export function withOperators(query: QueryObject, isOn: boolean): QueryObject {
+  return withSearchMember(query, 'operators', isOn ? true : null);
+}
+
+/** The first boost of a search; further ones are for the JSON beside. */
+export interface Boost {
+  readonly field: string;
+  readonly weight: number;
+  /** Days, for a field of dates; null for one of numbers. */
+  readonly halfLife: number | null;
+}
+
+export const noBoost: Boost = { field: '', weight: 1, halfLife: null };
+
+export function boostOf({ search }: QueryObject): Boost {
+  const first: unknown = isRecord(search) && Array.isArray(search.boost) ? search.boost[0] : undefined;
+  if (!isRecord(first)) return noBoost;
+  const { field, weight, halfLife } = first;
+  return {
+    field: String(field ?? ''),
+    weight: Number(weight ?? 1),
+    halfLife: typeof halfLife === 'number' ? halfLife : null,
+  };
+}
+
+export function withBoost(query: QueryObject, { field, weight, halfLife }: Boost): QueryObject {
+  const boost = { field, weight, ...(halfLife !== null && { halfLife }) };
+  return withSearchMember(query, 'boost', field === '' ? null : [boost]);
+}
+
+/** Without a search there is nothing that a member could be of. */
+function withSearchMember(query: QueryObject, name: string, value: unknown): QueryObject {
+  const { search } = query;
+  return isRecord(search) ? withMember(query, 'search', withMember(search, name, value)) : query;
+}
+
 export function sortOf({ sort }: QueryObject): { readonly field: string; readonly order: string } {
   const first: unknown = Array.isArray(sort) ? sort[0] : undefined;
   return isRecord(first)

@@ -3,10 +3,15 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { typedValue, valueText } from '../../../src/console/parts/typed-value.ts';
 import {
+  boostOf,
   conditionsOf,
+  hasOperators,
   isChosen,
+  noBoost,
   toggled,
+  withBoost,
   withConditions,
+  withOperators,
   withSearch,
   withSort,
   withToken,
@@ -45,4 +50,18 @@ test('a group of a facet is turned on and off again, from the first page on', ()
 test('a value is written so that it is read as itself', () => {
   const values = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null), fc.array(fc.integer()));
   fc.assert(fc.property(values, (value) => assert.deepEqual(typedValue(valueText(value)), value)));
+});
+
+test('operators and a boost are members of the search, and others stay', () => {
+  const query = { search: { field: 'name', value: 'x', prefix: true } };
+  const made = withOperators(withBoost(query, { field: 'sold', weight: 2, halfLife: null }), true);
+  assert.deepEqual(made, {
+    search: { ...query.search, boost: [{ field: 'sold', weight: 2 }], operators: true },
+  });
+  assert.ok(hasOperators(made));
+  assert.deepEqual(boostOf(made), { field: 'sold', weight: 2, halfLife: null });
+  assert.deepEqual(withOperators(withBoost(made, noBoost), false), query);
+  const dated = { field: 'made', weight: 1, halfLife: 30 };
+  assert.deepEqual(boostOf(withBoost(query, dated)), dated);
+  assert.deepEqual(withBoost({}, dated), {}, 'without a search there is nothing to boost');
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { JsonObject } from '../../../src/contract/json.ts';
+import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { queryIdentity } from '../../../src/search/check/query.ts';
 import { errorsOf, queryOf } from '../support/checks.ts';
 
@@ -16,10 +16,19 @@ test('searches are counted in code points, at most 256', () => {
 });
 
 test('a search is what it says, and the usual where it says nothing', () => {
-  const usual = { mode: 'any', literal: false, prefix: false, fuzziness: null };
+  const more = { boost: [], nowMs: null, operators: null, stats: null };
+  const usual = { mode: 'any', literal: false, prefix: false, fuzziness: null, ...more };
   const plain = { fields: [{ field: 'text', weight: 1 }], value: 'a', ...usual };
   assert.deepEqual(queryOf({ search: { field: 'text', value: 'a' } }).search, plain);
-  const nulls = { fields: null, mode: null, prefix: null, fuzziness: null, literal: null };
+  const nulls = {
+    fields: null,
+    mode: null,
+    prefix: null,
+    fuzziness: null,
+    literal: null,
+    boost: null,
+    operators: null,
+  };
   assert.deepEqual(queryOf({ search: { field: 'text', value: 'a', ...nulls } }).search, plain);
   const fields = [{ field: 'text', weight: 0.5 }, { field: 'text[]' }, { field: 'keywordText', weight: 100 }];
   const asked = { mode: 'all', literal: true, prefix: true, fuzziness: 0 };
@@ -27,7 +36,55 @@ test('a search is what it says, and the usual where it says nothing', () => {
     fields: [fields[0], { field: 'text[]', weight: 1 }, fields[2]],
     value: 'a',
     ...asked,
+    ...more,
   });
+});
+
+test('operators: phrases, and what is excluded at the beginning or after a blank', () => {
+  const cases: readonly (readonly [string, string, readonly string[], readonly string[]])[] = [
+    ['a "b c" d', 'a b c d', ['b c'], []],
+    ['a -b -"c d" e', 'a e', [], ['b', 'c d']],
+    ['a-b c - d -e-f', 'a-b c - d', [], ['e-f']],
+    ['-a', '', [], ['a']],
+    ['"a', '"a', [], []],
+    ['-"a b', '-"a b', [], []],
+    ['"!" -! a', '! a', [], []],
+  ];
+  for (const [value, scored, phrases, excluded] of cases) {
+    const { search } = queryOf({ search: { field: 'text', value, operators: true } });
+    assert.equal(search?.value.trim().replace(/\s+/g, ' '), scored, value);
+    assert.deepEqual([search?.operators?.phrases, search?.operators?.excluded], [phrases, excluded], value);
+    assert.equal(queryOf({ search: { field: 'text', value } }).search?.value, value);
+  }
+});
+
+test('each mistake of a boost has its place', () => {
+  const number = { field: 'integer', weight: 1 };
+  const date = { field: 'date', weight: 1, halfLife: 7 };
+  const errors = (boost: Json) => errorsOf({ search: { field: 'text', value: 'a', boost } });
+  assert.deepEqual(errors([number, date, { ...date, origin: '2026-01-01' }]), []);
+  const mistakes: [Json, RegExp][] = [
+    ['integer', /^search.boost: must be an array/],
+    [[number, number, number, number], /^search.boost: 4 boosts; at most 3/],
+    [[1], /^search.boost\[0\]: must be/],
+    [[{ weight: 1 }], /^search.boost\[0\].field: is missing/],
+    [[{ field: 'integer' }], /^search.boost\[0\].weight: is missing/],
+    [[{ ...number, weight: 101 }], /^search.boost\[0\].weight: must be a number over 0, up to 100/],
+    [
+      [{ ...number, field: 'keyword' }],
+      /^search.boost\[0\].field: a boost needs a field of numbers or dates/,
+    ],
+    [[{ ...number, field: 'nope' }], /^search.boost\[0\].field: the index has no field/],
+    [[{ ...number, halfLife: 7 }], /^search.boost\[0\].halfLife: is for fields of dates/],
+    [[{ ...date, halfLife: null }], /^search.boost\[0\].halfLife: is missing/],
+    [[{ ...date, halfLife: 0 }], /^search.boost\[0\].halfLife: must be a number of days over 0/],
+    [[{ ...date, origin: 'today' }], /^search.boost\[0\].origin: must be a date/],
+  ];
+  for (const [boost, pattern] of mistakes) {
+    const found = errors(boost);
+    assert.equal(found.length, 1, `${JSON.stringify(boost)}: ${found.join('; ')}`);
+    assert.match(found[0] ?? '', pattern);
+  }
 });
 
 test('each mistake of a search has its place', () => {
