@@ -2,7 +2,7 @@ import { synonymEntriesMax, synonymTextsMax } from '../../contract/limits.ts';
 import { fieldTypes } from '../../schemas/definition/index-fields.ts';
 import { languages } from '../../schemas/definition/languages.ts';
 import { definitions, expression, isTriggered, properties, triggers } from './definitions.ts';
-import { anyText, fileOf, filledText, listOf, mapOf, objectOf, oneOf, told, truth } from './forms.ts';
+import { anyText, fileOf, filledText, listOf, mapOf, objectOf, oneOf, told } from './forms.ts';
 
 const route = objectOf({
   url: told('Where the view is a page: "{url}".', expression),
@@ -38,7 +38,10 @@ const field = objectOf(
   {
     type: oneOf(fieldTypes),
     language: told('How words of a text are stemmed.', oneOf(languages)),
-    foldAccents: told('Words are found without their accents.', truth),
+    foldAccents: told(
+      'Words are found without their accents; "de", "da": and with ä ö ü å æ ø written out.',
+      oneOf([true, false, 'de', 'da']),
+    ),
     metadata: {},
   },
   ['type'],

@@ -4,10 +4,13 @@ import { countCodePoints } from '../../lib/code-points.ts';
 import { adviceForUnknown } from '../../lib/suggest.ts';
 import { type Language, languages } from './languages.ts';
 
+/** True: accents are dropped. With a language, its letters are written out first: ö is oe. */
+export type Folding = boolean | 'de' | 'da';
+
 /** How the words of a text field are read. */
 export interface TextRules {
   readonly language: Language | null;
-  readonly foldAccents: boolean;
+  readonly foldAccents: Folding;
 }
 
 /** Each text of `from` also finds each of `to`. */
@@ -43,7 +46,7 @@ export function readIndexTexts(at: Cursor): IndexTexts {
     const field = fields.member(name);
     const read = { language: readLanguage(field.member('language')), foldAccents: readFold(field) };
     refuseOtherTypes(field);
-    if (read.language !== null || read.foldAccents) rules.set(name, read);
+    if (read.language !== null || read.foldAccents !== false) rules.set(name, read);
   }
   return { rules, synonyms: readSynonyms(at.member('synonyms')) };
 }
@@ -59,8 +62,15 @@ function readLanguage(at: Cursor): Language | null {
   return known ?? null;
 }
 
-function readFold(field: Cursor): boolean {
-  return field.member('foldAccents').optionalBoolean(false);
+function readFold(field: Cursor): Folding {
+  const at = field.member('foldAccents');
+  if (at.json === undefined || typeof at.json === 'boolean') return at.json ?? false;
+  if (at.json === 'de' || at.json === 'da') return at.json;
+  at.mustBe(
+    'true, false, "de" or "da"',
+    'Write true to drop accents, or "de" or "da" to write out ä ö ü å æ ø.',
+  );
+  return false;
 }
 
 function refuseOtherTypes(field: Cursor): void {

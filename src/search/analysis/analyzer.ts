@@ -1,4 +1,4 @@
-import type { IndexTexts, TextRules } from '../../schemas/definition/index-texts.ts';
+import type { Folding, IndexTexts, TextRules } from '../../schemas/definition/index-texts.ts';
 import type { CheckedSearch } from '../checked-query.ts';
 import { allowedDistance, wordSequence } from '../text/words.ts';
 import { foldAccents } from './fold.ts';
@@ -30,11 +30,11 @@ export class Analyzer {
   readonly stem: Stem | null;
   /** Null: the index has none. */
   readonly synonyms: SynonymTable | null;
-  readonly #folds: boolean;
+  readonly #folding: Folding;
   readonly #stopWords: ReadonlySet<string>;
 
-  constructor({ language, foldAccents: folds }: TextRules, synonyms: IndexTexts['synonyms'] = []) {
-    this.#folds = folds;
+  constructor({ language, foldAccents: folding }: TextRules, synonyms: IndexTexts['synonyms'] = []) {
+    this.#folding = folding;
     this.#stopWords = new Set(language === null ? [] : stopWordsOf(language).map((word) => this.word(word)));
     const stem = language === null ? null : stemmerOf(language);
     this.stem = stem && ((word) => (this.isStopWord(word) ? null : stem(word)));
@@ -43,7 +43,7 @@ export class Analyzer {
 
   /** A word of a text or a query as it is written here; empty for none. */
   word(word: string): string {
-    return this.#folds ? foldAccents(word) : word;
+    return this.#folding === false ? word : foldAccents(word, this.#folding);
   }
 
   isStopWord(word: string): boolean {
@@ -81,7 +81,7 @@ export class Analyzer {
 
   /** True when words are taken as they are, so a text need not be read word by word. */
   get isPlain(): boolean {
-    return !this.#folds && this.synonyms === null;
+    return this.#folding === false && this.synonyms === null;
   }
 }
 

@@ -9,15 +9,37 @@ export const foldedLetters: Readonly<Record<string, string>> = {
   ı: 'i',
 };
 
-const plain = /^[ -~]*$/;
+/** How German and Danish write their letters without them. */
+const writtenOut: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', å: 'aa', æ: 'ae', ø: 'oe' };
 
-/** A lower-cased word without its accents (docs/reference/indexes-and-queries.md "Words of a field"). It may be empty. */
-export function foldAccents(word: string): string {
+const plain = /^[ -~]*$/;
+const mark = /^\p{M}/u;
+const someMark = /\p{M}/u;
+/** Letters of other scripts are others without their marks. */
+const losesMarks = /[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{sc=Hebrew}\p{sc=Arabic}]/u;
+
+/** A lower-cased word without its accents (docs/reference/indexes-and-queries.md "Words of a field"). */
+export function foldAccents(word: string, folding: true | 'de' | 'da' = true): string {
   if (plain.test(word)) return word;
+  const written =
+    folding === true ? word : word.replace(/[äöüåæø]/g, (letter) => writtenOut[letter] ?? letter);
   // What NFKD took apart besides accents, such as the syllables of Korean, is put together again: its length counts.
-  return word
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
+  return withoutMarks(written.normalize('NFKD'))
     .replace(/[ßæœøłđı]/g, (letter) => foldedLetters[letter] ?? letter)
     .normalize('NFC');
+}
+
+function withoutMarks(word: string): string {
+  if (!someMark.test(word)) return word;
+  let kept = '';
+  let isLost = false;
+  for (const character of word) {
+    if (mark.test(character)) {
+      if (!isLost) kept += character;
+      continue;
+    }
+    isLost = losesMarks.test(character);
+    kept += character;
+  }
+  return kept;
 }

@@ -1,4 +1,5 @@
 import { pace, type Steps } from '../../lib/pace.ts';
+import { visibleUnits, visitRuns, visitWords } from '../text/word-cutter.ts';
 import { endOfPiece } from '../text/words.ts';
 
 /**
@@ -9,31 +10,48 @@ export type WordVisitor = (word: string, start: number, end: number) => void;
 
 /** The cost of reading a unit of a text, in units of the pace. */
 const unitsPerUnit = 20;
-const separator = /[^\p{L}\p{M}\p{Nd}]/gu;
 
 /** Visits the words of a text as `wordsOf` cuts them, in order, with their places. */
 export function* sourceWords(text: string, visit: WordVisitor): Steps<void> {
   for (let from = 0; from < text.length; ) {
     const end = endOfPiece(text, from);
-    const piece = text.slice(from, end);
-    const normal = piece.normalize('NFKC');
-    const places = normal === piece ? null : yield* placesOf(piece);
-    for (let at = 0; at < normal.length; ) {
-      separator.lastIndex = at;
-      const behind = separator.exec(normal);
-      const stop = behind?.index ?? normal.length;
-      if (stop > at) {
-        const start = places === null ? at : (places.starts[at] ?? 0);
-        const wordEnd = places === null ? stop : (places.ends[stop - 1] ?? 0);
-        visit(normal.slice(at, stop).toLowerCase(), from + start, from + wordEnd);
-      }
-      const next = stop + (behind?.[0].length ?? 0);
-      pace.units += unitsPerUnit * (next - at);
-      at = next;
+    const runs = runsOf(text.slice(from, end));
+    for (const { visible, units } of runs) {
+      yield* visitRun(visible, (word, start, stop) => {
+        visit(word, from + (units[start] ?? 0), from + (units[stop - 1] ?? 0) + 1);
+      });
+      pace.units += unitsPerUnit * visible.length;
       if (pace.isOver()) yield;
     }
+    pace.units += unitsPerUnit * (end - from);
     from = end;
+    if (pace.isOver()) yield;
   }
+}
+
+/** A run of a text without what is not seen, and where each of its units is in the text. */
+interface Run {
+  readonly visible: string;
+  readonly units: readonly number[];
+}
+
+function runsOf(piece: string): Run[] {
+  const { visible, units } = visibleUnits(piece);
+  const runs: Run[] = [];
+  visitRuns(visible, (start, end) => {
+    runs.push({ visible: visible.slice(start, end), units: units.slice(start, end) });
+  });
+  return runs;
+}
+
+function* visitRun(run: string, visit: WordVisitor): Steps<void> {
+  const normal = run.normalize('NFKC');
+  const places = normal === run ? null : yield* placesOf(run);
+  visitWords(normal, (start, end) => {
+    const word = normal.slice(start, end).toLowerCase();
+    if (places === null) visit(word, start, end);
+    else visit(word, places.starts[start] ?? 0, places.ends[end - 1] ?? 0);
+  });
 }
 
 /** For each unit of a normalised text, the units of the source that it comes from. */

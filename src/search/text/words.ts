@@ -2,6 +2,7 @@ import { Encoder } from 'flexsearch';
 import { searchCodePointsMax } from '../../contract/limits.ts';
 import { countCodePoints } from '../../lib/code-points.ts';
 import { pace, type Steps } from '../../lib/pace.ts';
+import { inWord, isSimple, mayCutBefore, notInWord, withoutInvisible, wordsOfRun } from './word-cutter.ts';
 
 /** NFKC turns a code point into 18 at most, and lower-casing into 3 at most. 2 edits may add to it. */
 const wordCodePointsMax = searchCodePointsMax * 18 * 3 + 2;
@@ -9,7 +10,7 @@ const wordCodePointsMax = searchCodePointsMax * 18 * 3 + 2;
 /** Everything else that FlexSearch would do with words is off, so that only our own rules decide. */
 const options = {
   normalize: false,
-  prepare: (text: string) => text.normalize('NFKC'),
+  prepare: (text: string) => text,
   numeric: false,
   dedupe: false,
   // A cache would need a timer.
@@ -17,26 +18,24 @@ const options = {
   maxlength: Number.POSITIVE_INFINITY,
 } as const;
 
-/** Cuts a text into its words. Of equal ones next to each other it gives one. */
-const encoder = new Encoder({
-  ...options,
-  // The pattern takes one character at a time, because a repetition over a long run overflows the stack.
-  split: /[^\p{L}\p{M}\p{Nd}]/u,
-  finalize: (runs) => runs.map((run) => run.toLowerCase()),
-});
+/** Cuts a text into its runs. Of equal ones next to each other it gives one. */
+const encoder = new Encoder({ ...options, split: notInWord });
 
-const wordStart = /^[\p{L}\p{M}\p{Nd}]/u;
-
-/** As `encoder`, and gives equal words as often as they come, because the separators between them are cut out as well. */
+/** As `encoder`, and gives equal runs as often as they come, because the separators between them are cut out as well. */
 const sequenceEncoder = new Encoder({
   ...options,
-  split: /([^\p{L}\p{M}\p{Nd}])/u,
-  finalize: (runs) => runs.filter((run) => wordStart.test(run)).map((run) => run.toLowerCase()),
+  split: new RegExp(`(${notInWord.source})`, 'u'),
+  finalize: (runs) => runs.filter((run) => inWord.test(run.slice(0, 2))),
 });
 
+function cut(text: string, runs: Encoder): string[] {
+  if (isSimple(text)) return runs.encode(text).map((run) => run.toLowerCase());
+  return runs.encode(withoutInvisible(text)).flatMap(wordsOfRun);
+}
+
 /**
- * The distinct words of a text in order of appearance (docs/reference/indexes-and-queries.md "Search"). A word is a run
- * of Unicode letters, marks and digits after NFKC, lower-cased. Words that are too long for any search are left out.
+ * The distinct words of a text in order of appearance (docs/reference/indexes-and-queries.md "Search"). Words that
+ * are too long for any search are left out.
  */
 export function wordsOf(text: string): string[] {
   const words = new Set<string>();
@@ -46,7 +45,7 @@ export function wordsOf(text: string): string[] {
 
 /** The words of a short text, in order, repeated ones too. */
 export function wordSequence(text: string): string[] {
-  return sequenceEncoder.encode(text);
+  return cut(text, sequenceEncoder);
 }
 
 /** A large text is cut at separators that are about this many units apart. */
@@ -79,17 +78,20 @@ export function* wordPieces(text: string): Generator<readonly string[]> {
   }
 }
 
-/** No word has one of these signs, and NFKC joins none with anything before it. */
-const separator = /[\0-/:-@[-`{-\x7f]/g;
+/** No word has one of these signs. */
+const separator = /[\0-/:-@[-`{-\x7f\u3000-\u3004]/g;
 
-/** The place of the next separator, or the end of the text. */
+/** The place of the next separator, or the end of the text. A longer run is cut where its script writes no spaces. */
 export function endOfPiece(text: string, from: number): number {
   separator.lastIndex = from + pieceUnits;
-  return separator.exec(text)?.index ?? text.length;
+  const end = separator.exec(text)?.index ?? text.length;
+  if (end <= from + 2 * pieceUnits) return end;
+  const middle = from + pieceUnits;
+  return mayCutBefore(text, middle) ? middle : end;
 }
 
 function collectWords(text: string, words: Set<string>): void {
-  for (const word of encoder.encode(text)) if (isIndexable(word)) words.add(word);
+  for (const word of cut(text, encoder)) if (isIndexable(word)) words.add(word);
 }
 
 /** False for a word that is too long for any search. */

@@ -79,7 +79,7 @@ const text = fc.array(word, { maxLength: 6 }).map((parts) => parts.join(' '));
 const filled = fc.array(word, { minLength: 1, maxLength: 3 }).map((parts) => parts.join(' '));
 const rules: fc.Arbitrary<TextRules> = fc.record({
   language: fc.constantFrom('en', 'de', 'fr', null),
-  foldAccents: fc.boolean(),
+  foldAccents: fc.constantFrom(true, false, 'de' as const, 'da' as const),
 });
 const synonym: fc.Arbitrary<Synonym> = fc.oneof(
   fc.array(filled, { minLength: 2, maxLength: 4 }).map((list) => ({ from: list, to: list })),
@@ -108,7 +108,10 @@ const search: fc.Arbitrary<JsonObject> = fc.record({
   fields: fc
     .subarray(textFields, { minLength: 1 })
     .chain((names) => fc.tuple(...names.map((field) => fc.record({ field: fc.constant(field), weight })))),
-  value: fc.oneof(text, fc.constantFrom('television set', 'apple phone the')),
+  value: fc.oneof(
+    text.filter((value) => value.trim() !== ''),
+    fc.constantFrom('television set', 'apple phone the'),
+  ),
   literal: fc.boolean(),
   mode: fc.constantFrom('any', 'all'),
   prefix: fc.boolean(),

@@ -55,6 +55,14 @@ const odd = [
     '하',
     'ﾷ',
     'ￂ',
+    '\u00ad',
+    '\u200b',
+    '\u20e3',
+    '東',
+    '京',
+    'Ⅷ',
+    'ﷺ',
+    '\ufe70',
     '\u0344',
     '\u0f73',
   ],
@@ -70,8 +78,12 @@ test('each word has the least part of the text that it comes from', () => {
   );
 });
 
-test('a mark that changes nothing of the marks in front of it is a word of its own', () => {
-  assert.deepEqual(wordsIn('=\u0338\u3099'), naivePlaces('=\u0338\u3099'));
+test('a mark that follows no letter is no word; what has no sign is within a word, not at its ends', () => {
+  assert.deepEqual(wordsIn('=\u0338\u3099'), []);
+  assert.deepEqual(wordsIn('\ufe0fGe\u00adsamt\u00ad x'), [
+    { word: 'gesamt', start: 1, end: 8 },
+    { word: 'x', start: 10, end: 11 },
+  ]);
 });
 
 test('a long text has the words that its index has', () => {

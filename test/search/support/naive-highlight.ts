@@ -1,6 +1,14 @@
 /** Highlights as one would write them without caring for speed. */
 import type { IndexTexts, TextRules } from '../../../src/schemas/definition/index-texts.ts';
-import { type NaiveSearch, naiveAsked, naiveFold, naiveWords } from './naive-search.ts';
+import {
+  isSeen,
+  type NaiveSearch,
+  naiveAsked,
+  naiveFold,
+  naiveRunWords,
+  naiveWords,
+  runsIn,
+} from './naive-search.ts';
 
 interface NaivePlace {
   readonly word: string;
@@ -8,11 +16,29 @@ interface NaivePlace {
   readonly end: number;
 }
 
-/**
- * The words of a text with the least part of the text that each comes from: a text may be split wherever its halves,
- * normalised alone, are the normalised text.
- */
+/** The words of a text with the least part of the text that each comes from. */
 export function naivePlaces(text: string): NaivePlace[] {
+  const units: number[] = [];
+  let visible = '';
+  let at = 0;
+  for (const character of text) {
+    if (isSeen(character)) {
+      visible += character;
+      for (let unit = 0; unit < character.length; unit += 1) units.push(at + unit);
+    }
+    at += character.length;
+  }
+  const placesOf = ({ run, at: from }: { run: string; at: number }) =>
+    placesInRun(run).map(({ word, start, end }) => ({
+      word,
+      start: units[from + start] ?? Number.NaN,
+      end: (units[from + end - 1] ?? Number.NaN) + 1,
+    }));
+  return runsIn(visible).flatMap(placesOf);
+}
+
+/** A run may be split wherever its halves, normalised alone, are the normalised run. */
+function placesInRun(text: string): NaivePlace[] {
   const normal = text.normalize('NFKC');
   const splits: [source: number, normal: number][] = [];
   for (let at = 0; at <= text.length; at += 1) {
@@ -20,11 +46,10 @@ export function naivePlaces(text: string): NaivePlace[] {
     const [before, behind] = [text.slice(0, at).normalize('NFKC'), text.slice(at).normalize('NFKC')];
     if (before + behind === normal) splits.push([at, before.length]);
   }
-  return [...normal.matchAll(/[\p{L}\p{M}\p{Nd}]+/gu)].map((match) => {
-    const end = match.index + match[0].length;
-    const starts = splits.filter(([, at]) => at <= match.index).map(([at]) => at);
-    const ends = splits.filter(([, at]) => at >= end).map(([at]) => at);
-    return { word: match[0].toLowerCase(), start: Math.max(...starts), end: Math.min(...ends) };
+  return naiveRunWords(normal).map(({ run, at }) => {
+    const starts = splits.filter(([, place]) => place <= at).map(([source]) => source);
+    const ends = splits.filter(([, place]) => place >= at + run.length).map(([source]) => source);
+    return { word: run.toLowerCase(), start: Math.max(...starts), end: Math.min(...ends) };
   });
 }
 
@@ -45,7 +70,10 @@ export function naiveMatches(
   const asked = naiveAsked(search, rules, synonyms);
   const isFound = (words: string[]) => asked.some(({ roleOf }) => roleOf(words) !== null);
   const places = naivePlaces(text)
-    .map(({ word, ...place }) => ({ ...place, word: rules.foldAccents ? naiveFold(word) : word }))
+    .map(({ word, ...place }) => ({
+      ...place,
+      word: rules.foldAccents ? naiveFold(word, rules.foldAccents) : word,
+    }))
     .filter(({ word }) => word !== '');
   const marked = new Set<number>();
   for (const from of places.keys()) {

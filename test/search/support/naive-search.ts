@@ -6,8 +6,37 @@ import { stopWordsOf } from '../../../src/search/analysis/stop-words.ts';
 import type { IndexItem } from '../../../src/search/index-item.ts';
 
 export function naiveWords(text: string): string[] {
-  const runs = text.normalize('NFKC').match(/[\p{L}\p{M}\p{Nd}]+/gu) ?? [];
-  return runs.map((run) => run.toLowerCase());
+  const seen = [...text].filter(isSeen).join('');
+  return runsIn(seen)
+    .flatMap(({ run }) => naiveRunWords(run.normalize('NFKC')))
+    .map(({ run }) => run.toLowerCase());
+}
+
+/** False for a character without a sign, and for one that encloses another. U+200B separates. */
+export function isSeen(character: string): boolean {
+  return character === '\u200b' || !/[\p{DI}\p{Me}]/u.test(character);
+}
+
+interface NaiveRun {
+  readonly run: string;
+  readonly at: number;
+}
+
+/** Runs of letters, marks and digits, without marks that follow no letter. */
+export function runsIn(text: string): NaiveRun[] {
+  const pattern = /[\p{L}\p{Nd}\p{Nl}][\p{L}\p{M}\p{Nd}\p{Nl}]*/gu;
+  return [...text.matchAll(pattern)].map((match) => ({ run: match[0], at: match.index }));
+}
+
+const spaceless = /\p{sc=Han}|\p{sc=Hira}|\p{sc=Kana}|\p{sc=Thai}|\p{sc=Laoo}|\p{sc=Khmr}|\p{sc=Mymr}/u;
+
+/** The words of a run in NFKC. */
+export function naiveRunWords(normal: string): NaiveRun[] {
+  return runsIn(normal).flatMap(({ run, at }) => {
+    if (!spaceless.test(run)) return [{ run, at }];
+    const segments = new Intl.Segmenter(undefined, { granularity: 'word' }).segment(run);
+    return [...segments].map(({ segment, index }) => ({ run: segment, at: at + index }));
+  });
 }
 
 /** Distances of the beginnings of `second`, the last of which is its whole, to `first`. */
@@ -244,8 +273,12 @@ const strokes: Readonly<Record<string, string>> = {
   ı: 'i',
 };
 
-export function naiveFold(word: string): string {
-  const letters = [...word.normalize('NFKD')].filter((letter) => !/\p{M}/u.test(letter));
+const writtenOut: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', å: 'aa', æ: 'ae', ø: 'oe' };
+
+export function naiveFold(text: string, folding: TextRules['foldAccents'] = true): string {
+  const word = folding === true ? text : [...text].map((letter) => writtenOut[letter] ?? letter).join('');
+  const scripts = '\\p{sc=Latin}\\p{sc=Greek}\\p{sc=Cyrl}\\p{sc=Hebr}\\p{sc=Arab}';
+  const letters = [...word.normalize('NFKD').replace(new RegExp(`(?<=[${scripts}]\\p{M}*)\\p{M}`, 'gu'), '')];
   return letters
     .map((letter) => strokes[letter] ?? letter)
     .join('')
@@ -255,7 +288,7 @@ export function naiveFold(word: string): string {
 /** The words of a text as a field has them. */
 export function naiveAnalyzed(text: string, { foldAccents }: TextRules): string[] {
   return naiveWords(text)
-    .map((word) => (foldAccents ? naiveFold(word) : word))
+    .map((word) => (foldAccents ? naiveFold(word, foldAccents) : word))
     .filter((word) => word !== '');
 }
 
@@ -280,7 +313,7 @@ export function naiveAsked(
   synonyms: IndexTexts['synonyms'],
 ): NaiveWord[] {
   const { language, foldAccents } = rules;
-  const fold = (word: string) => (foldAccents ? naiveFold(word) : word);
+  const fold = (word: string) => (foldAccents ? naiveFold(word, foldAccents) : word);
   const stops = new Set(language === null ? [] : stopWordsOf(language).map(fold));
   const stemmer = language === null ? null : snowball.newStemmer(languageNames[language] ?? '');
   const stem = (word: string) => (stemmer === null || stops.has(word) ? null : stemmer.stem(word));

@@ -1,0 +1,119 @@
+/**
+ * Cuts texts into words (docs/reference/indexes-and-queries.md "Search"): runs of letters, marks and digits first, each
+ * brought into NFKC then, and cut further where its script writes no spaces.
+ */
+
+const letters = String.raw`\p{L}\p{M}\p{Nd}\p{Nl}`;
+
+/** One character, because a repetition over a long run overflows the stack. */
+export const notInWord = new RegExp(`[^${letters}]`, 'u');
+export const inWord = new RegExp(`[${letters}]`, 'u');
+const nextOutside = new RegExp(notInWord, 'gu');
+const nextInside = new RegExp(inWord, 'gu');
+const mark = /^\p{M}/u;
+
+/** Has no sign: joiners, soft hyphens, variation selectors, byte order marks; or encloses one. U+200B separates words. */
+const invisible = /(?!\u200b)[\p{DI}\p{Me}]/u;
+const everyInvisible = new RegExp(invisible, 'gu');
+/** Of Latin texts only soft hyphens are taken out, and NFKC says whether their letters change. */
+const beyondLatin = /[^\0-\xac\xae-\u024f]/;
+
+/** True for a text whose runs are words as they are, but for their case. Nearly every Latin text is one. */
+export function isSimple(text: string): boolean {
+  return !beyondLatin.test(text) && text.normalize('NFKC') === text;
+}
+
+/** The text without what is not seen; itself when it has nothing such. */
+export function withoutInvisible(text: string): string {
+  return invisible.test(text) ? text.replace(everyInvisible, '') : text;
+}
+
+/** Where the visible characters of a text are: for each UTF-16 unit that is left, its unit in the text. */
+export function visibleUnits(text: string): { readonly visible: string; readonly units: readonly number[] } {
+  const units: number[] = [];
+  let visible = '';
+  for (let at = 0; at < text.length; ) {
+    const character = String.fromCodePoint(text.codePointAt(at) ?? 0);
+    if (!invisible.test(character)) {
+      visible += character;
+      for (let unit = 0; unit < character.length; unit += 1) units.push(at + unit);
+    }
+    at += character.length;
+  }
+  return { visible, units };
+}
+
+/** Takes the place of a word in a text. */
+export type BoundsVisitor = (start: number, end: number) => void;
+
+/** Visits the runs of letters, marks and digits of a text, without marks that follow no letter or digit. */
+export function visitRuns(text: string, visit: BoundsVisitor): void {
+  for (let from = 0; from < text.length; ) {
+    nextInside.lastIndex = from;
+    const first = nextInside.exec(text);
+    if (first === null) return;
+    nextOutside.lastIndex = first.index;
+    const end = nextOutside.exec(text)?.index ?? text.length;
+    const start = withoutMarks(text, first.index, end);
+    if (start < end) visit(start, end);
+    from = end;
+  }
+}
+
+function withoutMarks(text: string, start: number, end: number): number {
+  let at = start;
+  while (at < end && mark.test(text.slice(at, at + 2))) at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+  return at;
+}
+
+/** Visits the words of a run that is in NFKC already. NFKC makes separators of a few letters. */
+export function visitWords(run: string, visit: BoundsVisitor): void {
+  visitRuns(run, (start, end) => {
+    const part = start === 0 && end === run.length ? run : run.slice(start, end);
+    if (writesNoSpaces.test(part)) visitSegments(part, (from, to) => visit(start + from, start + to));
+    else visit(start, end);
+  });
+}
+
+/** The words of a run as it was cut, in lower case. */
+export function wordsOfRun(run: string): readonly string[] {
+  const normal = run.normalize('NFKC');
+  const words: string[] = [];
+  visitWords(normal, (start, end) => words.push(normal.slice(start, end).toLowerCase()));
+  return words;
+}
+
+const writesNoSpaces =
+  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
+
+/** True where a text may be cut though no separator is there. */
+export function mayCutBefore(text: string, at: number): boolean {
+  const character = String.fromCodePoint(text.codePointAt(at) ?? 0);
+  return !mark.test(character) && writesNoSpaces.test(character);
+}
+
+/** The segmenter takes quadratic time, so a long run is shown to it in windows. */
+const windowUnits = 512;
+/** Boundaries so near to the end of a window may be others once it goes on. */
+const overlapUnits = 64;
+
+let segmenter: Intl.Segmenter | null = null;
+
+function visitSegments(run: string, visit: BoundsVisitor): void {
+  // It is made for the first text that needs it. English has no rules of its own for words.
+  segmenter ??= new Intl.Segmenter('en', { granularity: 'word' });
+  let size = windowUnits;
+  for (let from = 0; from < run.length; ) {
+    const window = run.slice(from, from + size);
+    const isLast = from + size >= run.length;
+    let done = 0;
+    for (const { segment, index } of segmenter.segment(window)) {
+      const end = index + segment.length;
+      if (!isLast && end > window.length - overlapUnits) break;
+      visit(from + index, from + end);
+      done = end;
+    }
+    from += done;
+    size = done === 0 ? size * 2 : windowUnits;
+  }
+}
