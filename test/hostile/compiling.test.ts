@@ -11,7 +11,7 @@ import { System } from '../system/support/processes/system.ts';
 import { managementKey, siteFiles } from '../system/support/site.ts';
 
 /** The limit of a preview, and what a busy machine adds: the start of a compiler and of a sandbox. */
-const patienceMs = 20_000;
+const patienceMs = 60_000;
 const prefixes = { good: 'good-', evil: 'evil-' };
 type TenantName = keyof typeof prefixes;
 
@@ -70,7 +70,7 @@ function put(tenant: TenantName, files: Readonly<Record<string, string>>): Promi
   return client.call('PUT', '/management/v1/configuration', {
     key: prefixes[tenant] + managementKey,
     body: { documents: { ...Object.fromEntries(own), ...files } },
-    timeoutMs: 3 * patienceMs,
+    timeoutMs: patienceMs,
   });
 }
 
