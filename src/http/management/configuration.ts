@@ -7,7 +7,7 @@ import { documentsDigest, hashKeys } from '../../config/documents/canonical.ts';
 import { type LoadOutcome, loadingSteps } from '../../config/documents/load.ts';
 import { allMistakes } from '../../config/documents/read.ts';
 import { documentsOfTenant, inFolder, withDocumentsOfTenant } from '../../config/documents/tenant-folder.ts';
-import { withKeptSecrets, withoutSecrets } from '../../config/tenant/kept-secrets.ts';
+import { keptForOtherOrigins, withKeptSecrets, withoutSecrets } from '../../config/tenant/kept-secrets.ts';
 import { keyGivenTwice } from '../../config/tenant/key-ring.ts';
 import type { ConfigIssue } from '../../contract/diagnostic.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
@@ -16,8 +16,9 @@ import {
   configurationBodyBytesMax,
   configurationMistakesMax,
   configurationsAtOnceMax,
+  dryRunsPendingMax,
 } from '../../contract/limits.ts';
-import { beginDryRun } from '../../jobs/dry-run/begin.ts';
+import { beginDryRun, pendingDryRuns } from '../../jobs/dry-run/begin.ts';
 import { lossesBetween, lossLines } from '../../jobs/removal-plan.ts';
 import {
   ConfigurationRefusedError,
@@ -28,6 +29,7 @@ import {
 import { noteRebuildOf } from '../../store/configuration/rebuild-tenants.ts';
 import type { Store } from '../../store/store.ts';
 import { jsonAnswer } from '../answer.ts';
+import type { Call } from '../call.ts';
 import type { Handler } from '../handler.ts';
 import { parseJson } from '../json-body.ts';
 import type { Services } from '../services.ts';
@@ -64,7 +66,13 @@ export function putConfiguration({ store, configuration }: Services): Handler {
     const { alias } = call.manager.tenant;
     const end = await turns.turn(alias);
     try {
-      const options = { expected, mayRemove, isDryRun, current: configuration.current };
+      const options = {
+        expected,
+        mayRemove,
+        isDryRun,
+        current: configuration.current,
+        countNewKeys: call.countNewKeys,
+      };
       return jsonAnswer(200, await replace(store, alias, own, options));
     } finally {
       end();
@@ -80,13 +88,15 @@ interface PutOptions {
   readonly isDryRun: boolean;
   /** What this front runs: tenants whose documents are the same are not loaded again. */
   readonly current: Configuration;
+  /** Counts keys that the tenant did not have: each is a guess at those of others. */
+  readonly countNewKeys: Call['countNewKeys'];
 }
 
 async function replace(
   store: Store,
   tenant: string,
   own: ConfigDocuments,
-  { expected, mayRemove, isDryRun, current }: PutOptions,
+  { expected, mayRemove, isDryRun, current, countNewKeys }: PutOptions,
 ): Promise<object> {
   const published = await publishedOf(store);
   const before = documentsOfTenant(published.documents, tenant);
@@ -95,11 +105,15 @@ async function replace(
   const sent = withDocumentsOfTenant(new Map(), tenant, withSecretsOf(before, own));
   const compiled = await compileCode(sent, 'configuration');
   const hashed = inFolder(hashKeys(compiled.documents), tenant);
+  const tooBusy = countNewKeys(newKeys(before.get('tenant.json'), hashed.get('tenant.json')));
+  if (tooBusy !== null) throw new ProblemError(tooBusy);
   const replaced = withDocumentsOfTenant(published.documents, tenant, hashed);
   const documents = withAskedLookups(replaced, published.documents);
   const configuration = await soundConfiguration(documents, tenant, { compiled, current });
   const digest = documentsDigest(documentsOfTenant(documents, tenant));
   if (isDryRun) {
+    if ((await pendingDryRuns(store, tenant)) >= dryRunsPendingMax)
+      throw new ProblemError(problems.dryRunsPending);
     const token = await beginDryRun(store, documents, { tenant, generation: published.generation });
     return { digest, job: dryRunJobId(token) };
   }
@@ -109,11 +123,28 @@ async function replace(
   return { digest, job: rebuildJobId(generation) };
 }
 
-/** @returns the documents, with what was there for each secret that is `kept` */
+/** @returns the documents, with what was there for each secret that is `kept`. @throws ProblemError 422 */
 function withSecretsOf(before: ConfigDocuments, own: ConfigDocuments): ConfigDocuments {
   const file = 'tenant.json';
   const text = own.get(file);
-  return text === undefined ? own : new Map(own).set(file, withKeptSecrets(text, before.get(file)));
+  if (text === undefined) return own;
+  const places = keptForOtherOrigins(text, before.get(file));
+  if (places.length > 0) {
+    const lines = places.map(
+      (place) =>
+        `${file}: ${place}: \`kept\` cannot go to a new address. Send the value itself, or the former \`url\``,
+    );
+    throw new ProblemError(problems.configurationInvalid(lines.slice(0, configurationMistakesMax)));
+  }
+  return new Map(own).set(file, withKeptSecrets(text, before.get(file)));
+}
+
+const hashedKeys = /"sha256:[0-9a-f]{64}"/g;
+
+/** Keys of a tenant file that are not in the former one; both have their keys hashed. */
+function newKeys(before = '', after = ''): number {
+  const former = new Set(before.match(hashedKeys));
+  return [...new Set(after.match(hashedKeys))].filter((key) => !former.has(key)).length;
 }
 
 async function publish(

@@ -1,6 +1,7 @@
 /** The time to load a configuration grows no faster than the configuration, whatever is large in it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { hashKeys } from '../../../src/config/documents/canonical.ts';
 import { loadConfiguration } from '../../../src/config/documents/load.ts';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 
@@ -332,12 +333,14 @@ for (const [what, partsOf] of Object.entries(dimensions)) {
 
 test('load: a tenant whose documents are the same is taken over from the former configuration', () => {
   const two = (title: string) =>
-    new Map([
-      ['tenants/a/tenant.json', JSON.stringify(base)],
-      ['tenants/a/schemas/page.json', JSON.stringify(page)],
-      ['tenants/b/tenant.json', JSON.stringify(base)],
-      ['tenants/b/schemas/page.json', JSON.stringify({ ...page, properties: { title } })],
-    ]);
+    hashKeys(
+      new Map([
+        ['tenants/a/tenant.json', JSON.stringify(base)],
+        ['tenants/a/schemas/page.json', JSON.stringify(page)],
+        ['tenants/b/tenant.json', JSON.stringify(base)],
+        ['tenants/b/schemas/page.json', JSON.stringify({ ...page, properties: { title } })],
+      ]),
+    );
   const former = loadConfiguration(two('one'));
   assert.ok(former.ok);
   const changed = loadConfiguration(two('two'), 'stored', null, [former.configuration]);

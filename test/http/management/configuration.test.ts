@@ -37,6 +37,77 @@ async function put(document: object): Promise<[status: number, message: string, 
   return [status, json.message, json.errors];
 }
 
+const hook = {
+  alias: 'purge',
+  environment: 'e',
+  url: 'https://one.example/hook',
+  secret: 'whsec_c2VjcmV0',
+  headers: { 'X-Token': 'token' },
+};
+const withHook = (webhook: object) => ({
+  ...own,
+  environments: [{ id: 'e', alias: 'e' }],
+  webhooks: [{ ...hook, ...webhook }],
+});
+
+test('a kept secret or header goes to no other origin', async () => {
+  const documents = new Map([
+    ['tenants/one/tenant.json', JSON.stringify(withHook({}))],
+    ['tenants/two/tenant.json', JSON.stringify(other)],
+  ]);
+  const loaded = loadConfiguration(documents);
+  assert.ok(loaded.ok);
+  await publishConfiguration(front.store, documents, loaded.configuration);
+  const kept = { secret: 'kept', headers: { 'X-Token': 'kept' } };
+  const [status, , errors] = await put(withHook({ ...kept, url: 'https://two.example/hook' }));
+  assert.deepEqual(
+    [status, errors],
+    [
+      422,
+      [
+        'tenant.json: $.webhooks[0].secret: `kept` cannot go to a new address. Send the value itself, or the former `url`',
+        "tenant.json: $.webhooks[0].headers['x-token']: `kept` cannot go to a new address. Send the value itself, or the former `url`",
+      ],
+    ],
+  );
+  assert.equal((await put(withHook({ ...kept, url: 'https://one.example/other' })))[0], 200);
+  assert.equal((await put(withHook({ url: 'https://two.example/hook' })))[0], 200);
+});
+
+test('new keys of a configuration count as guesses, and a client has at most 100', async () => {
+  const guessed = (count: number, prefix: string) => ({
+    managementClients: [
+      { name: 'ops', apiKeys: ['one-key'] },
+      ...Array.from({ length: count / 50 }, (_, client) => ({
+        name: `${client}`,
+        apiKeys: Array.from({ length: 50 }, (_key, at) => `${prefix}-${client}-${at}`),
+      })),
+    ],
+  });
+  assert.equal((await put(guessed(6000, 'a')))[0], 200, 'a full bucket may owe');
+  assert.equal((await put(guessed(6000, 'b')))[0], 429);
+  assert.equal((await put(own))[0], 200, 'a key that it had is no guess');
+  const many = Array.from({ length: 101 }, (_, at) => `many-${at}`);
+  const [status, , errors] = await put({
+    managementClients: [{ name: 'ops', apiKeys: ['one-key', ...many] }],
+  });
+  assert.ok(status === 422 || status === 429, `${status} ${errors}`);
+});
+
+test('a tenant has at most five pending dry runs', async () => {
+  const dryRun = () =>
+    front.call('PUT', '/management/v1/configuration?dryRun=true', {
+      key: 'one-key',
+      body: { documents: { 'tenant.json': JSON.stringify(own) } },
+    });
+  for (let number = 0; number < 5; number += 1) assert.equal((await dryRun()).status, 200);
+  const sixth = await dryRun();
+  assert.deepEqual(
+    [sixth.status, sixth.json.message],
+    [429, 'At most 5 dry runs of a tenant may be pending: wait until one has ended'],
+  );
+});
+
 test('a key that another tenant has is a mistake that does not name the tenant', async () => {
   await publishConfiguration(front.store, documentsWith(other), configuration);
   assert.deepEqual(await put({ managementClients: [{ name: 'ops', apiKeys: ['one-key', 'two-key'] }] }), [
