@@ -55,8 +55,9 @@ function write(folder: string, files: ReadonlyMap<string, string>): void {
   try {
     for (const [name, text] of files) {
       const file = path.join(folder, name);
-      mkdirSync(path.dirname(file), { recursive: true });
-      writeFileSync(file, text);
+      // They hold keys.
+      mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+      writeFileSync(file, text, { mode: 0o600 });
     }
   } catch (error) {
     throw new CommandStop(`${folder} cannot be written: ${error instanceof Error ? error.message : error}`);

@@ -75,8 +75,8 @@ function requireNoFolder(folder: string): void {
 function writeDocuments(folder: string, documents: CheckedBackup['documents']): void {
   for (const [name, text] of documents) {
     const file = path.join(folder, name);
-    mkdirSync(path.dirname(file), { recursive: true });
-    writeFileSync(file, text);
+    mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+    writeFileSync(file, text, { mode: 0o600 });
   }
 }
 

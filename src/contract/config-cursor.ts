@@ -3,12 +3,16 @@ import { quote } from '../lib/quote.ts';
 import { adviceForUnknown } from '../lib/suggest.ts';
 import type { ConfigIssue } from './diagnostic.ts';
 import { getOwn, isJsonObject, type Json, type JsonObject } from './json.ts';
+import { configurationFindingsMax } from './limits.ts';
 
 /** What is found in configuration files: a mistake stops the configuration, a warning does not. */
 export interface Findings {
   readonly mistakes: ConfigIssue[];
   readonly warnings: ConfigIssue[];
 }
+
+/** What to do about a finding; a function where it takes long to find out. */
+export type Advice = string | (() => string);
 
 /** A value of a configuration file together with its place; what is wrong with it is reported with that place. */
 export class Cursor {
@@ -25,12 +29,21 @@ export class Cursor {
     readonly depth = 0,
   ) {}
 
-  issue(message: string, advice: string): void {
-    this.findings.mistakes.push({ file: this.file, path: this.path, message, advice });
+  issue(message: string, advice: Advice): void {
+    this.#add(this.findings.mistakes, message, advice);
   }
 
-  warning(message: string, advice: string): void {
-    this.findings.warnings.push({ file: this.file, path: this.path, message, advice });
+  warning(message: string, advice: Advice): void {
+    this.#add(this.findings.warnings, message, advice);
+  }
+
+  #add(list: ConfigIssue[], message: string, advice: Advice): void {
+    const { file, path } = this;
+    if (list.length < configurationFindingsMax) {
+      list.push({ file, path, message, advice: typeof advice === 'string' ? advice : advice() });
+    } else if (list.length === configurationFindingsMax) {
+      list.push({ file, path, message: 'more findings are not listed', advice: 'Correct the others first.' });
+    }
   }
 
   get isAbsent(): boolean {
@@ -63,7 +76,7 @@ export class Cursor {
     const json = this.anyObject(`Its members are ${known.join(', ')}.`);
     for (const name of this.names()) {
       if (known.includes(name) || this.#isSchemaName(name)) continue;
-      this.member(name).issue(`unknown key ${quote(name)}`, adviceForUnknown(name, known));
+      this.member(name).issue(`unknown key ${quote(name)}`, () => adviceForUnknown(name, known));
     }
     return json;
   }

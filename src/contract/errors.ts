@@ -9,6 +9,7 @@ import {
   deliveryBodyBytesMax,
   deliveryKeysMax,
   deliveryReferencesMax,
+  dryRunsPendingMax,
   entityBytesMax,
   previewBodyBytesMax,
   retryAfterSeconds,
@@ -375,6 +376,12 @@ const managementProblems = {
     status: 409,
     message: reason,
   }),
+  dryRunsPending: {
+    name: 'dryRunsPending',
+    status: 429,
+    message: `At most ${dryRunsPendingMax} dry runs of a tenant may be pending: wait until one has ended`,
+    retryAfter: 1,
+  },
   removalsNeedConsent: (errors: readonly string[]): Problem => ({
     name: 'removalsNeedConsent',
     status: 409,

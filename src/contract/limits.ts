@@ -127,6 +127,40 @@ export const schemaFolderDepthMax = 2;
 export const configNameCharactersMax = 100;
 /** An API key. */
 export const apiKeyCharactersMax = 512;
+/** Findings of one kind (mistakes, warnings) that a check of a configuration lists. */
+export const configurationFindingsMax = 1000;
+/** Comparisons of entity types with others, when a configuration is checked for slips; beyond it there is no warning. */
+export const typeComparisonsMax = 200_000;
+/** Environments of one tenant. */
+export const environmentsMax = 200;
+/** Source groups of one tenant. */
+export const sourceGroupsMax = 500;
+/** Sources of one tenant. */
+export const sourcesMax = 2000;
+/** Domains of one tenant. */
+export const domainsMax = 500;
+/** Hostnames of all domains of one tenant. */
+export const hostnamesMax = 5000;
+/** Environment clients of one tenant. */
+export const environmentClientsMax = 1000;
+/** Management clients of one tenant. */
+export const managementClientsMax = 200;
+/** API keys of one client or source. */
+export const apiKeysPerClientMax = 100;
+/** Full schemas of one tenant. */
+export const schemasMax = 5000;
+/** Partial schemas of one tenant. */
+export const partialsMax = 500;
+/** Index schemas of one tenant. */
+export const indexesMax = 500;
+/** Entity types that the schemas and indexes of one tenant are triggered by, each counted for each schema and source group. */
+export const triggersMax = 20_000;
+/** Lookups in the schemas and indexes of one tenant, each counted for each source group that triggers its file. */
+export const schemaLookupsMax = 100_000;
+/** Lookups in the partials of one tenant. */
+export const partialLookupsMax = 200;
+/** Destinations of one schema. */
+export const destinationsMax = 100;
 /** An `Origin` header; a longer one is none that a client allows. */
 export const originCharactersMax = 512;
 /** The `cacheControl` of an environment client. */
@@ -416,6 +450,14 @@ export const explainedClaimsMax = 1000;
 export const listedClaimsMax = 100;
 /** All documents of a tenant in one request. */
 export const configurationBodyBytesMax = 16 * 1024 * 1024;
+/** Processor time of the check of one configuration in a front. */
+export const configurationCpuMs = 5_000;
+/** Share of a front's time that the check of one configuration may take. */
+export const configurationTimeShare = 0.25;
+/** Configurations, of as many tenants, that a front checks at a time. */
+export const configurationsAtOnceMax = 4;
+/** Dry runs of one tenant that wait or are under way. */
+export const dryRunsPendingMax = 5;
 /** Mistakes of a configuration that an answer lists. */
 export const configurationMistakesMax = 500;
 /** How long a tenant may ask for a rebuild whose id it was given. */

@@ -6,6 +6,7 @@ import type {
   Principal,
   SourcePrincipal,
 } from '../config/configuration.ts';
+import type { Problem } from '../contract/errors.ts';
 import { assert } from '../lib/assert.ts';
 import type { RequestBody } from './uws/body.ts';
 import { HeaderName } from './uws/header-name.ts';
@@ -58,6 +59,8 @@ export class Call {
     readonly principal: Principal | null,
     /** Null where the endpoint takes none. */
     readonly requestBody: CallBody | null,
+    /** Counts keys that a body names and its tenant did not have. @returns why it is refused; null when it is not */
+    readonly countNewKeys: (count: number) => Problem | null = () => null,
   ) {
     this.#request = request;
     this.#plan = plan;

@@ -233,7 +233,7 @@ export class HttpServer {
 
   /** Leads a request to its answer: is it whole, whose is it, what is the answer, and does the answer wait for anything? */
   #answer(served: ServedRoute, res: HttpResponse, req: HttpRequest): void {
-    const crossOrigin = served.isForOtherOrigins ? this.#crossOrigin.headersFor(req) : null;
+    const crossOrigin = served.isForOtherOrigins ? this.#crossOrigin.headersFor(req) : served.crossOrigin;
     const route = crossOrigin === null ? served : { ...served, crossOrigin };
     const record = this.#recordOf(req, route.recorded);
     const takesBody = route.definition.body !== undefined;
@@ -275,7 +275,11 @@ export class HttpServer {
     try {
       const principal = this.#admission.admit(definition.access, res, req);
       record.by(principal);
-      return new Call(req, plan, parametersOf(req), principal, body);
+      const parameters = parametersOf(req);
+      if (definition.access.kind !== 'management') return new Call(req, plan, parameters, principal, body);
+      const address = res.getRemoteAddress();
+      const countNewKeys = (count: number) => this.#admission.countNewKeys(address, count);
+      return new Call(req, plan, parameters, principal, body, countNewKeys);
     } catch (error) {
       return failureAnswer(definition, error, this.#log, record.requestId);
     }

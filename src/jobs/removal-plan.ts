@@ -32,9 +32,19 @@ export async function lossesBetween(
   }
   for (const tenant of new Set(losses.map(({ removal }) => removal.tenant))) {
     const ofTenant = losses.filter(({ removal }) => removal.tenant === tenant);
+    const taken = new Map<string, Loss | undefined>();
     for (const sourceId of before.tenants.get(tenant)?.sources.keys() ?? []) {
       await forEachMade(store, { tenant, sourceId }, (thing) => {
-        const loss = ofTenant.find(({ removal }) => removal.takes({ sourceId, ...thing }));
+        // Many things are of one schema and environment, and there may be many removals.
+        const { kind, name, environmentId } = thing;
+        const place = JSON.stringify([sourceId, environmentId, kind, name]);
+        if (!taken.has(place)) {
+          taken.set(
+            place,
+            ofTenant.find(({ removal }) => removal.takes({ sourceId, ...thing })),
+          );
+        }
+        const loss = taken.get(place);
         if (loss === undefined) return;
         if (thing.kind === 'view') loss.views += 1;
         else loss.items += 1;

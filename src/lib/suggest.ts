@@ -2,16 +2,22 @@ import { distance } from 'fastest-levenshtein';
 
 /** Names longer than this are not compared: a guess is of no help there. */
 const comparedCharactersMax = 64;
+/** Of more names only the first ones are compared, so that a suggestion takes a bounded time. */
+const comparedNamesMax = 1000;
+/** Names that an advice lists. */
+const listedNamesMax = 12;
 
 /**
  * Advice for a name that is not one of `known`: the nearest of them, then all of them.
  * `Did you mean "hostnames"? Known here: alias, hostnames.`
  */
 export function adviceForUnknown(name: string, known: Iterable<string>): string {
-  const names = [...known].sort();
+  const names = firstOf(known).sort();
   if (names.length === 0) return 'There is none here yet.';
   const nearest = nearestName(name, names);
-  const list = names.length > 12 ? `${names.slice(0, 12).join(', ')}, … (${names.length})` : names.join(', ');
+  const count = names.length === comparedNamesMax ? `at least ${names.length}` : names.length;
+  const listed = names.slice(0, listedNamesMax).join(', ');
+  const list = names.length > listedNamesMax ? `${listed}, … (${count})` : listed;
   return nearest === null ? `Known here: ${list}.` : `Did you mean "${nearest}"? Known here: ${list}.`;
 }
 
@@ -21,7 +27,7 @@ export function nearestName(name: string, known: Iterable<string>): string | nul
   const wanted = name.toLowerCase();
   let nearest: string | null = null;
   let nearestEdits = Math.max(1, Math.floor(name.length / 3)) + 1;
-  for (const candidate of known) {
+  for (const candidate of firstOf(known)) {
     if (Math.abs(candidate.length - name.length) >= nearestEdits) continue;
     const edits = distance(wanted, candidate.toLowerCase());
     if (edits < nearestEdits) {
@@ -30,4 +36,13 @@ export function nearestName(name: string, known: Iterable<string>): string | nul
     }
   }
   return nearest;
+}
+
+function firstOf(known: Iterable<string>): string[] {
+  const names: string[] = [];
+  for (const name of known) {
+    if (names.length === comparedNamesMax) break;
+    names.push(name);
+  }
+  return names;
 }

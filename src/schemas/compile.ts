@@ -1,3 +1,4 @@
+import { atOnce, type Steps } from '../lib/pace.ts';
 import { codeFullSchema, codeIndexSchema, codePartial, TenantCode } from './code/code-schema.ts';
 import type { CodeProgram } from './code/program.ts';
 import { type PartialDraft, reachablePartials, schemaDigest } from './definition/digest.ts';
@@ -17,26 +18,34 @@ export function compileSchemas(
   sources: SchemaSources,
   observer: PathObserver | null = null,
 ): CompiledSchemas {
+  return atOnce(compilingSchemas(sources, observer));
+}
+
+/** As `compileSchemas`, in steps: one for each file. */
+export function* compilingSchemas(
+  sources: SchemaSources,
+  observer: PathObserver | null = null,
+): Steps<CompiledSchemas> {
   const entityScope = Scope.entity.observedBy(observer);
   const partialScope = Scope.partial.observedBy(observer);
   const code = new TenantCode(sources.tenant ?? '', sources.code ?? []);
   const partials: ReadonlyMap<string, PartialDraft> = new Map([
-    ...mapEntries(sources.partials, (alias, at) => compilePartialSchema(alias, at, partialScope)),
+    ...(yield* mapEntries(sources.partials, (alias, at) => compilePartialSchema(alias, at, partialScope))),
     ...byAlias(code.ofKind('partial'), (program) => codePartial(program, code)),
   ]);
   const surroundings = { partials, scope: entityScope, sourceGroups: sources.sourceGroups };
   return {
     hasCode: code.programs.length > 0,
     schemas: new Map([
-      ...mapEntries(sources.schemas, (alias, at) => compileFullSchema(alias, at, surroundings)),
+      ...(yield* mapEntries(sources.schemas, (alias, at) => compileFullSchema(alias, at, surroundings))),
       ...byAlias(code.ofKind('full'), (program) => codeFullSchema(program, code, partials)),
     ]),
-    partials: mapEntries(partials, (alias, { json, needs, definition }) => {
+    partials: yield* mapEntries(partials, (alias, { json, needs, definition }) => {
       const digest = schemaDigest(json, reachablePartials(needs, partials), partials);
       return new CompiledPartial(alias, digest, definition.write);
     }),
     indexes: new Map([
-      ...mapEntries(sources.indexes, (alias, at) => compileIndexSchema(alias, at, surroundings)),
+      ...(yield* mapEntries(sources.indexes, (alias, at) => compileIndexSchema(alias, at, surroundings))),
       ...byAlias(code.ofKind('index'), (program) => codeIndexSchema(program, code, partials)),
     ]),
   };
@@ -46,9 +55,14 @@ function byAlias<T>(programs: readonly CodeProgram[], make: (program: CodeProgra
   return programs.map((program) => [program.alias, make(program)]);
 }
 
-function mapEntries<T, U>(
+function* mapEntries<T, U>(
   map: ReadonlyMap<string, T>,
   change: (alias: string, thing: T) => U,
-): Map<string, U> {
-  return new Map([...map].map(([alias, thing]) => [alias, change(alias, thing)]));
+): Steps<Map<string, U>> {
+  const changed = new Map<string, U>();
+  for (const [alias, thing] of map) {
+    changed.set(alias, change(alias, thing));
+    yield;
+  }
+  return changed;
 }

@@ -5,10 +5,10 @@ import { CommandStop } from '../terminal/command-stop.ts';
 /**
  * Makes a folder and the missing ones above it, level by level. Node's own recursive `mkdir` never ends where nothing
  * can be made, as in `/proc`.
- * @param mode permissions of folders that are made
+ * @param mode permissions of folders that are made; by default nobody else may look into them
  * @throws CommandStop when that is not possible
  */
-export function makeFolder(folder: string, mode = 0o777): void {
+export function makeFolder(folder: string, mode = 0o700): void {
   try {
     makeMissing(folder, mode);
   } catch (error) {

@@ -2,6 +2,7 @@
 import { parse } from 'acorn';
 import { Cursor } from '../../contract/config-cursor.ts';
 import { isJsonObject, type Json } from '../../contract/json.ts';
+import { atOnce } from '../../lib/pace.ts';
 import type { CodeProgram } from '../../schemas/code/program.ts';
 import { readIndexFields } from '../../schemas/definition/index-fields.ts';
 import type { ConfigDocuments } from '../configuration.ts';
@@ -17,7 +18,7 @@ import { absent, type Member, openObject, type Type, typeText, unionOf, without 
 
 /** @param documents of all tenants, sound ones @param alias of the tenant */
 export function typesFile(documents: ConfigDocuments, alias: string): string {
-  const files = parseDocuments(documents, { mistakes: [], warnings: [] }).get(alias);
+  const files = atOnce(parseDocuments(documents, { mistakes: [], warnings: [] })).get(alias);
   return files === undefined ? '' : new TypesOfTenant(alias, files).text();
 }
 

@@ -1,25 +1,25 @@
 import { askedLookupsKeptMax } from '../../contract/limits.ts';
 import type { ConfigDocuments } from '../configuration.ts';
 import { askedLookupsPath, documentPlace } from './document-path.ts';
-import { tenantsOf } from './tenant-folder.ts';
 
 /**
  * New documents with the lookups that code had asked for under those before them: so views that need them are not without
  * an index meanwhile. Of very many some may be of no use any more: then those that are needed are asked for anew.
  */
 export function withAskedLookups(documents: ConfigDocuments, before: ConfigDocuments): ConfigDocuments {
-  const kept = tenantsOf(documents).flatMap((tenant) => {
+  const kept = tenantsWithCode(documents).flatMap((tenant) => {
     const path = askedLookupsPath(tenant);
     const text = before.get(path);
-    if (text === undefined || documents.has(path) || !hasCode(documents, tenant)) return [];
+    if (text === undefined || documents.has(path)) return [];
     return JSON.parse(text).length > askedLookupsKeptMax ? [] : [[path, text] as const];
   });
   return kept.length === 0 ? documents : new Map([...documents, ...kept]);
 }
 
-function hasCode(documents: ConfigDocuments, tenant: string): boolean {
-  return [...documents.keys()].some((path) => {
+function tenantsWithCode(documents: ConfigDocuments): string[] {
+  const tenants = [...documents.keys()].flatMap((path) => {
     const place = documentPlace(path);
-    return place?.kind === 'program' && place.tenant === tenant;
+    return place?.kind === 'program' ? [place.tenant] : [];
   });
+  return [...new Set(tenants)].sort();
 }

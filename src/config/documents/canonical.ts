@@ -17,8 +17,17 @@ export function hashKeys(documents: ConfigDocuments): ConfigDocuments {
 
 /** Digest of documents, 64 hex digits; neither the order of files nor white space nor the form of keys matters. */
 export function documentsDigest(documents: ConfigDocuments): string {
-  const entries = [...hashKeys(documents)].sort(([a], [b]) => (a < b ? -1 : 1));
-  return createHash('sha256').update(JSON.stringify(entries)).digest('hex');
+  return canonicalDigest(hashKeys(documents));
+}
+
+/** As `documentsDigest`, of documents that `hashKeys` gave: as they are stored. */
+export function canonicalDigest(documents: ConfigDocuments): string {
+  const entries = [...documents].sort(([a], [b]) => (a < b ? -1 : 1));
+  const hash = createHash('sha256').update('[');
+  entries.forEach((entry, at) => {
+    hash.update(`${at === 0 ? '' : ','}${JSON.stringify(entry)}`);
+  });
+  return hash.update(']').digest('hex');
 }
 
 function canonicalText(path: string, text: string): string {

@@ -3,21 +3,25 @@
  * (docs/guide/live-configuration.md "What happens").
  */
 
+import { createHash } from 'node:crypto';
 import { Cursor, type Findings } from '../../contract/config-cursor.ts';
 import type { ConfigIssue } from '../../contract/diagnostic.ts';
-import { compileSchemas } from '../../schemas/compile.ts';
+import { atOnce, type Steps } from '../../lib/pace.ts';
+import { compilingSchemas } from '../../schemas/compile.ts';
 import { layoutOf } from '../../schemas/lookup/layout.ts';
 import type { PathObserver } from '../../schemas/schema.ts';
-import type { ClientPrincipal, ConfigDocuments, Configuration, Tenant } from '../configuration.ts';
+import type { ClientPrincipal, ConfigDocuments, Configuration, Principal, Tenant } from '../configuration.ts';
 import { checkCodeNames } from '../tenant/code-names.ts';
+import type { WrittenKey } from '../tenant/fields.ts';
 import { checkIndexProperties } from '../tenant/index-properties.ts';
-import { KeyRing } from '../tenant/key-ring.ts';
+import { issueOfTakenKey, KeyRing } from '../tenant/key-ring.ts';
 import { checkNames, type KnownNames } from '../tenant/named-things.ts';
+import { checkSizes } from '../tenant/sizes.ts';
 import { tenantOf } from '../tenant/tenant.ts';
 import { readTenantFile, type TenantFile } from '../tenant/tenant-file.ts';
 import { warnOfLonelyTypes } from '../tenant/trigger-types.ts';
 import { warnOfUnknownSchemas } from '../tenant/webhooks.ts';
-import { documentsDigest } from './canonical.ts';
+import { canonicalDigest, documentsDigest } from './canonical.ts';
 import { missingTenantFileAdvice, schemaFolders, tenantFilePath } from './document-path.ts';
 import { parseDocuments, type TenantDocuments } from './tenant-documents.ts';
 
@@ -54,23 +58,104 @@ interface LoadHow {
   readonly observer: PathObserver | null;
 }
 
+/** What was made of the documents of one tenant. It holds for equal documents, whatever those of others are. */
+interface LoadedTenant {
+  readonly from: DocumentsFrom;
+  /** Digest of the texts as they are. */
+  readonly fingerprint: string;
+  readonly tenant: Tenant;
+  readonly clients: readonly ClientPrincipal[];
+  readonly keys: readonly HeldKey[];
+  readonly warnings: readonly ConfigIssue[];
+}
+
+interface HeldKey {
+  readonly key: WrittenKey;
+  readonly principal: Principal;
+}
+
+/** The tenants of a configuration as they were loaded, so that the next one need not load those that are the same. */
+const loadedTenants = new WeakMap<Configuration, ReadonlyMap<string, LoadedTenant>>();
+
 /**
  * Loads documents with plain or hashed keys. Pure: the same documents give an equal configuration in every process.
  * @param observer hears what the paths of schemas' expressions give
+ * @param former configurations whose tenants are taken over where their documents are the same
  */
 export function loadConfiguration(
   documents: ConfigDocuments,
   from: DocumentsFrom = 'folder',
   observer: PathObserver | null = null,
+  former: readonly Configuration[] = [],
 ): LoadOutcome {
+  return atOnce(loadingSteps(documents, from, observer, former));
+}
+
+/** As `loadConfiguration`, in steps: a front and a worker do other work in between. */
+export function* loadingSteps(
+  documents: ConfigDocuments,
+  from: DocumentsFrom,
+  observer: PathObserver | null = null,
+  former: readonly Configuration[] = [],
+): Steps<LoadOutcome> {
   const findings: Findings = { mistakes: [], warnings: [] };
+  const loaded = new Map<string, LoadedTenant>();
+  const known = observer === null ? former.flatMap((one) => loadedTenants.get(one) ?? []) : [];
+  for (const [name, texts] of byTenant(documents)) {
+    yield;
+    const fingerprint = fingerprintOf(texts);
+    const same = known
+      .map((tenants) => tenants.get(name))
+      .find((one) => one?.fingerprint === fingerprint && (from === 'stored' || one.from === from));
+    if (same !== undefined) {
+      loaded.set(name, same);
+      findings.warnings.push(...same.warnings);
+      continue;
+    }
+    for (const [alias, files] of yield* parseDocuments(texts, findings)) {
+      const warningsBefore = findings.warnings.length;
+      const made = yield* loadTenant(alias, files, findings, { from, observer });
+      if (made === null) continue;
+      loaded.set(alias, { ...made, from, fingerprint, warnings: findings.warnings.slice(warningsBefore) });
+    }
+  }
+  return assembled(documents, from, loaded, findings);
+}
+
+/** Documents by the folder of their tenant, in the order of their paths. */
+function byTenant(documents: ConfigDocuments): Map<string, Map<string, string>> {
+  const tenants = new Map<string, Map<string, string>>();
+  for (const [path, text] of [...documents].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const name = path.split('/', 2)[1] ?? '';
+    const texts = tenants.get(name);
+    if (texts === undefined) tenants.set(name, new Map([[path, text]]));
+    else texts.set(path, text);
+  }
+  return tenants;
+}
+
+function fingerprintOf(texts: ConfigDocuments): string {
+  const hash = createHash('sha256');
+  for (const [path, text] of texts) hash.update(`${path}\n${text.length}\n`).update(text);
+  return hash.digest('hex');
+}
+
+function assembled(
+  documents: ConfigDocuments,
+  from: DocumentsFrom,
+  loaded: ReadonlyMap<string, LoadedTenant>,
+  findings: Findings,
+): LoadOutcome {
   const keys = new KeyRing();
   const tenants = new Map<string, Tenant>();
   const clients: ClientPrincipal[] = [];
-  for (const [alias, files] of parseDocuments(documents, findings)) {
-    const { tenant, clients: own } = loadTenant(alias, files, keys, findings, { from, observer });
+  for (const [alias, { tenant, clients: own, keys: held }] of loaded) {
     tenants.set(alias, tenant);
-    clients.push(...own);
+    for (const client of own) clients.push(client);
+    for (const { key, principal } of held) {
+      const first = keys.add(key, principal);
+      if (first !== null) findings.mistakes.push(issueOfTakenKey(key, first));
+    }
   }
   if (findings.mistakes.length > 0) {
     return { ok: false, issues: inFileOrder(findings.mistakes), warnings: inFileOrder(findings.warnings) };
@@ -83,31 +168,39 @@ export function loadConfiguration(
     );
   }
   const configuration: Configuration = {
-    digest: documentsDigest(documents),
+    digest: from === 'stored' ? canonicalDigest(documents) : documentsDigest(documents),
     tenants,
     clients,
     authenticate: (apiKey) => keys.authenticate(apiKey),
   };
+  loadedTenants.set(configuration, loaded);
   return { ok: true, configuration, keyCount: keys.size, warnings: inFileOrder(findings.warnings) };
 }
 
-function loadTenant(
+/** Null where there is too much of something. */
+function* loadTenant(
   alias: string,
   { tenantFile, folders, programs, modules, askedLookups }: TenantDocuments,
-  keys: KeyRing,
   findings: Findings,
   { from, observer }: LoadHow,
-): { tenant: Tenant; clients: readonly ClientPrincipal[] } {
+): Steps<Pick<LoadedTenant, 'tenant' | 'clients' | 'keys'> | null> {
   const root = tenantFile ?? new Cursor(tenantFilePath(alias), '$', undefined, findings);
   if (tenantFile === null) root.issue('the file is missing', missingTenantFileAdvice);
+  if (from === 'folder' && !checkSizes({ tenantFile: root, folders, programs })) return null;
   const read = readTenantFile(
     root.isAbsent ? new Cursor(root.file, '$', {}, findings) : root,
     from === 'stored',
   );
+  yield;
   checkIndexAliases(folders.indexes);
-  checkSchemaNames({ folders, programs }, root.isAbsent ? null : read, findings);
+  yield* checkSchemaNames({ folders, programs }, root.isAbsent ? null : read, findings);
   checkAllCompiled({ folders, programs, modules });
-  if (from === 'folder') for (const index of folders.indexes.values()) checkIndexProperties(index);
+  if (from === 'folder') {
+    for (const index of folders.indexes.values()) {
+      checkIndexProperties(index);
+      yield;
+    }
+  }
   const sources = {
     tenant: alias,
     sourceGroups: [...read.sourceGroups.keys()],
@@ -117,10 +210,11 @@ function loadTenant(
     code: programs,
   };
   // Layouts are made from sound plans alone; with mistakes around, the tenant is thrown away anyway.
-  const tenant = tenantOf(alias, read, compileSchemas(sources, observer), layoutOf, askedLookups);
-  const clients = giveKeys(tenant, read, keys);
+  const compiled = yield* compilingSchemas(sources, observer);
+  const tenant = tenantOf(alias, read, compiled, layoutOf, askedLookups);
+  yield;
   warnOfUnused(read);
-  return { tenant, clients };
+  return { tenant, ...principalsOf(tenant, read) };
 }
 
 function parsedOnly(files: ReadonlyMap<string, Cursor>): ReadonlyMap<string, Cursor> {
@@ -151,11 +245,11 @@ function checkAllCompiled({
   }
 }
 
-function checkSchemaNames(
+function* checkSchemaNames(
   { folders, programs }: Pick<TenantDocuments, 'folders' | 'programs'>,
   read: TenantFile | null,
   findings: Findings,
-): void {
+): Steps<void> {
   const webhooks = read?.webhooks ?? [];
   const known: KnownNames = {
     // Without the tenant's file every group and webhook would look unknown.
@@ -168,7 +262,10 @@ function checkSchemaNames(
     },
   };
   for (const folder of schemaFolders) {
-    for (const root of folders[folder].values()) checkNames(root, known);
+    for (const root of folders[folder].values()) {
+      checkNames(root, known);
+      yield;
+    }
   }
   for (const program of programs) checkCodeNames(program, known, findings);
   warnOfUnknownSchemas(webhooks, known);
@@ -191,19 +288,21 @@ function checkIndexAliases(indexes: ReadonlyMap<string, Cursor>): void {
   }
 }
 
-/** @returns the clients */
-function giveKeys(tenant: Tenant, read: TenantFile, keys: KeyRing): ClientPrincipal[] {
-  for (const { source, keys: own } of read.sources) {
-    for (const key of own) keys.add(key, { kind: 'source', tenant, source });
-  }
+function principalsOf(tenant: Tenant, read: TenantFile): Pick<LoadedTenant, 'clients' | 'keys'> {
+  const keys: HeldKey[] = [];
+  const give = (own: readonly WrittenKey[], principal: Principal) => {
+    for (const key of own) keys.push({ key, principal });
+  };
+  for (const { source, keys: own } of read.sources) give(own, { kind: 'source', tenant, source });
   for (const { name, scopes, keys: own } of read.managementClients) {
-    for (const key of own) keys.add(key, { kind: 'management', tenant, name, scopes });
+    give(own, { kind: 'management', tenant, name, scopes });
   }
-  return read.clients.map(({ keys: own, at: _at, ...entry }) => {
+  const clients = read.clients.map(({ keys: own, at: _at, ...entry }) => {
     const client: ClientPrincipal = { kind: 'client', tenant, ...entry };
-    for (const key of own) keys.add(key, client);
+    give(own, client);
     return client;
   });
+  return { clients, keys };
 }
 
 function warnOfUnused(read: TenantFile): void {

@@ -30,7 +30,7 @@ export class Names<T> extends Map<string, T> {
   find(name: string, at: Cursor): T | null {
     const thing = this.get(name);
     if (thing !== undefined) return thing;
-    at.issue(`unknown ${this.#kind} ${quote(name)}`, adviceForUnknown(name, this.keys()));
+    at.issue(`unknown ${this.#kind} ${quote(name)}`, () => adviceForUnknown(name, this.keys()));
     return null;
   }
 }

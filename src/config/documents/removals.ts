@@ -1,4 +1,5 @@
 /** Finds what a configuration has no longer, under the names that people know. Pure. */
+import { groupBy } from '../../lib/group-by.ts';
 import type { Configuration, Source, Tenant } from '../configuration.ts';
 
 /** An output of an entity, as far as it tells what the output belongs to. */
@@ -85,14 +86,14 @@ function gone(before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string, u
 /** A source that went with its group is listed as the group. A source that is in another group now is still there. */
 function groupsAndSources(tenant: Tenant, next: Tenant): Removal[] {
   const lost = [...tenant.sources.values()].filter(({ id }) => !next.sources.has(id));
-  const ofGroup = (group: string) => lost.filter(({ sourceGroup }) => sourceGroup === group);
-  const goneGroups = gone(tenant.sourceGroups, next.sourceGroups).filter(
-    (group) => ofGroup(group).length > 0,
+  const ofGroups = groupBy(lost, ({ sourceGroup }) => sourceGroup);
+  const goneGroups = new Set(
+    gone(tenant.sourceGroups, next.sourceGroups).filter((group) => ofGroups.has(group)),
   );
   return [
-    ...goneGroups.map((group) => ofSources(tenant, 'source group', group, ofGroup(group))),
+    ...[...goneGroups].map((group) => ofSources(tenant, 'source group', group, ofGroups.get(group) ?? [])),
     ...lost
-      .filter(({ sourceGroup }) => !goneGroups.includes(sourceGroup))
+      .filter(({ sourceGroup }) => !goneGroups.has(sourceGroup))
       .map((source) => ofSources(tenant, 'source', source.name, [source])),
   ];
 }
@@ -116,8 +117,9 @@ function uses(tenant: Tenant, next: Tenant): Removal[] {
   return [...tenant.sources.values()].flatMap((source) => {
     const after = next.sources.get(source.id);
     if (after === undefined) return [];
+    const kept = new Set(after.environments.map(({ id }) => id));
     return source.environments
-      .filter(({ id }) => !after.environments.some((kept) => kept.id === id))
+      .filter(({ id }) => !kept.has(id))
       .map(({ id, alias }) =>
         removal(
           tenant,

@@ -1,4 +1,5 @@
 import { Cursor, type Findings } from '../../contract/config-cursor.ts';
+import type { Steps } from '../../lib/pace.ts';
 import { quote } from '../../lib/quote.ts';
 import type { CodeProgram } from '../../schemas/code/program.ts';
 import type { ConfigDocuments } from '../configuration.ts';
@@ -21,9 +22,13 @@ export interface TenantDocuments {
 }
 
 /** Documents parsed, by the name of their tenant; what is wrong with a path or a text is reported. */
-export function parseDocuments(documents: ConfigDocuments, findings: Findings): Map<string, TenantDocuments> {
+export function* parseDocuments(
+  documents: ConfigDocuments,
+  findings: Findings,
+): Steps<Map<string, TenantDocuments>> {
   const tenants = new Map<string, TenantDocuments>();
   for (const [file, text] of [...documents].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    yield;
     const place = documentPlace(file);
     if (place === null) {
       new Cursor(file, '$', undefined, findings).issue('not a place for a configuration file', 'Remove it.');

@@ -24,9 +24,9 @@ export function checkCodeNames(program: CodeProgram, known: KnownNames, findings
 
 function checkGroup(at: Cursor, group: string, { sourceGroups }: KnownNames): void {
   if (sourceGroups.has(group)) return;
-  at.issue(`unknown source group ${quote(group)}`, adviceForUnknown(group, sourceGroups));
+  at.issue(`unknown source group ${quote(group)}`, () => adviceForUnknown(group, sourceGroups));
 }
 
 function warn(at: Cursor, kind: string, name: string, names: ReadonlySet<string>): void {
-  if (!names.has(name)) at.warning(`there is no ${kind} ${quote(name)}`, adviceForUnknown(name, names));
+  if (!names.has(name)) at.warning(`there is no ${kind} ${quote(name)}`, () => adviceForUnknown(name, names));
 }

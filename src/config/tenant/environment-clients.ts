@@ -39,8 +39,8 @@ const everyHost: Domain = { alias: 'default', hostnames: ['*'] };
 const unknownEnvironment: Environment = { id: '', alias: '' };
 
 /** Reads `domains` of a tenant file. */
-export function readDomains(list: Cursor): Names<Domain> {
-  const domains = new Names<Domain>('domain');
+export function readDomains(list: Cursor): Domains {
+  const domains = new Domains();
   const taken = new Names<true>('hostname');
   for (const at of list.items()) {
     if (at.object(['alias', 'hostnames']) === null) continue;
@@ -82,7 +82,7 @@ export function readClient(
   at: Cursor,
   index: number,
   environments: Names<Environment>,
-  domains: Names<Domain>,
+  domains: Domains,
 ): ClientEntry | null {
   if (
     at.object([
@@ -112,12 +112,38 @@ export function readClient(
   };
 }
 
+/** The domains of a tenant, and what its clients have of them. */
+export class Domains extends Names<Domain> {
+  readonly #open = new Set<Domain>();
+  #all: readonly Domain[] | null = null;
+
+  constructor() {
+    super('domain');
+  }
+
+  override add(name: string, domain: Domain, at: Cursor): void {
+    super.add(name, domain, at);
+    if (domain.hostnames.includes('*')) this.#open.add(domain);
+  }
+
+  /** All of them, in one list that clients share. */
+  get all(): readonly Domain[] {
+    this.#all ??= [...this.values()];
+    return this.#all;
+  }
+
+  /** Those of the list that have the hostname `*`. */
+  openOf(list: readonly Domain[]): readonly Domain[] {
+    return list === this.all ? [...this.#open] : list.filter((domain) => this.#open.has(domain));
+  }
+}
+
 /** A client that names no domain has all of its tenant's. */
-function readClientDomains(list: Cursor, domains: Names<Domain>): readonly Domain[] {
+function readClientDomains(list: Cursor, domains: Domains): readonly Domain[] {
   const items = list.items();
   const named = items.flatMap((item) => readNamed(item, domains) ?? []);
-  const chosen = [...new Set(items.length > 0 ? named : domains.values())];
-  const open = chosen.filter((domain) => domain.hostnames.includes('*'));
+  const chosen = items.length > 0 ? [...new Set(named)] : domains.all;
+  const open = domains.openOf(chosen);
   if (open.length > 1) {
     const aliases = open.map((domain) => domain.alias).join(', ');
     list.issue(`several domains with hostname "*": ${aliases}`, 'A client may have one of them: list which.');

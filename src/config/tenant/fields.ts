@@ -8,11 +8,14 @@ import { isId } from '../documents/document-path.ts';
 import type { Names } from '../documents/names.ts';
 import { hashedForm } from './api-key.ts';
 
+/** Where a key stands. It is kept as long as the key, so it is no cursor, which would keep the whole file. */
+export type KeyPlace = Pick<Cursor, 'file' | 'path'>;
+
 /** A key as a file gives it: its hash, and its place for when another place has it too. */
 export interface WrittenKey {
   /** `sha256:<hex>` */
   readonly hash: string;
-  readonly at: Cursor;
+  readonly at: KeyPlace;
 }
 
 const keyAdvice =
@@ -54,6 +57,6 @@ export function readKeys(list: Cursor): WrittenKey[] {
     const hash = hashedForm(text);
     // The message must not repeat the key: it may be a secret with one wrong character.
     if (hash === null) at.issue('not an API key', keyAdvice);
-    return hash === null ? [] : [{ hash, at }];
+    return hash === null ? [] : [{ hash, at: { file: at.file, path: at.path } }];
   });
 }

@@ -18,16 +18,17 @@ export function checkIndexProperties(root: Cursor): void {
   if (!isJsonObject(fields.json) || !isJsonObject(properties.json)) return;
   const fieldNames = Object.keys(fields.json);
   const propertyNames = Object.keys(properties.json);
-  const unfilled = propertyNames.includes(anyMembers)
-    ? []
-    : fieldNames.filter((name) => !propertyNames.includes(name));
-  const unnamed = propertyNames.filter((name) => name !== anyMembers && !fieldNames.includes(name));
+  const isField = new Set(fieldNames);
+  const isProperty = new Set(propertyNames);
+  const unfilled = isProperty.has(anyMembers) ? [] : fieldNames.filter((name) => !isProperty.has(name));
+  const unnamed = propertyNames.filter((name) => name !== anyMembers && !isField.has(name));
   for (const name of unfilled) {
-    const advice = `${guess(name, unnamed)}Add it to properties, or remove this field.`;
+    const advice = () => `${guess(name, unnamed)}Add it to properties, or remove this field.`;
     fields.member(name).issue(`no property fills the field ${quote(name)}`, advice);
   }
   for (const name of unnamed) {
-    const advice = `${guess(name, unfilled)}Add it to index.fields with its type, or remove this property.`;
+    const advice = () =>
+      `${guess(name, unfilled)}Add it to index.fields with its type, or remove this property.`;
     properties.member(name).issue(`the property ${quote(name)} has no field`, advice);
   }
 }

@@ -1,5 +1,6 @@
 /** What of a tenant file is written once and never shown again: secrets and header values of webhooks. */
 import { getOwn, isJsonObject, type Json, type JsonObject, setOwn } from '../../contract/json.ts';
+import { memberPath } from '../../lib/json-place.ts';
 import type { ConfigDocuments } from '../configuration.ts';
 import { documentPlace } from '../documents/document-path.ts';
 import { parseJsonText } from '../documents/json-text.ts';
@@ -33,6 +34,31 @@ export function withKeptSecrets(text: string, former: string | undefined): strin
       value === keptMark && was !== undefined ? (secretAt(was, place) ?? value) : value,
     );
   });
+}
+
+/**
+ * Webhooks of a tenant file that lead to another origin than before and want to keep a secret or a header: who may write
+ * the file would be sent what they may not read.
+ */
+export function keptForOtherOrigins(text: string, former: string | undefined): string[] {
+  const before = new Map(webhooksOf(former).map((webhook) => [getOwn(webhook, 'alias'), webhook]));
+  return webhooksOf(text).flatMap((webhook, at) => {
+    const was = before.get(getOwn(webhook, 'alias'));
+    if (was === undefined || originOf(webhook) === originOf(was)) return [];
+    const places: string[] = [];
+    withSecrets(webhook, (value, place) => {
+      const member = typeof place === 'number' ? 'secret' : memberPath('headers', place);
+      if (value === keptMark) places.push(`$.webhooks[${at}].${member}`);
+      return value;
+    });
+    return places;
+  });
+}
+
+/** Null for a text that is no URL, which the loader reports. */
+function originOf(webhook: JsonObject): string | null {
+  const url = getOwn(webhook, 'url');
+  return typeof url === 'string' && URL.canParse(url) ? new URL(url).origin : null;
 }
 
 /** A member of `headers` in lower case, or the number of a secret. */

@@ -1,11 +1,18 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Cursor } from '../../contract/config-cursor.ts';
+import type { ConfigIssue } from '../../contract/diagnostic.ts';
 import { apiKeyCharactersMax } from '../../contract/limits.ts';
 import type { Principal } from '../configuration.ts';
-import type { WrittenKey } from './fields.ts';
+import type { KeyPlace, WrittenKey } from './fields.ts';
 
 /** Said of a key that is taken. */
 export const keyGivenTwice = 'this API key is given twice';
+
+/** The mistake of a key that another place has. */
+export function issueOfTakenKey({ at }: WrittenKey, first: KeyPlace): ConfigIssue {
+  const where = first.file === at.file ? first.path : `${first.path} of ${first.file}`;
+  const advice = `${where} has it too: keys are unique over all tenants.`;
+  return { file: at.file, path: at.path, message: keyGivenTwice, advice };
+}
 
 /**
  * All keys of all tenants (docs/reference/configuration.md "API keys": unique, compared in constant time).
@@ -22,7 +29,7 @@ export const keyGivenTwice = 'this API key is given twice';
  */
 export class KeyRing {
   readonly #holders = new Map<string, { readonly hash: Buffer; readonly principal: Principal }>();
-  readonly #places = new Map<string, Cursor>();
+  readonly #places = new Map<string, KeyPlace>();
   /** Keys that were found good, as sent. It never holds a wrong one, so its lookup tells nothing about those. */
   readonly #proven = new Map<string, Principal>();
 
@@ -30,17 +37,14 @@ export class KeyRing {
     return this.#holders.size;
   }
 
-  /** Gives a key to a principal; a key that is taken is an issue at the second place. */
-  add(key: WrittenKey, principal: Principal): void {
+  /** Gives a key to a principal. @returns where a key that is taken stands; null when it was free */
+  add(key: WrittenKey, principal: Principal): KeyPlace | null {
     const first = this.#places.get(key.hash);
-    if (first !== undefined) {
-      const where = first.file === key.at.file ? first.path : `${first.path} of ${first.file}`;
-      key.at.issue(keyGivenTwice, `${where} has it too: keys are unique over all tenants.`);
-      return;
-    }
+    if (first !== undefined) return first;
     const hex = key.hash.slice('sha256:'.length);
     this.#places.set(key.hash, key.at);
     this.#holders.set(hex, { hash: Buffer.from(hex, 'hex'), principal });
+    return null;
   }
 
   /** The caller that a key stands for; null for an unknown key. */

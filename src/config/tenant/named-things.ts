@@ -38,8 +38,9 @@ function checkDestinations(list: Cursor, known: KnownNames): void {
   if (!Array.isArray(list.json)) return;
   for (const destination of list.items()) {
     const at = destination.member('alias');
-    if (typeof at.json !== 'string' || at.json === '' || known.webhooks.has(at.json)) continue;
-    at.warning(`there is no webhook ${quote(at.json)}`, adviceForUnknown(at.json, known.webhooks));
+    const alias = at.json;
+    if (typeof alias !== 'string' || alias === '' || known.webhooks.has(alias)) continue;
+    at.warning(`there is no webhook ${quote(alias)}`, () => adviceForUnknown(alias, known.webhooks));
   }
 }
 
@@ -49,7 +50,7 @@ function checkTriggers(triggers: Cursor, known: KnownNames): void {
     if (known.sourceGroups.has(group)) continue;
     triggers
       .member(group)
-      .issue(`unknown source group ${quote(group)}`, adviceForUnknown(group, known.sourceGroups));
+      .issue(`unknown source group ${quote(group)}`, () => adviceForUnknown(group, known.sourceGroups));
   }
 }
 
@@ -75,14 +76,16 @@ function checkDefinition(definition: Cursor, known: KnownNames): void {
 
 function checkGroup(written: Cursor, known: KnownNames): void {
   const at = expressionAt(written);
-  if (!isPlainText(at.json) || known.sourceGroups.has(at.json)) return;
-  at.issue(`unknown source group ${quote(at.json)}`, adviceForUnknown(at.json, known.sourceGroups));
+  const group = at.json;
+  if (!isPlainText(group) || known.sourceGroups.has(group)) return;
+  at.issue(`unknown source group ${quote(group)}`, () => adviceForUnknown(group, known.sourceGroups));
 }
 
 function checkAlias(written: Cursor, kind: string, aliases: ReadonlySet<string>): void {
   const at = expressionAt(written);
-  if (!isPlainText(at.json) || aliases.has(at.json)) return;
-  at.warning(`there is no ${kind} ${quote(at.json)}`, adviceForUnknown(at.json, aliases));
+  const alias = at.json;
+  if (!isPlainText(alias) || aliases.has(alias)) return;
+  at.warning(`there is no ${kind} ${quote(alias)}`, () => adviceForUnknown(alias, aliases));
 }
 
 /** `{"$exp": text}` is the text. */

@@ -28,7 +28,7 @@ export function tenantOf(
   alias: string,
   { urlForm, environments, domains, sourceGroups, sources, webhooks }: TenantFile,
   { schemas, partials, indexes, hasCode }: CompiledSchemas,
-  layoutOf: (plans: LookupPlan[]) => LookupLayout,
+  layoutOf: (plans: Iterable<LookupPlan>) => LookupLayout,
   askedLookups: readonly AskedLookup[] = [],
 ): Tenant {
   const sourceIn = sourceTable(sourceGroups.values());
@@ -80,17 +80,18 @@ function triggerTable<S extends Triggered>(schemas: Iterable<S>): TriggerTable<S
 function lookupLayouts(
   groups: Iterable<SourceGroup>,
   readers: readonly Triggered[],
-  layoutOf: (plans: LookupPlan[]) => LookupLayout,
+  layoutOf: (plans: Iterable<LookupPlan>) => LookupLayout,
   askedLookups: readonly AskedLookup[],
 ): ReadonlyMap<string, LookupLayout> {
-  const plansOf = new Map<string, LookupPlan[]>();
+  const plansOf = new Map<string, Set<LookupPlan>>();
   for (const { triggers, lookupPlans } of readers) {
     for (const plan of lookupPlans) {
       const targets = plan.sourceGroup === null ? triggers.keys() : [plan.sourceGroup];
-      for (const target of targets) mapIn(plansOf, target, () => []).push(plan);
+      for (const target of targets) mapIn(plansOf, target, () => new Set<LookupPlan>()).add(plan);
     }
   }
-  for (const { sourceGroup, plan } of askedLookups) mapIn(plansOf, sourceGroup, () => []).push(plan);
+  for (const { sourceGroup, plan } of askedLookups)
+    mapIn(plansOf, sourceGroup, () => new Set<LookupPlan>()).add(plan);
   const layouts = new Map<string, LookupLayout>();
   for (const { alias, sources } of groups) {
     const plans = plansOf.get(alias);

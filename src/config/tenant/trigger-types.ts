@@ -4,6 +4,7 @@
  */
 
 import { Cursor, type Findings } from '../../contract/config-cursor.ts';
+import { typeComparisonsMax } from '../../contract/limits.ts';
 import { groupBy } from '../../lib/group-by.ts';
 import { quote } from '../../lib/quote.ts';
 import { nearestName } from '../../lib/suggest.ts';
@@ -26,28 +27,50 @@ export function warnOfLonelyTypes(
   findings: Findings,
 ): void {
   const named = [...roots.flatMap(typesIn), ...programs.flatMap((program) => typesInCode(program, findings))];
-  const groups = new Set(named.map(({ group }) => group));
-  for (const group of groups) {
+  const comparisons = new Comparisons();
+  const byGroup = groupBy(
+    named.map((one, at) => ({ ...one, order: at })),
+    ({ group }) => group,
+  );
+  const ofAny = byGroup.get(null) ?? [];
+  for (const [group, own] of byGroup) {
     // A type of any group stands beside those of each, and is lonely only among all.
-    warnOfLonelyIn(
-      group === null ? named : named.filter((one) => one.group === group || one.group === null),
-      group,
-    );
+    if (group === null) warnOfLonelyIn(named, group, comparisons);
+    else if (comparisons.may(own.length + ofAny.length)) {
+      const beside = [...own, ...ofAny].sort((a, b) => a.order - b.order);
+      warnOfLonelyIn(beside, group, comparisons);
+    }
   }
 }
 
-function warnOfLonelyIn(named: readonly NamedType[], group: string | null): void {
+/** Every type may be compared with every other, so their number is bounded; beyond it nothing is warned of. */
+class Comparisons {
+  #left = typeComparisonsMax;
+
+  /** Counts so many comparisons. @returns whether they may be made */
+  may(count: number): boolean {
+    this.#left -= count;
+    return this.#left >= 0;
+  }
+}
+
+function warnOfLonelyIn(named: readonly NamedType[], group: string | null, comparisons: Comparisons): void {
   const uses = groupBy(named, ({ type }) => type);
-  const known: string[] = [];
+  const known: { readonly type: string; readonly numberless: string }[] = [];
   // Of two types that are alike, the slip is the one that is named less often, or else the later one.
   const byUse = [...uses].sort(([, a], [, b]) => b.length - a.length);
   for (const [type, [first, ...others]] of byUse) {
+    const numberless = withoutNumbers(type);
+    const compared = known.length;
+    known.push({ type, numberless });
+    if (first === undefined || first.group !== group || others.length > 0) continue;
+    if (!comparisons.may(compared)) return;
+    const candidates = known.filter((other) => other.numberless !== numberless);
     const nearest = nearestName(
       type,
-      known.filter((other) => !differInNumbersAlone(type, other)),
+      candidates.map((other) => other.type),
     );
-    known.push(type);
-    if (first === undefined || first.group !== group || others.length > 0 || nearest === null) continue;
+    if (nearest === null) continue;
     const where = group === null ? '' : ` of source group ${quote(group)}`;
     first.at.warning(
       `no other schema${where} names the entity type ${quote(type)}`,
@@ -74,7 +97,7 @@ function typesOf(list: Cursor, group: string | null): NamedType[] {
     .flatMap((at) => (typeof at.json === 'string' && at.json !== '' ? [{ group, type: at.json, at }] : []));
 }
 
-/** `level1` and `level2` are two types. */
-function differInNumbersAlone(a: string, b: string): boolean {
-  return a.replace(/[0-9]+/g, '0') === b.replace(/[0-9]+/g, '0');
+/** `level1` and `level2` are two types: names that differ in their numbers alone are not alike. */
+function withoutNumbers(type: string): string {
+  return type.replace(/[0-9]+/g, '0');
 }

@@ -72,8 +72,9 @@ export function warnOfUnknownSchemas(webhooks: readonly WebhookEntry[], { aliase
     const list = at.member('schemas');
     if (!Array.isArray(list.json)) continue;
     for (const item of list.items()) {
-      if (typeof item.json !== 'string' || aliases.schemas.has(item.json)) continue;
-      item.warning(`there is no schema ${quote(item.json)}`, adviceForUnknown(item.json, aliases.schemas));
+      const alias = item.json;
+      if (typeof alias !== 'string' || aliases.schemas.has(alias)) continue;
+      item.warning(`there is no schema ${quote(alias)}`, () => adviceForUnknown(alias, aliases.schemas));
     }
   }
 }

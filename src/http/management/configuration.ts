@@ -4,16 +4,21 @@ import { type CompiledDocuments, compileCode } from '../../config/code/compile-c
 import type { ConfigDocuments, Configuration } from '../../config/configuration.ts';
 import { withAskedLookups } from '../../config/documents/asked-lookups.ts';
 import { documentsDigest, hashKeys } from '../../config/documents/canonical.ts';
-import { loadConfiguration } from '../../config/documents/load.ts';
+import { type LoadOutcome, loadingSteps } from '../../config/documents/load.ts';
 import { allMistakes } from '../../config/documents/read.ts';
 import { documentsOfTenant, inFolder, withDocumentsOfTenant } from '../../config/documents/tenant-folder.ts';
-import { withKeptSecrets, withoutSecrets } from '../../config/tenant/kept-secrets.ts';
+import { keptForOtherOrigins, withKeptSecrets, withoutSecrets } from '../../config/tenant/kept-secrets.ts';
 import { keyGivenTwice } from '../../config/tenant/key-ring.ts';
 import type { ConfigIssue } from '../../contract/diagnostic.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
-import { configurationBodyBytesMax, configurationMistakesMax } from '../../contract/limits.ts';
-import { beginDryRun } from '../../jobs/dry-run/begin.ts';
+import {
+  configurationBodyBytesMax,
+  configurationMistakesMax,
+  configurationsAtOnceMax,
+  dryRunsPendingMax,
+} from '../../contract/limits.ts';
+import { beginDryRun, pendingDryRuns } from '../../jobs/dry-run/begin.ts';
 import { lossesBetween, lossLines } from '../../jobs/removal-plan.ts';
 import {
   ConfigurationRefusedError,
@@ -24,10 +29,12 @@ import {
 import { noteRebuildOf } from '../../store/configuration/rebuild-tenants.ts';
 import type { Store } from '../../store/store.ts';
 import { jsonAnswer } from '../answer.ts';
+import type { Call } from '../call.ts';
 import type { Handler } from '../handler.ts';
 import { parseJson } from '../json-body.ts';
 import type { Services } from '../services.ts';
 import { askedFlag, askedText } from './asked.ts';
+import { checkedInTurn } from './configuration-work.ts';
 import { CostlyTurns } from './costly-turns.ts';
 import { issueLine } from './issue-line.ts';
 import { dryRunJobId, rebuildJobId } from './job-id.ts';
@@ -49,19 +56,24 @@ export function getConfiguration({ store }: Services): Handler {
 
 const tooLarge = new ProblemError(problems.configurationTooLarge);
 
-export function putConfiguration({ store }: Services): Handler {
-  const turns = new CostlyTurns();
+export function putConfiguration({ store, configuration }: Services): Handler {
+  const turns = new CostlyTurns(configurationsAtOnceMax);
   return async (call) => {
     const expected = askedText(call, 'expected');
     const mayRemove = askedFlag(call, 'removals');
     const isDryRun = askedFlag(call, 'dryRun');
     const own = documentsIn(parseJson(await call.body.bytes(configurationBodyBytesMax, tooLarge)));
-    const end = await turns.turn(call.manager.tenant.alias);
+    const { alias } = call.manager.tenant;
+    const end = await turns.turn(alias);
     try {
-      return jsonAnswer(
-        200,
-        await replace(store, call.manager.tenant.alias, own, { expected, mayRemove, isDryRun }),
-      );
+      const options = {
+        expected,
+        mayRemove,
+        isDryRun,
+        current: configuration.current,
+        countNewKeys: call.countNewKeys,
+      };
+      return jsonAnswer(200, await replace(store, alias, own, options));
     } finally {
       end();
     }
@@ -74,13 +86,17 @@ interface PutOptions {
   readonly mayRemove: boolean;
   /** Nothing becomes active: a job tells what would change. */
   readonly isDryRun: boolean;
+  /** What this front runs: tenants whose documents are the same are not loaded again. */
+  readonly current: Configuration;
+  /** Counts keys that the tenant did not have: each is a guess at those of others. */
+  readonly countNewKeys: Call['countNewKeys'];
 }
 
 async function replace(
   store: Store,
   tenant: string,
   own: ConfigDocuments,
-  { expected, mayRemove, isDryRun }: PutOptions,
+  { expected, mayRemove, isDryRun, current, countNewKeys }: PutOptions,
 ): Promise<object> {
   const published = await publishedOf(store);
   const before = documentsOfTenant(published.documents, tenant);
@@ -88,25 +104,47 @@ async function replace(
   if (expected !== null && expected !== former) throw new ProblemError(problems.configurationChanged(former));
   const sent = withDocumentsOfTenant(new Map(), tenant, withSecretsOf(before, own));
   const compiled = await compileCode(sent, 'configuration');
-  const replaced = withDocumentsOfTenant(published.documents, tenant, inFolder(compiled.documents, tenant));
-  const documents = hashKeys(withAskedLookups(replaced, published.documents));
-  const configuration = soundConfiguration(documents, tenant, compiled);
+  const hashed = inFolder(hashKeys(compiled.documents), tenant);
+  const tooBusy = countNewKeys(newKeys(before.get('tenant.json'), hashed.get('tenant.json')));
+  if (tooBusy !== null) throw new ProblemError(tooBusy);
+  const replaced = withDocumentsOfTenant(published.documents, tenant, hashed);
+  const documents = withAskedLookups(replaced, published.documents);
+  const configuration = await soundConfiguration(documents, tenant, { compiled, current });
   const digest = documentsDigest(documentsOfTenant(documents, tenant));
   if (isDryRun) {
+    if ((await pendingDryRuns(store, tenant)) >= dryRunsPendingMax)
+      throw new ProblemError(problems.dryRunsPending);
     const token = await beginDryRun(store, documents, { tenant, generation: published.generation });
     return { digest, job: dryRunJobId(token) };
   }
-  if (!mayRemove) await refuseLosses(store, published, configuration);
+  if (!mayRemove) await refuseLosses(store, published, configuration, { tenant, current });
   const generation = await publish(store, documents, configuration, published.generation);
   await noteRebuildOf(store, tenant, generation);
   return { digest, job: rebuildJobId(generation) };
 }
 
-/** @returns the documents, with what was there for each secret that is `kept` */
+/** @returns the documents, with what was there for each secret that is `kept`. @throws ProblemError 422 */
 function withSecretsOf(before: ConfigDocuments, own: ConfigDocuments): ConfigDocuments {
   const file = 'tenant.json';
   const text = own.get(file);
-  return text === undefined ? own : new Map(own).set(file, withKeptSecrets(text, before.get(file)));
+  if (text === undefined) return own;
+  const places = keptForOtherOrigins(text, before.get(file));
+  if (places.length > 0) {
+    const lines = places.map(
+      (place) =>
+        `${file}: ${place}: \`kept\` cannot go to a new address. Send the value itself, or the former \`url\``,
+    );
+    throw new ProblemError(problems.configurationInvalid(lines.slice(0, configurationMistakesMax)));
+  }
+  return new Map(own).set(file, withKeptSecrets(text, before.get(file)));
+}
+
+const hashedKeys = /"sha256:[0-9a-f]{64}"/g;
+
+/** Keys of a tenant file that are not in the former one; both have their keys hashed. */
+function newKeys(before = '', after = ''): number {
+  const former = new Set(before.match(hashedKeys));
+  return [...new Set(after.match(hashedKeys))].filter((key) => !former.has(key)).length;
 }
 
 async function publish(
@@ -136,18 +174,19 @@ const ofAnotherVersion =
  * another tenant. The others became active once, and stay as they are.
  * @throws ProblemError 422 with every mistake; 409 where those of others cannot be read
  */
-function soundConfiguration(
+async function soundConfiguration(
   documents: ConfigDocuments,
   tenant: string,
-  { issues }: CompiledDocuments,
-): Configuration {
+  { compiled, current }: { readonly compiled: CompiledDocuments; readonly current: Configuration },
+): Promise<Configuration> {
   const own = withDocumentsOfTenant(new Map(), tenant, inFolder(documents, tenant));
-  const alone = loadConfiguration(own);
+  const alone = await checkedInTurn(loadingSteps(own, 'folder'));
+  const { issues } = compiled;
   if (!alone.ok || issues.length > 0) throw mistakes(allMistakes(issues, alone), tenant);
   if (!alone.configuration.tenants.has(tenant)) {
     throw new ProblemError(problems.configurationInvalid(['tenant.json: the document is missing']));
   }
-  const loaded = loadConfiguration(documents, 'stored');
+  const loaded = await loadedStored(documents, [alone.configuration, current]);
   if (loaded.ok) return loaded.configuration;
   // Documents that are sound alone can only disagree with those of others about keys. Anything else is wrong with the others,
   // which were sound for the version that made them active.
@@ -159,13 +198,21 @@ function soundConfiguration(
   );
 }
 
+/** What is stored was accepted once, so its check has no budget: nobody may be kept from changing what they have. */
+function loadedStored(documents: ConfigDocuments, former: readonly Configuration[]): Promise<LoadOutcome> {
+  const steps = loadingSteps(documents, 'stored', null, former);
+  return checkedInTurn(steps, Number.POSITIVE_INFINITY);
+}
+
 /** @throws ProblemError 409 with the plan */
 async function refuseLosses(
   store: Store,
   { documents }: PublishedConfiguration,
   after: Configuration,
+  { tenant, current }: { readonly tenant: string; readonly current: Configuration },
 ): Promise<void> {
-  const before = loadConfiguration(documents, 'stored');
+  const own = withDocumentsOfTenant(new Map(), tenant, inFolder(documents, tenant));
+  const before = await loadedStored(own, [current]);
   if (!before.ok) return;
   const losses = await lossesBetween(store, before.configuration, after);
   if (losses.length > 0) throw new ProblemError(problems.removalsNeedConsent(lossLines(losses)));

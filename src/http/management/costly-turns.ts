@@ -7,9 +7,10 @@ import { Turns } from '../../lib/turns.ts';
  * the owners. Where too many calls of one wait, more are `unavailable`.
  */
 export class CostlyTurns extends Turns {
-  constructor() {
+  /** @param atOnceMax turns at a time, each of another tenant */
+  constructor(atOnceMax = 1) {
     super({
-      atOnceMax: 1,
+      atOnceMax,
       ofOwnerMax: 1,
       waitingMax: costlyCallsWaitingMax,
       refusal: () => new ProblemError(problems.unavailable),

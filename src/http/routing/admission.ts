@@ -47,12 +47,13 @@ export class Admission {
         return null;
       }
       const principal = authorize(access, apiKey, configuration.current);
-      const waitSeconds = this.#ofKeys?.take(configuration.current, apiKey, performance.now()) ?? 0;
-      if (waitSeconds > 0) throw new ProblemError(problems.keyTooBusy(waitSeconds));
+      const tooBusy = this.#countKey(apiKey);
+      if (tooBusy !== null) throw new ProblemError(tooBusy);
       return principal;
     } catch (error) {
-      const isUnknown = error instanceof ProblemError && error.problem.status === 401;
-      const tooBusy = isUnknown ? this.countKeyless(res) : null;
+      const status = error instanceof ProblemError ? error.problem.status : 0;
+      const tooBusy =
+        status === 401 ? this.countKeyless(res) : status === 403 ? this.#countKey(apiKey) : null;
       throw tooBusy === null ? error : new ProblemError(tooBusy);
     }
   }
@@ -61,6 +62,20 @@ export class Admission {
   clientOf(req: HttpRequest): ClientPrincipal | null {
     const { configuration } = this.services;
     return configuration.loaded ? clientOf(keyHeader.of(req), configuration.current) : null;
+  }
+
+  /** Counts a request of a known key. @returns why it is not answered; null when it may be answered */
+  #countKey(apiKey: string): Problem | null {
+    const { current } = this.services.configuration;
+    const waitSeconds = this.#ofKeys?.take(current, apiKey, performance.now()) ?? 0;
+    return waitSeconds > 0 ? problems.keyTooBusy(waitSeconds) : null;
+  }
+
+  /** Counts keys that a configuration names and its tenant did not have. @returns as `countKeyless` */
+  countNewKeys(address: ArrayBuffer, count: number): Problem | null {
+    if (this.#ofAddresses === null || count === 0) return null;
+    const waitSeconds = this.#ofAddresses.take(address, performance.now(), count);
+    return waitSeconds > 0 ? problems.addressTooBusy(waitSeconds) : null;
   }
 
   /** Counts a request that shows no known key. @returns why it is not answered; null when it may be answered */

@@ -34,9 +34,13 @@ const everyOrigin: HeaderField = ['Access-Control-Allow-Origin', '*'];
  * before 1.23 heed the last line alone.
  */
 const varies: HeaderField = ['Vary', 'Origin, Accept-Encoding, X-Api-Key'];
+const variesByKey: HeaderField = ['Vary', 'Accept-Encoding, X-Api-Key'];
 const onlyVaries: readonly HeaderField[] = [varies];
 /** Headers of errors (`problem-answer.ts`). */
 const problemHeaders = ['Retry-After', 'Allow', 'Accept-Encoding'];
+
+/** Headers of answers at endpoints of other keys: what is answered depends on who asks. */
+export const ofOtherKeys: readonly HeaderField[] = [['Vary', 'Accept-Encoding, X-Api-Key, Authorization']];
 
 /** The headers with which answers let pages of other origins read them. */
 export class CrossOrigin {
@@ -52,32 +56,29 @@ export class CrossOrigin {
     private readonly clientOf: (req: HttpRequest) => ClientPrincipal | null,
   ) {
     this.#exposed = ['Access-Control-Expose-Headers', exposedNames(services.headerPrefixes).join(', ')];
-    this.#ofEveryOrigin = [everyOrigin, this.#exposed];
+    this.#ofEveryOrigin = [everyOrigin, this.#exposed, variesByKey];
   }
 
   /**
-   * Headers to add to the answer, whatever it says; null for none. Without an `Origin` there is one for clients that
-   * narrow their origins: a shared cache must not give the answer to a page. A client that lets shared caches keep its
-   * answers gets them always: a cache gives to a page what it kept for somebody else.
+   * Headers to add to the answer, whatever it says. Answers of a client that allows every origin are the same with and
+   * without an `Origin`: a shared cache may give to a page what it kept for another program. Those of a client that
+   * narrows its origins vary by it.
    */
-  headersFor(req: HttpRequest): readonly HeaderField[] | null {
+  headersFor(req: HttpRequest): readonly HeaderField[] {
     const origin = originHeader.of(req);
     const { configuration } = this.services;
     if (configuration.loaded && configuration.current !== this.#configuration)
       this.#note(configuration.current);
     const client = this.#clientMatters ? this.clientOf(req) : null;
     const allowed = client?.origins ?? null;
-    const isCached = (client?.cacheControl ?? null) !== null;
-    if (allowed === null) return origin === '' && !isCached ? null : this.#ofEveryOrigin;
+    if (allowed === null) return this.#ofEveryOrigin;
     const isAllowed = origin.length <= originCharactersMax && allowed.allows(origin);
     return isAllowed ? [['Access-Control-Allow-Origin', origin], this.#exposed, varies] : onlyVaries;
   }
 
   #note(configuration: Configuration): void {
     this.#configuration = configuration;
-    this.#clientMatters = configuration.clients.some(
-      ({ origins, cacheControl }) => origins !== null || cacheControl !== null,
-    );
+    this.#clientMatters = configuration.clients.some(({ origins }) => origins !== null);
   }
 }
 

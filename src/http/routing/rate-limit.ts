@@ -31,14 +31,18 @@ class Buckets {
     this.#buckets.clear();
   }
 
-  /** Takes a token. @returns 0 when there was one, else the whole seconds after which there is one */
-  take(name: string, nowMs: number): number {
+  /**
+   * Takes tokens, also more than a bucket holds: then from a full one, which owes the rest.
+   * @returns 0 when they were there, else the whole seconds after which they are
+   */
+  take(name: string, nowMs: number, count = 1): number {
+    const needed = Math.min(count, this.#capacity);
     const bucket = this.#bucketOf(name, nowMs);
     const refilled = ((nowMs - bucket.filledAtMs) * this.perSecond) / 1000;
     bucket.tokens = Math.min(this.#capacity, bucket.tokens + refilled);
     bucket.filledAtMs = nowMs;
-    if (bucket.tokens < 1) return Math.ceil((1 - bucket.tokens) / this.perSecond);
-    bucket.tokens -= 1;
+    if (bucket.tokens < needed) return Math.ceil((needed - bucket.tokens) / this.perSecond);
+    bucket.tokens -= count;
     return 0;
   }
 
@@ -89,15 +93,15 @@ export class OpenRateLimit {
   }
 
   /**
-   * Counts one request from an address.
+   * Counts requests from an address, or guesses of keys.
    * @param address of 4 or 16 bytes
-   * @returns 0 when it may go on, else the whole seconds after which the next one may
+   * @returns 0 when it may go on, else the whole seconds after which it may
    */
-  take(address: ArrayBuffer, nowMs: number): number {
+  take(address: ArrayBuffer, nowMs: number, count = 1): number {
     // Beyond this number counting begins again for all addresses. So memory is bounded, and an address gets one more
     // burst.
     if (this.#buckets.size >= countedAddressesMax) this.#buckets.clear();
-    return this.#buckets.take(networkOf(Buffer.from(address)), nowMs);
+    return this.#buckets.take(networkOf(Buffer.from(address)), nowMs, count);
   }
 }
 

@@ -5,7 +5,7 @@ import { type HeaderPlan, planHeaders } from '../call.ts';
 import type { Handler } from '../handler.ts';
 import type { RecordedRoute } from '../operations/request-record.ts';
 import type { RouteTimes } from '../operations/request-times.ts';
-import { isForOtherOrigins } from './cross-origin.ts';
+import { isForOtherOrigins, ofOtherKeys } from './cross-origin.ts';
 import type { RouteDefinition } from './route-definition.ts';
 
 export interface ServedRoute {
@@ -38,7 +38,7 @@ export function servedRoute(
     recorded: { path, method: method.toUpperCase(), times },
     isHead: false,
     isForOtherOrigins: isForOtherOrigins(definition.access),
-    crossOrigin: null,
+    crossOrigin: definition.access.kind === 'open' ? null : ofOtherKeys,
   };
 }
 

@@ -25,3 +25,14 @@ export async function beginDryRun(
   }
   return token;
 }
+
+/** Dry runs of a tenant that wait or are under way. @throws StoreUnavailableError */
+export async function pendingDryRuns(store: Store, tenant: string): Promise<number> {
+  const queue = dryRunJobs(store);
+  try {
+    const tasks = await queue.pending();
+    return tasks.filter((task) => task.tenant === tenant).length;
+  } finally {
+    await queue.close();
+  }
+}

@@ -35,9 +35,21 @@ export function reachablePartials(needs: Needs, partials: Partials): string[] {
 /** Digest of a definition and of the partials it can reach, 32 hex digits. The order of members counts: views show it. */
 export function schemaDigest(json: Json, reachable: readonly string[], partials: Partials): string {
   // A partial that is named but missing stands as null: adding it later changes the digest.
-  const definitions = reachable.map((alias) => [alias, partials.get(alias)?.json ?? null]);
+  const definitions = reachable.map((alias) => [alias, partialDigest(partials.get(alias))]);
   const text = JSON.stringify([languageVersion, json, definitions]);
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
+}
+
+/** Many schemas may reach one partial: its text is read once. */
+const partialDigests = new WeakMap<PartialDraft, string>();
+
+function partialDigest(partial: PartialDraft | undefined): string | null {
+  if (partial === undefined) return null;
+  const known = partialDigests.get(partial);
+  if (known !== undefined) return known;
+  const digest = createHash('sha256').update(JSON.stringify(partial.json)).digest('hex');
+  partialDigests.set(partial, digest);
+  return digest;
 }
 
 /** What a schema has by itself and through the partials that it can reach. */

@@ -52,7 +52,7 @@ function readField(at: Cursor, name: string): FieldTypeName | null {
   if (text === null) return null;
   const known = fieldTypes.find((fieldType) => fieldType === text);
   if (known === undefined) {
-    type.issue(`there is no field type ${JSON.stringify(text)}`, adviceForUnknown(text, fieldTypes));
+    type.issue(`there is no field type ${JSON.stringify(text)}`, () => adviceForUnknown(text, fieldTypes));
   }
   return known ?? null;
 }

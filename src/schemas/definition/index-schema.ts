@@ -60,7 +60,9 @@ function shorthandOfFields(
     .filter(([, type]) => !holdsText(type))
     .map(([name]) => properties.member(name).path);
   const ofAnyValue = new Set(places);
-  return (at) => (ofAnyValue.has(at.path) ? compileAnyValue : compileShorthand);
+  // The path of a property deeper down may be long, and there may be many of them.
+  const depth = properties.depth + 1;
+  return (at) => (at.depth === depth && ofAnyValue.has(at.path) ? compileAnyValue : compileShorthand);
 }
 
 /** Items are values: no delivery puts views into them. */

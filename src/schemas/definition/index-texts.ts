@@ -57,7 +57,7 @@ function readLanguage(at: Cursor): Language | null {
   if (text === null) return null;
   const known = languages.find((language) => language === text);
   if (known === undefined) {
-    at.issue(`there is no language ${JSON.stringify(text)}`, adviceForUnknown(text, languages));
+    at.issue(`there is no language ${JSON.stringify(text)}`, () => adviceForUnknown(text, languages));
   }
   return known ?? null;
 }

@@ -114,7 +114,9 @@ function compileSource(at: Cursor, context: DefinitionContext): ArrayInput {
   }
   for (const unknown of at.names().filter((key) => key !== '$path' && key !== '$lookup')) {
     const known = ['$path', '$lookup', '$exp'];
-    at.member(unknown).issue(`unknown key ${JSON.stringify(unknown)}`, adviceForUnknown(unknown, known));
+    at.member(unknown).issue(`unknown key ${JSON.stringify(unknown)}`, () =>
+      adviceForUnknown(unknown, known),
+    );
   }
   at.expected('an expression, one `$path` or one `$lookup`', 'Write one of them: {"$path": "$.p.tags[*]"}.');
   return emptyInput;

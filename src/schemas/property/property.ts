@@ -76,6 +76,8 @@ function compileTyped(at: Cursor, context: DefinitionContext): Definition {
   if (name === null) return nullDefinition;
   const compile = compilers.get(name);
   if (compile !== undefined) return compile(at, context);
-  type.issue(`there is no property type ${JSON.stringify(name)}`, adviceForUnknown(name, compilers.keys()));
+  type.issue(`there is no property type ${JSON.stringify(name)}`, () =>
+    adviceForUnknown(name, compilers.keys()),
+  );
   return nullDefinition;
 }

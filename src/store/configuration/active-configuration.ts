@@ -1,7 +1,9 @@
 /** Following the active configuration of a store, in each of its processes. */
 import type { ConfigDocuments, Configuration } from '../../config/configuration.ts';
-import { type LoadOutcome, loadConfiguration } from '../../config/documents/load.ts';
+import { type LoadOutcome, loadingSteps } from '../../config/documents/load.ts';
+import { sliceMs } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
+import { Slice } from '../../lib/slices/slice.ts';
 import { keys, platformTag } from '../keys.ts';
 import { StoreUnavailableError } from '../redis/errors.ts';
 import { surviving } from '../redis/replication.ts';
@@ -12,8 +14,10 @@ import { activeGeneration, readPublished } from './published-configuration.ts';
 
 const pollMs = 1000;
 
-function loadStored(documents: ConfigDocuments): LoadOutcome {
-  return loadConfiguration(documents, 'stored');
+/** What a process follows while it loads: a slice at a time, and only the tenants that are not as they were. */
+function loadStored(documents: ConfigDocuments, former: Configuration | null): Promise<LoadOutcome> {
+  const steps = loadingSteps(documents, 'stored', null, former === null ? [] : [former]);
+  return new Slice(sliceMs).run(steps);
 }
 
 /** Called with the new and the former configuration. */
@@ -36,7 +40,10 @@ export class ActiveConfiguration {
   /** @param load as `loadConfiguration`; a test that starts many processes may keep what it gives */
   constructor(
     private readonly store: Store,
-    private readonly load: (documents: ConfigDocuments) => LoadOutcome = loadStored,
+    private readonly load: (
+      documents: ConfigDocuments,
+      former: Configuration | null,
+    ) => LoadOutcome | Promise<LoadOutcome> = loadStored,
   ) {}
 
   /** Asked for only once one is active (`loaded`). */
@@ -134,7 +141,7 @@ export class ActiveConfiguration {
     // Work by a configuration that a failover takes back would be in vain.
     const published = await surviving(this.store.replication, [platformTag], () => readPublished(this.store));
     if (published === null || published.generation === this.#generation) return null;
-    const loaded = this.load(published.documents);
+    const loaded = await this.load(published.documents, this.#current);
     // Only validated documents are published; another version of this program may still disagree.
     if (!loaded.ok) throw new Error(`the active configuration is not valid: ${loaded.issues[0]?.message}`);
     return { configuration: loaded.configuration, generation: published.generation };

@@ -101,6 +101,13 @@ export class JobQueue<Task extends object, Progress extends object> {
     };
   }
 
+  /** Tasks of the jobs that have not ended. @throws StoreUnavailableError */
+  async pending(): Promise<Task[]> {
+    const queue = await this.#open();
+    const jobs = await answerOf(queue.getJobs(['wait', 'delayed', 'active']));
+    return jobs.map(({ data }) => data);
+  }
+
   /** Number of jobs by state. @throws StoreUnavailableError */
   async counts(): Promise<Readonly<Record<JobState, number>>> {
     const queue = await this.#open();

@@ -1,8 +1,8 @@
 /** The published configuration: its documents lie in Redis, so that every process on every host runs the same one. */
 
 import type { ConfigDocuments, Configuration } from '../../config/configuration.ts';
-import { documentsDigest } from '../../config/documents/canonical.ts';
-import { documentsOfTenant, tenantsOf } from '../../config/documents/tenant-folder.ts';
+import { documentPlace } from '../../config/documents/document-path.ts';
+import { tenantsOf } from '../../config/documents/tenant-folder.ts';
 import { script } from '../../lib/typed-command.mjs';
 import { pack, unpack } from '../codec/pack.ts';
 import { sourceField } from '../derived/processed.ts';
@@ -80,16 +80,30 @@ export async function publishConfiguration(
 async function appliedTimes(store: Store, documents: ConfigDocuments): Promise<Map<string, number>> {
   const before = await readPublished(store);
   const nowMs = Date.now();
+  const former = writtenByTenant(before?.documents ?? new Map());
   return new Map(
-    tenantsOf(documents).map((tenant) => {
+    [...writtenByTenant(documents)].map(([tenant, texts]) => {
       const known = before?.appliedAtMs.get(tenant);
-      const isSame =
-        before !== null &&
-        documentsDigest(documentsOfTenant(before.documents, tenant)) ===
-          documentsDigest(documentsOfTenant(documents, tenant));
+      const isSame = areSameTexts(texts, former.get(tenant));
       return [tenant, isSame && known !== undefined ? known : nowMs];
     }),
   );
+}
+
+/** The documents that people wrote, by tenant. */
+function writtenByTenant(documents: ConfigDocuments): Map<string, Map<string, string>> {
+  const tenants = new Map(tenantsOf(documents).map((tenant) => [tenant, new Map<string, string>()]));
+  for (const [path, text] of documents) {
+    const place = documentPlace(path);
+    if (place !== null && place.kind !== 'program') tenants.get(place.tenant)?.set(path, text);
+  }
+  return tenants;
+}
+
+/** Both have their keys hashed, so equal documents have equal texts. */
+function areSameTexts(a: ConfigDocuments, b: ConfigDocuments | undefined): boolean {
+  if (a.size !== b?.size) return false;
+  return [...a].every(([path, text]) => b.get(path) === text);
 }
 
 function webhookNames({ tenants }: Configuration): string[] {

@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import type { Configuration } from '../../../src/config/configuration.ts';
 import { documentsDigest } from '../../../src/config/documents/canonical.ts';
 import { loadConfiguration } from '../../../src/config/documents/load.ts';
+import { OpenRateLimit } from '../../../src/http/routing/rate-limit.ts';
 import { LayoutStates } from '../../../src/store/configuration/layouts.ts';
 import { publishConfiguration } from '../../../src/store/configuration/published-configuration.ts';
 import { startFront, type TestFront } from '../support/front.ts';
@@ -36,6 +37,67 @@ async function put(document: object): Promise<[status: number, message: string, 
   });
   return [status, json.message, json.errors];
 }
+
+const hook = {
+  alias: 'purge',
+  environment: 'e',
+  url: 'https://one.example/hook',
+  secret: 'whsec_c2VjcmV0',
+  headers: { 'X-Token': 'token' },
+};
+const withHook = (webhook: object) => ({
+  ...own,
+  environments: [{ id: 'e', alias: 'e' }],
+  webhooks: [{ ...hook, ...webhook }],
+});
+
+test('a kept secret or header goes to no other origin', async () => {
+  const documents = new Map([
+    ['tenants/one/tenant.json', JSON.stringify(withHook({}))],
+    ['tenants/two/tenant.json', JSON.stringify(other)],
+  ]);
+  const loaded = loadConfiguration(documents);
+  assert.ok(loaded.ok);
+  await publishConfiguration(front.store, documents, loaded.configuration);
+  const kept = { secret: 'kept', headers: { 'X-Token': 'kept' } };
+  const [status, , errors] = await put(withHook({ ...kept, url: 'https://two.example/hook' }));
+  assert.deepEqual(
+    [status, errors],
+    [
+      422,
+      [
+        'tenant.json: $.webhooks[0].secret: `kept` cannot go to a new address. Send the value itself, or the former `url`',
+        "tenant.json: $.webhooks[0].headers['x-token']: `kept` cannot go to a new address. Send the value itself, or the former `url`",
+      ],
+    ],
+  );
+  assert.equal((await put(withHook({ ...kept, url: 'https://one.example/other' })))[0], 200);
+  assert.equal((await put(withHook({ url: 'https://two.example/hook' })))[0], 200);
+});
+
+test('guesses beyond a burst are owed, and a client has at most 100 keys', () => {
+  const limit = new OpenRateLimit(1);
+  const address = new Uint8Array([127, 0, 0, 1]).buffer;
+  assert.equal(limit.take(address, 0, 500), 0, 'a full bucket may owe');
+  assert.equal(limit.take(address, 0), 496);
+  const many = Array.from({ length: 101 }, (_, at) => `many-${at}`);
+  const loaded = loadConfiguration(documentsWith({ managementClients: [{ name: 'ops', apiKeys: many }] }));
+  assert.ok(!loaded.ok && loaded.issues[0]?.message.includes('at most 100 are allowed'));
+});
+
+test('a tenant has at most five pending dry runs', async () => {
+  const dryRun = () =>
+    front.call('PUT', '/management/v1/configuration?dryRun=true', {
+      key: 'one-key',
+      body: { documents: { 'tenant.json': JSON.stringify(own) } },
+    });
+  for (let number = 0; number < 5; number += 1) assert.equal((await dryRun()).status, 200);
+  const sixth = await dryRun();
+  assert.deepEqual(
+    [sixth.status, sixth.json.message],
+    [429, 'At most 5 dry runs of a tenant may be pending: wait until one has ended'],
+  );
+});
 
 test('a key that another tenant has is a mistake that does not name the tenant', async () => {
   await publishConfiguration(front.store, documentsWith(other), configuration);

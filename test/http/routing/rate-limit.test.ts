@@ -113,3 +113,16 @@ test('over any stretch of time no more pass than the burst and the rate allow', 
     assert.ok(passed >= perSecond * 10, `${passed} of ${perSecond * 10}`);
   }
 });
+
+test('a refusal for the scope of a known key counts against its limit', async () => {
+  const limited = await startFront({ rateLimit: 2 });
+  try {
+    const statuses = [];
+    for (let time = 0; time < 4; time += 1) {
+      statuses.push((await limited.call('GET', '/v2?handle=a', { key: apiKeys.routes })).status);
+    }
+    assert.deepEqual([statuses[0], statuses.at(-1)], [403, 429]);
+  } finally {
+    await limited.stop();
+  }
+});
