@@ -211,5 +211,5 @@ test('what a Redis wrote last is shown when it ends, and when its disk is full',
   await supervisor.stop();
   assert.equal(lines.matching(/^start +\| Redis cannot write its file/).length, 1);
   assert.equal(lines.matching(/^start +\| Redis can write its file again/).length, 1);
-  assert.ok(lines.matching(/^start +\| # Can't recover from AOF write error/).length > 0);
+  assert.ok(lines.matching(/^start +\| # Can't recover from AOF write error/m).length > 0);
 });

@@ -16,8 +16,12 @@ export interface RedisOptions {
   readonly replicaOf?: number;
 }
 
-/** Ends Redis when its standard input does, for whoever started it is gone then. `exec` keeps the process id. */
+/**
+ * Ends Redis when its standard input does, for whoever started it is gone then. `exec` keeps the process id. A limit of its
+ * files (`prlimit --fsize`) is an error of its writes, as a full disk is, and does not end it.
+ */
 export const tiedRedisServer = `
+trap '' XFSZ
 exec 3<&0 </dev/null
 ( read -r _ <&3; kill -TERM $$ ) >/dev/null 2>&1 &
 exec "$@" 3<&-
