@@ -208,12 +208,12 @@ const ingestProblems = {
     message: `The body may have at most ${smallBodyBytesMax} bytes`,
     errorCode: 's-1007',
   },
-  bodyNotJson: {
+  bodyNotJson: (message: string): Problem => ({
     name: 'bodyNotJson',
     status: 422,
-    message: 'The body is not valid JSON in UTF-8',
+    message,
     errorCode: 's-1001',
-  },
+  }),
   bulkNotArray: {
     name: 'bulkNotArray',
     status: 422,

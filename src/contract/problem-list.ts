@@ -16,6 +16,7 @@ const examples: Readonly<Record<DetailedName, Problem>> = {
   addressTooBusy: problems.addressTooBusy(1),
   methodWrong: problems.methodWrong('<methods>'),
   contentCodingUnknown: problems.contentCodingUnknown('<coding>'),
+  bodyNotJson: problems.bodyNotJson('The body must be JSON in UTF-8 (<place: what was expected>)'),
   entityInvalid: problems.entityInvalid({ '<field>': '<what is wrong>' }),
   requestInvalid: problems.requestInvalid({ '<field>': '<what is wrong>' }),
   handleTwice: problems.handleTwice('<handle>'),

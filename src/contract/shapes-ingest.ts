@@ -19,8 +19,8 @@ export const originIdShape: Shape = {
 const entityUrl: Shape = {
   type: 'string',
   maxLength: urlCodePointsMax,
-  pattern: '^(/|[hH][tT][tT][pP][sS]?://[^/?#\\s])',
-  'x-rule': 'must begin with / or be an absolute http(s) URL',
+  pattern: '^(/(?!/)|[hH][tT][tT][pP][sS]?://[^/?#\\s])[^#]*$',
+  'x-rule': 'must begin with one / or be an absolute http(s) URL, and must have no fragment (#)',
   examples: ['/europe/france'],
 };
 

@@ -1,17 +1,37 @@
 /** The JSON of a body, and what the platform does not take of it (docs/reference/http.md "Conventions"). */
+import { isUtf8 } from 'node:buffer';
 import { isJsonObject, type Json } from '../contract/json.ts';
 import { jsonDepthMax } from '../contract/limits.ts';
 import { isBeyondSafe } from '../lib/exact-number.ts';
+import { jsonMistake, placeIn } from '../lib/json-mistake.ts';
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+/** Both leave out a byte order mark at the beginning. */
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+const anyBytes = new TextDecoder('utf-8');
 
-/** The value of JSON text in UTF-8; undefined when the bytes are no such text. */
+/** The value of JSON text in UTF-8, after a byte order mark or none; undefined when the bytes are no such text. */
 export function parseJson(bytes: Uint8Array): Json | undefined {
   try {
     return JSON.parse(utf8.decode(bytes)) as Json;
   } catch {
     return undefined;
   }
+}
+
+/** The text of bytes that are UTF-8, without a byte order mark. */
+export function textOf(bytes: Uint8Array): string {
+  return anyBytes.decode(bytes);
+}
+
+/** Says where bytes stop being JSON in UTF-8, and what was expected there: `line 3, column 17: expected \`,\``. */
+export function notJsonText(bytes: Uint8Array): string {
+  const text = textOf(bytes);
+  const found = isUtf8(bytes)
+    ? jsonMistake(text)
+    : { ...placeIn(text, text.indexOf('\ufffd')), expected: 'UTF-8' };
+  return found === null
+    ? 'The body must be JSON in UTF-8'
+    : `The body must be JSON in UTF-8 (line ${found.line}, column ${found.column}: expected ${found.expected})`;
 }
 
 /**

@@ -45,7 +45,7 @@ export function diagnosticsOf(
 const urlMissing: Diagnostic = {
   kind: 'urlMissing',
   place: '$.route.url',
-  message: `route.url gives no URL, which begins with / or http(s):// and has at most ${urlCodePointsMax} characters: the view is served under none`,
+  message: `route.url gives no URL, which begins with one / or http(s)://, has no fragment (#) and at most ${urlCodePointsMax} characters: the view is served under none`,
 };
 
 const claimsCut: Diagnostic = {

@@ -1,5 +1,5 @@
 /** The two forms in which paths of URLs are compared (docs/reference/configuration.md "URLs and domains"). */
-import { normalPath } from './url.ts';
+import { decodedCharacter, encodedCharacter, normalPath } from './url.ts';
 
 /** `exact`: as they are normalized. `folded`: in lower case, for a tenant whose URLs are case-insensitive. */
 export type UrlForm = 'exact' | 'folded';
@@ -9,23 +9,11 @@ export function pathInForm(path: string, form: UrlForm): string {
   return form === 'exact' ? path : foldedPath(path);
 }
 
-/** Characters beyond ASCII, as a normal path writes them. */
-const encodedCharacter =
-  /%(?:[CD][0-9A-F]%[89AB][0-9A-F]|E[0-9A-F](?:%[89AB][0-9A-F]){2}|F[0-7](?:%[89AB][0-9A-F]){3})/g;
-
 /**
  * A normal path in lower case, a normal path again. Letters beyond ASCII are lowered as Unicode has them. An encoded
  * byte that stands for no letter (`%2F`, or one that is no UTF-8) stays as it is.
  */
 function foldedPath(path: string): string {
   if (!path.includes('%')) return path.toLowerCase();
-  return normalPath(path.replace(encodedCharacter, decoded).toLowerCase());
-}
-
-function decoded(encoded: string): string {
-  try {
-    return decodeURIComponent(encoded);
-  } catch {
-    return encoded;
-  }
+  return normalPath(path.replace(encodedCharacter, decodedCharacter).toLowerCase());
 }

@@ -14,7 +14,7 @@ export const portMax = 65_535;
 /**
  * The form in which two writings of one URL are equal (docs/reference/configuration.md "URLs and domains"). It ignores
  * the scheme, the case of the host, the scheme's own port, user names, a query string, a fragment, trailing slashes,
- * and the writing of the percent-encoding. Double slashes and dot segments inside the path are part of it: paths
+ * the writing of the percent-encoding, and whether letters and their marks are composed (NFC). Double slashes and dot segments inside the path are part of it: paths
  * are not resolved here. Null for what neither begins with `/` nor is an absolute http(s) URL with a host.
  */
 export function normalizeUrl(url: string): NormalUrl | null {
@@ -50,10 +50,30 @@ const decodable = /^[A-Za-z0-9\-._~!$&'()*+,;=:@]$/;
 export function normalPath(text: string): string {
   const end = text.search(/[?#]/);
   const raw = end === -1 ? text : text.slice(0, end);
-  const path = plainPath.test(raw) ? raw : raw.replace(pathToken, normalToken);
+  const path = plainPath.test(raw) ? raw : composed(raw).replace(pathToken, normalToken);
   let length = path.length;
   while (length > 0 && path[length - 1] === '/') length--;
   return length === 0 ? '/' : path.slice(0, length);
+}
+
+/** Characters beyond ASCII, as a normal path writes them. */
+export const encodedCharacter =
+  /%(?:[CD][0-9A-F]%[89AB][0-9A-F]|E[0-9A-F](?:%[89AB][0-9A-F]){2}|F[0-7](?:%[89AB][0-9A-F]){3})/gi;
+
+/** The character that such a text stands for; itself when it stands for none. */
+export function decodedCharacter(encoded: string): string {
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    return encoded;
+  }
+}
+
+/** A path in NFC, whether its characters came raw or encoded: an accented letter looks the same in one code point and in two. */
+function composed(path: string): string {
+  const text = path.replace(encodedCharacter, decodedCharacter);
+  const normal = text.normalize('NFC');
+  return normal === text ? path : normal;
 }
 
 /** A lone `%` becomes `%25`, and what is not ASCII its UTF-8 bytes: the same whether it came raw or encoded. */

@@ -8,7 +8,7 @@ import type { Answer } from '../answer.ts';
 import type { AnswerCache, AnswerKey, ComputedAnswer } from '../cache/answer-cache.ts';
 import type { Call } from '../call.ts';
 import type { Handler } from '../handler.ts';
-import { parseJson } from '../json-body.ts';
+import { notJsonText, parseJson } from '../json-body.ts';
 import type { Services } from '../services.ts';
 import { acceptHeader, acceptsEvents, eventsAnswer } from '../uws/events-answer.ts';
 import { HeaderName } from '../uws/header-name.ts';
@@ -139,7 +139,7 @@ export function deliverByBody(services: Services): Handler {
   return async (call) => {
     const bytes = await call.body.bytes(smallBodyBytesMax, tooLarge);
     const body = parseJson(bytes);
-    if (body === undefined) throw new ProblemError(problems.deliveryBodyInvalid(['It is no JSON in UTF-8']));
+    if (body === undefined) throw new ProblemError(problems.deliveryBodyInvalid([notJsonText(bytes)]));
     const request = requestOfBody(call.query, body);
     const version = askedVersion(call, 422);
     if (version !== null) await waitForVersion(services, call.client.tenant.alias, version);

@@ -26,6 +26,7 @@ type Expecting = 'array' | 'firstElement' | 'element' | 'separator' | 'end';
 /** The kind of the current element. */
 type Inside = 'nothing' | 'container' | 'string' | 'scalar';
 
+const byteOrderMark = [0xef, 0xbb, 0xbf];
 const quote = 0x22;
 const backslash = 0x5c;
 const comma = 0x2c;
@@ -44,6 +45,8 @@ export class ArraySplitter {
   readonly #elementBytesMax: number;
   #expecting: Expecting = 'array';
   #inside: Inside = 'nothing';
+  /** Bytes of a byte order mark that came. */
+  #markBytes = 0;
   #depth = 0;
   #inString = false;
   #escaped = false;
@@ -78,6 +81,11 @@ export class ArraySplitter {
     if (isSpace(byte)) return at + 1;
     switch (this.#expecting) {
       case 'array':
+        if (byte === byteOrderMark[this.#markBytes]) {
+          this.#markBytes += 1;
+          return at + 1;
+        }
+        if (this.#markBytes % byteOrderMark.length > 0) throw new SplitError('broken');
         if (byte !== openBracket) throw new SplitError(beginsOtherJson(byte) ? 'notArray' : 'broken');
         this.#expecting = 'firstElement';
         return at + 1;

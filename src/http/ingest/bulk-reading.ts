@@ -2,9 +2,7 @@
  * Reads the body of a bulk save. A small body is parsed in one go. A large body is cut into its entities as it arrives,
  * and is never held as a whole.
  */
-import { isUtf8 } from 'node:buffer';
 import { ProblemError, problems } from '../../contract/errors.ts';
-import type { Json } from '../../contract/json.ts';
 import {
   bulkBodyBytesMax,
   bulkEntitiesMax,
@@ -12,6 +10,7 @@ import {
   inlineBodyBytesMax,
 } from '../../contract/limits.ts';
 import type { CallBody } from '../call.ts';
+import { notJsonText, parseJson } from '../json-body.ts';
 import { ArraySplitter, SplitError } from './array-splitter.ts';
 import type { EntityReader } from './entity-reader.ts';
 import {
@@ -40,7 +39,11 @@ export async function readBulk(
   const readings = await (isSmall
     ? readSmall(body, form, reader, known)
     : readInPieces(body, form, reader, known));
-  if (readings.some(({ kind }) => kind === 'broken')) throw new ProblemError(problems.bodyNotJson);
+  const broken = readings.findIndex(({ kind }) => kind === 'broken');
+  const reading = readings[broken];
+  if (reading?.kind === 'broken') {
+    throw new ProblemError(problems.bodyNotJson(`entities[${broken}], read alone: ${reading.text}`));
+  }
   return readings;
 }
 
@@ -54,10 +57,10 @@ async function readSmall(
   return await reader.here.run(() => readWhole(bytes, form, known));
 }
 
-/** If the body cannot be parsed in one go, its mistakes are found as in a large one. */
 function readWhole(bytes: Uint8Array, form: EntityForm, known: KnownFields | null): EntityReading[] {
-  const text = isUtf8(bytes) ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString() : null;
-  const values = text === null ? null : parseArray(text);
+  const value = parseJson(bytes);
+  if (value === undefined) throw new ProblemError(problems.bodyNotJson(notJsonText(bytes)));
+  const values = Array.isArray(value) ? value : null;
   if (values !== null && values.length <= bulkEntitiesMax) {
     let hasLarge = false;
     const readings = values.map((value) =>
@@ -71,15 +74,6 @@ function readWhole(bytes: Uint8Array, form: EntityForm, known: KnownFields | nul
   const readings: EntityReading[] = [];
   split((element) => readings.push(readEntity(element, form, known)), bytes);
   return readings;
-}
-
-function parseArray(text: string): Json[] | null {
-  try {
-    const value = JSON.parse(text) as Json;
-    return Array.isArray(value) ? value : null;
-  } catch {
-    return null;
-  }
 }
 
 function split(element: (bytes: Uint8Array<ArrayBuffer>) => void, bytes: Uint8Array): void {
@@ -138,7 +132,9 @@ async function readInPieces(
 
 const splitProblems = {
   notArray: problems.bulkNotArray,
-  broken: problems.bodyNotJson,
+  broken: problems.bodyNotJson(
+    'The body must be a JSON array in UTF-8. Separate its entities with `,` and end it with `]`',
+  ),
   tooMany: problems.bulkTooMany,
 };
 

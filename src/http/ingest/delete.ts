@@ -8,7 +8,7 @@ import type { VersionVector } from '../../store/visibility/version.ts';
 import { type Answer, jsonAnswer, jsonType } from '../answer.ts';
 import type { Call } from '../call.ts';
 import type { Handler } from '../handler.ts';
-import { parseJson, unstorable } from '../json-body.ts';
+import { notJsonText, parseJson, unstorable } from '../json-body.ts';
 import { type Mistake, mistakesOf } from '../routing/validate.ts';
 import type { Services } from '../services.ts';
 import { queryParameters } from '../uws/text-decoding.ts';
@@ -56,8 +56,9 @@ const tooLarge = new ProblemError(problems.bulkDeleteTooLarge);
 export function deleteEntities(services: Services): Handler {
   return async (call) => {
     services.pace.refuseWhenBusy(call.source.tenant.alias);
-    const body = parseJson(await call.body.bytes(smallBodyBytesMax, tooLarge));
-    if (body === undefined) throw new ProblemError(problems.bodyNotJson);
+    const bytes = await call.body.bytes(smallBodyBytesMax, tooLarge);
+    const body = parseJson(bytes);
+    if (body === undefined) throw new ProblemError(problems.bodyNotJson(notJsonText(bytes)));
     const items = itemsOf(body);
     const outcomes = new BulkOutcomes();
     const asked = new Set<string>();

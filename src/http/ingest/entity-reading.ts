@@ -12,7 +12,7 @@ import type { FieldType } from '../../search/fields/field-type.ts';
 import { inferFieldType } from '../../search/fields/infer.ts';
 import type { EncodedEntity } from '../../store/entities/entity-record.ts';
 import { encodeEntity } from '../../store/entities/entity-record.ts';
-import { parseJson, unstorable } from '../json-body.ts';
+import { notJsonText, parseJson, textOf, unstorable } from '../json-body.ts';
 import { type Mistake, mistakesOf } from '../routing/validate.ts';
 import { inexactMistake, withMarkedNumbers } from './inexact-properties.ts';
 import { plainProperties } from './typed-properties.ts';
@@ -54,13 +54,13 @@ export interface ReadEntity {
 export type EntityReading =
   | ReadEntity
   | { readonly kind: 'invalid'; readonly originId: string | null; readonly mistakes: readonly Mistake[] }
-  /** The bytes are not JSON. */
-  | { readonly kind: 'broken' };
+  /** The bytes are not JSON; `text` says where. */
+  | { readonly kind: 'broken'; readonly text: string };
 
 /** Reads one entity from JSON text in UTF-8. @param known of an auto-indexed source group; null for any other */
 export function readEntity(bytes: Uint8Array, form: EntityForm, known: KnownFields | null): EntityReading {
   const value = parseJson(bytes);
-  if (value === undefined) return { kind: 'broken' };
+  if (value === undefined) return { kind: 'broken', text: notJsonText(bytes) };
   let hasLarge = false;
   const reading = readEntityValue(value, form, known, () => {
     hasLarge = true;
@@ -70,7 +70,7 @@ export function readEntity(bytes: Uint8Array, form: EntityForm, known: KnownFiel
 
 /** The mistake of an entity with a number that a double cannot hold exactly; null when it has none that is stored. */
 function inexactReading(bytes: Uint8Array, form: EntityForm): EntityReading | null {
-  const text = Buffer.from(bytes).toString();
+  const text = textOf(bytes);
   const marked = form.kind === 'typed' ? quoteInexact(text, '') : withMarkedNumbers(text);
   if (marked === null) return null;
   const { candidate, mistakes } = candidateOf(JSON.parse(marked) as Json, form);

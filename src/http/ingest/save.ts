@@ -41,7 +41,7 @@ function saving(services: Services, formOf: (call: Call) => EntityForm): Handler
     const form = formOf(call);
     const bytes = await call.body.bytes(entityBytesMax, tooLarge);
     const reading = await read(services, call, bytes, form);
-    if (reading.kind === 'broken') throw new ProblemError(problems.bodyNotJson);
+    if (reading.kind === 'broken') throw new ProblemError(problems.bodyNotJson(reading.text));
     if (reading.kind === 'invalid')
       throw new ProblemError(problems.entityInvalid(errorsByField(reading.mistakes)));
     return save(services, call, reading);

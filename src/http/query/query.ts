@@ -21,7 +21,7 @@ import type { Call } from '../call.ts';
 import { FinishedAnswer } from '../delivery/finished-answer.ts';
 import { askedVersion } from '../delivery/min-version.ts';
 import type { Handler } from '../handler.ts';
-import { parseJson, unstorable } from '../json-body.ts';
+import { notJsonText, parseJson, unstorable } from '../json-body.ts';
 import type { Services } from '../services.ts';
 import { headLines, headOf } from '../uws/reply.ts';
 import { percentDecoded } from '../uws/text-decoding.ts';
@@ -101,7 +101,7 @@ export async function answered(services: Services, call: Call, endpoint: QueryEn
 /** The JSON of a query's body. @throws ProblemError 400 when it is none, or holds a value that cannot be stored */
 export function queryBody(bytes: Buffer): Json {
   const body = parseJson(bytes);
-  if (body === undefined) throw new ProblemError(problems.queryInvalid(['The body is no JSON in UTF-8']));
+  if (body === undefined) throw new ProblemError(problems.queryInvalid([notJsonText(bytes)]));
   const mistake = unstorable(body, 'The query', jsonDepthMax);
   if (mistake !== null) throw new ProblemError(problems.queryInvalid([mistake]));
   return body;

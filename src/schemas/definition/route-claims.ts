@@ -25,7 +25,8 @@ function compileHandles(at: Cursor, scope: Scope): Evaluate[] {
 /** About what it costs to take a handle, in units of the pace. */
 const unitsPerHandle = 50;
 
-const routable = /^(?:\/|https?:\/\/)/i;
+/** A fragment is never sent to a server, and a path that begins with two slashes is another host to browsers. */
+const routable = /^(?:\/(?!\/)|https?:\/\/)[^#]*$/i;
 
 /** A URL that can be asked for; null for anything else. */
 export function usableUrl(url: string | null): string | null {

@@ -1,0 +1,56 @@
+/** docs/reference/http.md "Conventions" over HTTP: JSON that cannot be read says where, and byte order marks are skipped. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Json } from '../../../src/contract/json.ts';
+import { indexOfTypes, QueryTenant } from '../support/query-tenant.ts';
+
+const tenant = new QueryTenant('bodies', { indexes: { things: indexOfTypes({ title: 'text' }) } }, {});
+
+const sent = (text: string) => Buffer.from(text);
+
+test('a body that is not JSON: line, column and what was expected, on every endpoint of ingest', async () => {
+  const cases: [body: Buffer, place: string][] = [
+    [sent('{"type": "thing",}'), 'line 1, column 18: expected a name in double quotes'],
+    [sent('{\n  "type": "thing"\n  "properties": {}}'), 'line 3, column 3: expected `,` or `}`'],
+    [sent(''), 'line 1, column 1: expected a value'],
+    [Buffer.from('{"type": "caf\u00e9"}', 'latin1'), 'line 1, column 14: expected UTF-8'],
+  ];
+  for (const [body, place] of cases) {
+    for (const [method, path] of [
+      ['POST', '/ingest/v2/a'],
+      ['POST', '/ingest/v2'],
+      ['POST', '/ingest/v1'],
+      ['DELETE', '/ingest/v2'],
+    ] as const) {
+      const { status, json } = await tenant.send(method, path, body);
+      assert.equal(status, 422, path);
+      assert.equal(json.message, `The body must be JSON in UTF-8 (${place})`, path);
+    }
+  }
+});
+
+test('a large bulk body names the entity and the place in it', async () => {
+  const filler = 'x'.repeat(100_000);
+  const good = `{"originId":"a","type":"thing","properties":{"title":"${filler}"}}`;
+  const { status, json } = await tenant.send('POST', '/ingest/v2', sent(`[${good},{"originId":"b",}]`));
+  assert.equal(status, 422);
+  assert.match(json.message, /entities\[1\].*line 1, column 17: expected a name in double quotes/);
+});
+
+test('queries say the same', async () => {
+  const { status, json } = await tenant.ask(sent('{"filters": nul}') as unknown as Json);
+  assert.equal(status, 400);
+  assert.match(json.errors[0], /line 1, column 13: expected a value/);
+});
+
+test('a byte order mark at the beginning of a body is skipped', async () => {
+  const entity = '{"originId":"m","type":"thing","properties":{"title":"one"}}';
+  const large = `{"originId":"n","type":"thing","properties":{"title":"${'x'.repeat(100_000)}"}}`;
+  assert.equal((await tenant.send('POST', '/ingest/v2/m', sent(`\ufeff${entity}`))).status, 200);
+  for (const body of [`\ufeff[${entity}]`, `\ufeff[${entity},${large}]`]) {
+    const { status, text } = await tenant.send('POST', '/ingest/v2', sent(body));
+    assert.equal(status, 200, text);
+  }
+  const query = await tenant.ask(sent('\ufeff{"pagination":{"pageSize":0}}') as unknown as Json);
+  assert.equal(query.status, 200, query.text);
+});
