@@ -332,6 +332,8 @@ export const codeMemoryMebibytes = 64;
 export const codeBreakerOpenMs = 3_000;
 /** How long a batch waits for schemas in JavaScript. What is not answered by then is built later; the rest of the batch is stored. */
 export const codePatienceMs = 100;
+/** How long a batch looks up entities. Views whose lookups would take longer are built later, when it is their tenant's turn. */
+export const batchLookupsMs = 400;
 /** Builds by schemas in JavaScript that a partition has under way for one tenant while others of its builds wait. */
 export const codeOpenBuildsMax = 8;
 /** Processes for schemas in JavaScript that a worker keeps alive, one a tenant. */
