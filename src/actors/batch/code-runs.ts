@@ -3,7 +3,7 @@
  * answered by then go on while other batches are done, and the batch that builds the output again finds their replies. That
  * is safe, because the same call always has the same reply.
  */
-import { codeOpenBuildsMax, codePatienceMs } from '../../contract/limits.ts';
+import { batchWaitMs, codeOpenBuildsMax, codePatienceMs } from '../../contract/limits.ts';
 import type { CodeCall, CodeReply } from '../../schemas/code/call.ts';
 import type { CodeSandbox } from './code-replies.ts';
 import type { LookupDemand } from './lookup-source.ts';
@@ -46,7 +46,7 @@ export class CodeRuns implements CodeSandbox {
   /** Begins a batch, or begins it again. */
   begin(): void {
     this.settle(new Set());
-    this.#patienceMs = codePatienceMs;
+    this.#patienceMs = batchWaitMs;
   }
 
   /** @param askers names of the outputs that ask, in the order of the calls */
@@ -138,16 +138,24 @@ export class CodeRuns implements CodeSandbox {
     setTimeout(this.onAnswer, troublePauseMs).unref();
   }
 
+  /** Waits while replies come. Once none came in time, the batch waits no more. */
   async #patience(runs: readonly Run[]): Promise<void> {
     if (this.#patienceMs <= 0) return;
     const startMs = performance.now();
     let timer: NodeJS.Timeout | null = null;
+    let isSilent = false;
     const over = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, this.#patienceMs);
+      let unanswered = runs.length;
+      timer = setInterval(() => {
+        const left = runs.filter(isUnanswered).length;
+        isSilent = left === unanswered;
+        unanswered = left;
+        if (isSilent || performance.now() - startMs > this.#patienceMs) resolve();
+      }, codePatienceMs);
     });
     await Promise.race([Promise.all(runs.map(({ settled }) => settled)), over]);
-    if (timer !== null) clearTimeout(timer);
-    this.#patienceMs -= performance.now() - startMs;
+    if (timer !== null) clearInterval(timer);
+    this.#patienceMs = isSilent ? 0 : this.#patienceMs - (performance.now() - startMs);
   }
 }
 
