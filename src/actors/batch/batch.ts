@@ -5,6 +5,7 @@
  * batch again from the checkpoint, which has not moved.
  */
 
+import { batchWaitMs } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
 import { type ClaimWrite, writeClaims } from '../../store/claims/claims.ts';
 import { noteAsked } from '../../store/configuration/asked-lookups.ts';
@@ -134,7 +135,7 @@ async function tryBatch(
 
   const lookups = new LookupSource(store, barrier.caller, basis.layouts);
   const decided = (asked: readonly Output[]) => AutoTypes.decide(autoFields, asked);
-  const { outputs, withoutRoom, autoTypes } = await buildTurns(turns, lookups, code, decided);
+  const { outputs, withoutRoom, autoTypes } = await buildTurns(turns, lookups, code, decided, batchWaitMs);
   const [returning] = await Promise.all([
     readReturningViews(store, lease.tag, outputs),
     noteAsked(

@@ -1,5 +1,6 @@
 /** What the sandbox has replied to the calls of one build, and what it is still to be asked. */
 import type { CodeCall, CodeReply } from '../../schemas/code/call.ts';
+import type { LookupDemand } from './lookup-source.ts';
 
 /** Runs the code of schemas; `Sandbox` does. */
 export interface CodeSandbox {
@@ -8,6 +9,8 @@ export interface CodeSandbox {
    * @param askers names of the outputs that ask, in the order of the calls
    */
   run(calls: readonly CodeCall[], askers: readonly string[]): Promise<readonly (CodeReply | null)[]>;
+  /** Lookups that an output met before it was deferred: it begins again with all of them at once. Absent: nothing is deferred. */
+  readonly lookups?: Map<string, readonly LookupDemand[]>;
 }
 
 export class CodeReplies {

@@ -3,9 +3,10 @@
  * answered by then go on while other batches are done, and the batch that builds the output again finds their replies. That
  * is safe, because the same call always has the same reply.
  */
-import { codeOpenBuildsMax, codePatienceMs } from '../../contract/limits.ts';
+import { batchWaitMs, codeOpenBuildsMax, codePatienceMs } from '../../contract/limits.ts';
 import type { CodeCall, CodeReply } from '../../schemas/code/call.ts';
 import type { CodeSandbox } from './code-replies.ts';
+import type { LookupDemand } from './lookup-source.ts';
 
 /** How long nothing is asked after the sandbox could not be run. */
 const troublePauseMs = 1_000;
@@ -27,9 +28,11 @@ interface Run {
 export class CodeRuns implements CodeSandbox {
   /** Outputs that wait for replies -> the calls of their last build, those that were answered included. */
   readonly #open = new Map<string, readonly Run[]>();
+  readonly lookups = new Map<string, readonly LookupDemand[]>();
   /** Calls of the batch under way, by the outputs that asked. */
   #batch = new Map<string, Run[]>();
-  #deadlineMs = 0;
+  /** How long the batch under way still waits for code, whatever else it does. */
+  #patienceMs = 0;
   #troubleUntilMs = 0;
   #isEnded = false;
 
@@ -43,7 +46,7 @@ export class CodeRuns implements CodeSandbox {
   /** Begins a batch, or begins it again. */
   begin(): void {
     this.settle(new Set());
-    this.#deadlineMs = performance.now() + codePatienceMs;
+    this.#patienceMs = batchWaitMs;
   }
 
   /** @param askers names of the outputs that ask, in the order of the calls */
@@ -61,6 +64,7 @@ export class CodeRuns implements CodeSandbox {
       this.#open.delete(asker);
       const isOpen = deferred.has(asker) && runs.some(isUnanswered) && this.hasRoom(ownerOf(runs));
       if (isOpen) this.#open.set(asker, runs);
+      if (!isOpen) this.lookups.delete(asker);
       withdraw(isOpen ? before.filter((run) => !runs.includes(run)) : [...before, ...runs]);
     }
     this.#batch = new Map();
@@ -79,6 +83,7 @@ export class CodeRuns implements CodeSandbox {
   forget(asker: string): void {
     withdraw(this.#open.get(asker) ?? []);
     this.#open.delete(asker);
+    this.lookups.delete(asker);
   }
 
   /** True when another output of the tenant may wait with its calls under way. */
@@ -133,15 +138,24 @@ export class CodeRuns implements CodeSandbox {
     setTimeout(this.onAnswer, troublePauseMs).unref();
   }
 
+  /** Waits while replies come. Once none came in time, the batch waits no more. */
   async #patience(runs: readonly Run[]): Promise<void> {
-    const leftMs = this.#deadlineMs - performance.now();
-    if (leftMs <= 0) return;
+    if (this.#patienceMs <= 0) return;
+    const startMs = performance.now();
     let timer: NodeJS.Timeout | null = null;
+    let isSilent = false;
     const over = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, leftMs);
+      let unanswered = runs.length;
+      timer = setInterval(() => {
+        const left = runs.filter(isUnanswered).length;
+        isSilent = left === unanswered;
+        unanswered = left;
+        if (isSilent || performance.now() - startMs > this.#patienceMs) resolve();
+      }, codePatienceMs);
     });
     await Promise.race([Promise.all(runs.map(({ settled }) => settled)), over]);
-    if (timer !== null) clearTimeout(timer);
+    if (timer !== null) clearInterval(timer);
+    this.#patienceMs = isSilent ? 0 : this.#patienceMs - (performance.now() - startMs);
   }
 }
 

@@ -49,8 +49,8 @@ const waitsForNothing: Waiting = { demands: [], calls: [] };
 export class Output {
   result: BuildResult = noResult;
   /**
-   * Not null: nothing is built now. It waits for code that has not answered in time, or for a lookup index that is not whole
-   * yet.
+   * Not null: nothing is built now. It waits for code that has not answered in time, for a lookup index that is not whole
+   * yet, or for another batch because this one has no more time.
    */
   deferredFor: DeferredFor | null = null;
   /** Lookups that the result rests on. */
@@ -82,6 +82,17 @@ export class Output {
   get dependent(): string {
     this.#dependent ??= dependentOf(this.builder, this.turn);
     return this.#dependent;
+  }
+
+  /** Tells it from all outputs of the store. */
+  get name(): string {
+    return `${this.turn.tenantAlias}|${this.dependent}`;
+  }
+
+  /** Notes lookups that are answered before the build asks for them. */
+  expect(demands: readonly LookupDemand[]): void {
+    this.#registered ??= new Map();
+    for (const [name, key] of keysByName(demands)) this.#registered.set(name, key);
   }
 
   /** Lookup keys that this output was registered under, by `<source>:<key>`. */
@@ -140,7 +151,7 @@ export class Output {
     const { environmentId } = this.builder;
     const known = (query: LookupQuery) => lookups.known(this.#demand(place, query));
     const code = (key: string, call: () => CodeCall) => {
-      this.#replies ??= new CodeReplies(`${place.tenant.alias}|${this.dependent}`);
+      this.#replies ??= new CodeReplies(this.name);
       return this.#replies.code(key, call);
     };
     const text = (value: Json) => {
@@ -170,19 +181,20 @@ export interface BuiltTurns {
 }
 
 /**
- * Builds what the turns ask for. @param typesOf decides, or reads, the types of auto-indexed fields. @throws
- * FencedError, StoreUnavailableError
+ * Builds what the turns ask for. @param typesOf decides, or reads, the types of auto-indexed fields. @param lookupsMs time for
+ * lookups; what is not answered by then is deferred. @throws FencedError, StoreUnavailableError
  */
 export async function buildTurns(
   turns: readonly Turn[],
   lookups: LookupAnswers,
   sandbox: CodeSandbox,
   typesOf: (asked: readonly Output[]) => Promise<AutoTypes>,
+  lookupsMs = Number.POSITIVE_INFINITY,
 ): Promise<BuiltTurns> {
   const asked = turns.flatMap(outputsOf);
   const autoTypes = await typesOf(asked);
   const outputs = asked.filter((output) => autoTypes.admits(output));
-  await buildOutputs(outputs, lookups, sandbox);
+  await buildOutputs(outputs, lookups, sandbox, lookupsMs);
   return { outputs, withoutRoom: asked.filter((output) => !autoTypes.admits(output)), autoTypes };
 }
 
@@ -203,27 +215,73 @@ export async function buildOutputs(
   outputs: readonly Output[],
   lookups: LookupAnswers,
   sandbox: CodeSandbox,
+  lookupsMs = Number.POSITIVE_INFINITY,
 ): Promise<void> {
   let open = outputs;
+  const untilMs = performance.now() + lookupsMs;
+  if (sandbox.lookups !== undefined && sandbox.lookups.size > 0) {
+    await expectLookups(outputs, lookups, sandbox.lookups);
+  }
   const slice = new Slice(sliceMs);
   while (open.length > 0) {
-    const demands: LookupDemand[] = [];
     const calls: PendingCall[] = [];
     const waiting: Output[] = [];
+    const asking: [Output, readonly LookupDemand[]][] = [];
     for (const output of open) {
       const made = slice.begin(() => output.run(lookups));
       const pending = made instanceof Unfinished ? await slice.run(made.steps) : made;
       if (pending.demands.length > 0 || pending.calls.length > 0) {
-        for (const demand of pending.demands) demands.push(demand);
+        if (pending.demands.length > 0) asking.push([output, pending.demands]);
         for (const call of pending.calls) calls.push(call);
         waiting.push(output);
       }
       if (slice.isOver) await slice.next();
     }
-    const asked = demands.length > 0 ? lookups.resolve(demands) : null;
-    await Promise.all([asked, makeCalls(sandbox, calls)]);
-    open = waiting.filter((output) => !output.isLate);
-    for (const output of waiting) if (output.isLate) output.deferredFor = 'code';
+    await Promise.all([resolveUntil(untilMs, asking, lookups), makeCalls(sandbox, calls)]);
+    for (const output of waiting) {
+      if (!output.isLate) continue;
+      output.deferredFor = 'code';
+      sandbox.lookups?.set(output.name, output.demands);
+    }
+    open = waiting.filter(({ isDeferred }) => !isDeferred);
+  }
+}
+
+/** Answers the lookups of outputs that begin again. One after the other they would take their time once more. */
+async function expectLookups(
+  outputs: readonly Output[],
+  lookups: LookupAnswers,
+  known: ReadonlyMap<string, readonly LookupDemand[]>,
+): Promise<void> {
+  const expected = outputs.flatMap((output) => {
+    const demands = known.get(output.name)?.filter((demand) => lookups.isAnswerable(demand)) ?? [];
+    if (demands.length > 0) output.expect(demands);
+    return demands;
+  });
+  if (expected.length > 0) await lookups.resolve(expected);
+}
+
+/** So many outputs are answered first; how long they take says how many go next. */
+const outputsAtFirst = 16;
+const outputsGrowth = 4;
+
+/** Answers the lookups of outputs, the first of them whatever they take; those that would take longer are deferred. */
+async function resolveUntil(
+  untilMs: number,
+  asking: readonly (readonly [Output, readonly LookupDemand[]])[],
+  lookups: LookupAnswers,
+): Promise<void> {
+  let count = untilMs === Number.POSITIVE_INFINITY ? asking.length : outputsAtFirst;
+  for (let from = 0; from < asking.length; ) {
+    if (count < 1) {
+      for (const [output] of asking.slice(from)) output.deferredFor = 'time';
+      return;
+    }
+    const startMs = performance.now();
+    await lookups.resolve(asking.slice(from, from + count).flatMap(([, demands]) => demands));
+    const nowMs = performance.now();
+    from += count;
+    count = Math.min(outputsGrowth * count, Math.floor((count * (untilMs - nowMs)) / (nowMs - startMs)));
   }
 }
 

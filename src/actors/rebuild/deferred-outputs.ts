@@ -1,7 +1,7 @@
 /**
- * The outputs of a partition that are deferred: a batch stored all else without them. Those that wait for code are taken in
- * turns, a bounded number of each tenant is under way (`batch/code-runs.ts`); those that wait for a lookup index are built by
- * the rebuild that follows it.
+ * The outputs of a partition that are deferred: a batch stored all else without them. Tenants take turns. Of those that wait
+ * for code a bounded number of each tenant is under way (`batch/code-runs.ts`); those that wait for a lookup index are built
+ * by the rebuild that fills it.
  */
 import { parseDependent } from '../../store/derived/dependents.ts';
 import { keys } from '../../store/keys.ts';
@@ -33,13 +33,14 @@ interface Entry extends DeferredState {
 export class DeferredOutputs {
   /** Entity -> name -> entry. */
   readonly #byEntity = new Map<string, Map<string, Entry>>();
-  /** Those that wait for their turn to run code. */
-  readonly #idle = new RebuildQueue();
+  /** Those that wait for their turn: to run code, or to look up entities. */
+  readonly #idle = { code: new RebuildQueue(), time: new RebuildQueue() };
+  #isTurnOfCode = false;
   /** Those whose calls are under way or answered. */
   readonly #open = new Map<string, Entry>();
-  /** Those that reads with a version wait for, and those that only wait for code. */
+  /** Those that reads with a version wait for, and those that are built without anything else being done. */
   readonly #awaited = new FirstByTenant();
-  readonly #ofCode = new FirstByTenant();
+  readonly #ofTurns = new FirstByTenant();
 
   constructor(
     private readonly tag: string,
@@ -58,9 +59,9 @@ export class DeferredOutputs {
     return this.#awaited.all;
   }
 
-  /** Tenant -> the first that waits for code: it counts as a pending rebuild. */
-  get firstOfCode(): ReadonlyMap<string, number> {
-    return this.#ofCode.all;
+  /** Tenant -> the first that counts as a pending rebuild: all but those that wait for a lookup index. */
+  get firstRebuild(): ReadonlyMap<string, number> {
+    return this.#ofTurns.all;
   }
 
   /** Takes outputs whose replies are there. */
@@ -74,20 +75,33 @@ export class DeferredOutputs {
     return taken;
   }
 
-  /** Takes outputs of one tenant whose code may be asked now. */
+  /** Takes outputs of one tenant whose turn it is. */
   take(nowMs: number, budgetMs: number): Waiting[] {
-    return this.#idle.take(nowMs, budgetMs, (tenant) => this.calls.hasRoom(tenant));
+    this.#isTurnOfCode = !this.#isTurnOfCode;
+    const first = this.#takeOf(this.#isTurnOfCode, nowMs, budgetMs);
+    return first.length > 0 ? first : this.#takeOf(!this.#isTurnOfCode, nowMs, budgetMs);
+  }
+
+  #takeOf(isOfCode: boolean, nowMs: number, budgetMs: number): Waiting[] {
+    const { code, time } = this.#idle;
+    return isOfCode ? code.take(nowMs, budgetMs, this.#hasRoom) : time.take(nowMs, budgetMs);
   }
 
   /** Milliseconds until something may be taken: 0 now, null when nothing waits for time alone. */
   readyInMs(nowMs: number): number | null {
     for (const name of this.#open.keys()) if (this.calls.isAnswered(name)) return 0;
-    return this.#idle.readyInMs(nowMs, (tenant) => this.calls.hasRoom(tenant));
+    const codeMs = this.#idle.code.readyInMs(nowMs, this.#hasRoom);
+    const timeMs = this.#idle.time.readyInMs(nowMs);
+    if (codeMs === null || timeMs === null) return codeMs ?? timeMs;
+    return Math.min(codeMs, timeMs);
   }
+
+  readonly #hasRoom = (tenant: string) => this.calls.hasRoom(tenant);
 
   /** Notes what a portion cost: it says how many go into the next. */
   done(dependents: readonly string[], nowMs: number, tookMs: number): void {
-    this.#idle.done(dependents, nowMs, tookMs);
+    this.#idle.code.done(dependents, nowMs, tookMs);
+    this.#idle.time.done(dependents, nowMs, tookMs);
   }
 
   /**
@@ -140,10 +154,10 @@ export class DeferredOutputs {
     ofEntity.set(name, entry);
     const { tenant, dependent, first, last, cause } = entry;
     if (entry.isAwaited) this.#awaited.add(tenant, name, first);
-    if (entry.reason !== 'code') return;
-    this.#ofCode.add(tenant, name, first);
+    if (entry.reason === 'index') return;
+    this.#ofTurns.add(tenant, name, first);
     if (this.calls.isOpen(name)) this.#open.set(name, entry);
-    else this.#idle.add(tenant, dependent, first, last, cause);
+    else this.#idle[entry.reason].add(tenant, dependent, first, last, cause);
   }
 
   #remove(name: string, writes: PartitionWrites): void {
@@ -160,9 +174,10 @@ export class DeferredOutputs {
     ofEntity?.delete(name);
     if (ofEntity?.size === 0) this.#byEntity.delete(entity);
     this.#open.delete(name);
-    this.#idle.remove(entry.tenant, entry.dependent);
+    this.#idle.code.remove(entry.tenant, entry.dependent);
+    this.#idle.time.remove(entry.tenant, entry.dependent);
     this.#awaited.remove(entry.tenant, name);
-    this.#ofCode.remove(entry.tenant, name);
+    this.#ofTurns.remove(entry.tenant, name);
   }
 
   #entryOf(name: string, named = namedBy(name)): Entry | null {

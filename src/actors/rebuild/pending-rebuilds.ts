@@ -110,7 +110,7 @@ export class PendingRebuilds {
   /** What waits, as the commit tells it. */
   get announced(): Pick<Announcement, 'pendingRebuilds' | 'deferred'> {
     const pendingRebuilds = this.queue.firstInvalidations();
-    for (const [tenant, first] of this.#deferred.firstOfCode) {
+    for (const [tenant, first] of this.#deferred.firstRebuild) {
       pendingRebuilds.set(tenant, Math.min(first, pendingRebuilds.get(tenant) ?? first));
     }
     return { pendingRebuilds, deferred: this.#deferred.firstAwaited };

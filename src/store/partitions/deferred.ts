@@ -1,6 +1,6 @@
 /**
- * Outputs of a partition that were not built with the batch that should have: they wait for a schema in JavaScript, or for a
- * lookup index. Commits store them for the next owner.
+ * Outputs of a partition that were not built with the batch that should have: they wait for a schema in JavaScript, for a
+ * lookup index, or for a turn of their tenant because the batch had no more time. Commits store them for the next owner.
  */
 import type { EntityRef } from '../../contract/ids.ts';
 import { pack, unpack } from '../codec/pack.ts';
@@ -8,7 +8,7 @@ import { keys } from '../keys.ts';
 import { answerOf } from '../redis/errors.ts';
 import type { Store } from '../store.ts';
 
-export type DeferredFor = 'code' | 'index';
+export type DeferredFor = 'code' | 'index' | 'time';
 
 export interface DeferredState {
   readonly reason: DeferredFor;

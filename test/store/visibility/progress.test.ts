@@ -214,3 +214,24 @@ test('the version of a write stands for what its tenant wrote before and nobody 
   assert.equal(await isVisible(last), true);
   assert.deepEqual([...progress.noteWritten('acme', new Map()).keys()], [], 'it need not be told any more');
 });
+
+test('a write is not visible while one of its outputs is deferred, also to a front that starts then', async () => {
+  const { commit, isVisible, store } = await scene();
+  await commit(0, { checkpoint: 5, deferred: new Map([['acme', 4]]) });
+  assert.equal(await isVisible(new Map([[0, 3]])), true, 'what was taken in before is built');
+  assert.equal(await isVisible(new Map([[0, 4]])), false);
+  assert.equal(await isVisible(new Map([[0, 5]]), 'other'), true);
+  const late = await follow(store);
+  assert.equal(await late.waitFor('acme', new Map([[0, 5]]), 40), false);
+  await commit(0, { checkpoint: 6 });
+  assert.equal(await isVisible(new Map([[0, 5]])), true);
+});
+
+test('a rebuild that a write caused elsewhere counts while it is deferred', async () => {
+  const { commit, isVisible } = await scene();
+  await commit(0, { checkpoint: 1, downstream: [{ tenant: 'acme', partition: 1, sequence: 5 }] });
+  await commit(1, { checkpoint: 9, deferred: new Map([['acme', 5]]) });
+  assert.equal(await isVisible(new Map([[0, 1]])), false);
+  await commit(1, { checkpoint: 9 });
+  assert.equal(await isVisible(new Map([[0, 1]])), true);
+});

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CodeRuns } from '../../../src/actors/batch/code-runs.ts';
+import { codeOpenBuildsMax, codePatienceMs } from '../../../src/contract/limits.ts';
+import type { CodeCall, CodeReply } from '../../../src/schemas/code/call.ts';
+
+const reply: CodeReply = { kind: 'asks', lookups: [], findings: [], log: [], cpuMs: 1 };
+
+function callOf(input: string, owner = 'acme'): CodeCall {
+  const set = { id: 'set', owner, programs: new Map() };
+  return { set, task: 'full', alias: 'a', input, answers: new Map(), spentMs: 0 };
+}
+
+/** A sandbox that answers when it is told to. */
+function scene() {
+  const asked = new Map<string, (reply: CodeReply) => void>();
+  const withdrawn: string[] = [];
+  const counts = { asked: 0, answers: 0 };
+  const source = {
+    ask: ({ input }: CodeCall) => {
+      counts.asked += 1;
+      const given = new Promise<CodeReply>((resolve) => asked.set(input, resolve));
+      return { reply: given, withdraw: () => void withdrawn.push(input) };
+    },
+  };
+  const runs = new CodeRuns(
+    source,
+    () => {
+      counts.answers += 1;
+    },
+    () => {},
+  );
+  return { asked, withdrawn, counts, runs };
+}
+
+test('code runs: a batch waits for a bounded time, and the next one finds the reply', async () => {
+  const { asked, counts, runs } = scene();
+  runs.begin();
+  const startMs = performance.now();
+  assert.deepEqual(await runs.run([callOf('slow')], ['acme|x']), [null]);
+  assert.ok(performance.now() - startMs > codePatienceMs / 2);
+  const laterMs = performance.now();
+  await runs.run([callOf('slow too')], ['acme|y']);
+  assert.ok(performance.now() - laterMs < codePatienceMs, 'it waits once in a batch');
+  runs.settle(new Set(['acme|x']));
+  assert.deepEqual([runs.isOpen('acme|x'), runs.isOpen('acme|y')], [true, false]);
+  assert.equal(runs.isAnswered('acme|x'), false);
+  asked.get('slow')?.(reply);
+  await new Promise(setImmediate);
+  assert.equal(runs.isAnswered('acme|x'), true);
+  assert.equal(counts.answers, 1);
+  runs.begin();
+  assert.deepEqual(await runs.run([callOf('slow')], ['acme|x']), [reply]);
+  runs.settle(new Set());
+  assert.equal(counts.asked, 2, 'nothing was asked twice');
+  assert.equal(runs.isOpen('acme|x'), false);
+});
+
+test('code runs: an entity that has changed is not given the reply for its former state', async () => {
+  const { asked, withdrawn, runs } = scene();
+  runs.begin();
+  await runs.run([callOf('before')], ['acme|x']);
+  runs.settle(new Set(['acme|x']));
+  runs.begin();
+  assert.deepEqual(await runs.run([callOf('after')], ['acme|x']), [null]);
+  runs.settle(new Set(['acme|x']));
+  assert.deepEqual(withdrawn, ['before']);
+  asked.get('before')?.(reply);
+  await new Promise(setImmediate);
+  assert.equal(runs.isAnswered('acme|x'), false);
+});
+
+test('code runs: a tenant has a bounded number of builds under way; others have room', async () => {
+  const { runs, withdrawn } = scene();
+  const names = Array.from({ length: codeOpenBuildsMax + 2 }, (_, number) => `acme|${number}`);
+  runs.begin();
+  await runs.run(
+    names.map((name) => callOf(name)),
+    names,
+  );
+  runs.settle(new Set(names));
+  assert.equal(names.filter((name) => runs.isOpen(name)).length, codeOpenBuildsMax);
+  assert.deepEqual(withdrawn, names.slice(codeOpenBuildsMax));
+  assert.deepEqual([runs.hasRoom('acme'), runs.hasRoom('other')], [false, true]);
+  runs.forget('acme|0');
+  assert.equal(runs.hasRoom('acme'), true);
+});
+
+test('code runs: when the sandbox cannot be run, nothing is asked for a while', async () => {
+  const troubles: unknown[] = [];
+  const source = { ask: () => ({ reply: Promise.reject(new Error('no process')), withdraw() {} }) };
+  const runs = new CodeRuns(
+    source,
+    () => {},
+    (error) => troubles.push(error),
+  );
+  runs.begin();
+  assert.deepEqual(await runs.run([callOf('a'), callOf('b')], ['acme|x', 'acme|y']), [null, null]);
+  runs.settle(new Set(['acme|x', 'acme|y']));
+  assert.equal(troubles.length, 1);
+  assert.deepEqual([runs.isOpen('acme|x'), runs.hasRoom('acme')], [false, false]);
+});
