@@ -173,7 +173,7 @@ test('a body whose packed form is right at the limit is read, one byte more is 4
 });
 
 test('the 413 of delivery and queries has their shapes', async () => {
-  const message = 'The body may have at most 1,048,576 bytes';
+  const message = 'The body is too large. The limit is 1,048,576 bytes';
   for (const [path, expected] of [
     ['/v2', { meta: { status: 413 }, message, code: 'bodyTooLarge' }],
     ['/v1/x', { error: message, code: 'bodyTooLarge' }],
