@@ -65,7 +65,7 @@ const generalProblems = {
   keyMissing: {
     name: 'keyMissing',
     status: 401,
-    message: 'The X-Api-Key header is missing: send the API key of this interface in it',
+    message: 'Missing X-Api-Key header. Send an API key for this interface in it',
   },
   metricsKeyNeeded: {
     name: 'metricsKeyNeeded',
@@ -75,115 +75,113 @@ const generalProblems = {
   keyUnknown: {
     name: 'keyUnknown',
     status: 401,
-    message:
-      'The X-Api-Key header holds no known key: check that it was copied whole and is still in the configuration',
+    message: 'Unknown API key. Check that it is complete and still configured',
   },
   sourceKeyNeeded: {
     name: 'sourceKeyNeeded',
     status: 403,
-    message: 'This key may not ingest: use the API key of a data source',
+    message: 'This key cannot ingest. Use the API key of a source',
   },
   clientKeyNeeded: {
     name: 'clientKeyNeeded',
     status: 403,
-    message: 'This key may not read: use the API key of an environment client',
+    message: 'This key cannot read. Use the API key of an environment client',
   },
   managementKeyNeeded: {
     name: 'managementKeyNeeded',
     status: 403,
-    message: 'This key may not manage: use the API key of a management client',
+    message: 'This key cannot manage. Use the API key of a management client',
   },
   scopeMissing: (scope: string): Problem => ({
     name: 'scopeMissing',
     status: 403,
-    message: `This key lacks the scope "${scope}": add it to the scopes of its client, or use another key`,
+    message: `This key lacks the scope "${scope}". Add it to the scopes of its client, or use another key`,
   }),
   keyTooBusy: (retryAfter: number): Problem => ({
     name: 'keyTooBusy',
     status: 429,
-    message: 'This key sends more requests a second than it may: try again later',
+    message: 'Too many requests with this key. Try again after Retry-After',
     retryAfter,
   }),
   addressTooBusy: (retryAfter: number): Problem => ({
     name: 'addressTooBusy',
     status: 429,
-    message: 'This address sends more requests a second without a known API key than it may: try again later',
+    message: 'Too many requests from this address without a known API key. Try again after Retry-After',
     retryAfter,
   }),
 
   pathUnknown: {
     name: 'pathUnknown',
     status: 404,
-    message: 'Nothing is found at this path; /openapi.json lists every endpoint',
+    message: 'Not found. See /openapi.json for all endpoints',
   },
   methodWrong: (allow: string): Problem => ({
     name: 'methodWrong',
     status: 405,
-    message: `This path does not know the method; use ${allow}`,
+    message: `Method not allowed. Allowed: ${allow}`,
     allow,
   }),
   lengthRequired: {
     name: 'lengthRequired',
     status: 411,
     message:
-      'Send the Content-Length header with the byte length of the body; chunked bodies are not supported',
+      'Missing Content-Length header. Send the length of the body in bytes; chunked bodies are not supported',
   },
   contentCodingUnknown: (coding: string): Problem => ({
     name: 'contentCodingUnknown',
     status: 415,
-    message: `The Content-Encoding ${JSON.stringify(coding.slice(0, 50))} is not supported: send gzip, br or deflate, or the body as it is without that header`,
+    message: `The Content-Encoding ${JSON.stringify(coding.slice(0, 50))} is not supported. Send gzip, br or deflate, or an uncompressed body without that header`,
     acceptEncoding: 'gzip, br, deflate',
   }),
   bodyTooLarge: {
     name: 'bodyTooLarge',
     status: 413,
-    message: `The body may have at most ${count(smallBodyBytesMax)} bytes`,
+    message: `The body is too large. The limit is ${count(smallBodyBytesMax)} bytes`,
   },
   bodyStoodStill: {
     name: 'bodyStoodStill',
     status: 408,
-    message: 'The body stopped arriving before it was whole: send the request again',
+    message: 'Timeout while receiving the body. Send the request again',
   },
   internal: {
     name: 'internal',
     status: 500,
-    message: 'Internal error: the log of the platform describes it',
+    message: 'Internal error. See the server log for details',
   },
   unavailable: {
     name: 'unavailable',
     status: 503,
-    message: 'The service cannot answer right now: try again later',
+    message: 'Service unavailable. Try again later',
     retryAfter: retryAfterSeconds,
   },
   answersWaiting: {
     name: 'answersWaiting',
     status: 503,
-    message: 'Too many answers wait for clients that read slowly: try again later',
+    message: 'Too many responses are waiting for slow clients. Try again later',
     retryAfter: retryAfterSeconds,
   },
   liveAnswersFull: {
     name: 'liveAnswersFull',
     status: 503,
-    message: 'Clients follow too many large answers already: try again later',
+    message: 'Too many large live answers are open. Try again later',
     retryAfter: retryAfterSeconds,
   },
   storeFull: {
     name: 'storeFull',
     status: 503,
-    message:
-      'The store is full, so nothing new can be saved before there is space again: deletes and reads work, try again later',
+    message: 'The store is full and cannot save. Reads and deletes still work; try again later',
     retryAfter: retryAfterSeconds,
   },
   ingestBusy: {
     name: 'ingestBusy',
     status: 503,
-    message: 'Too much accepted work is waiting: nothing of this request was accepted, try again later',
+    message: 'Too much work is queued. Nothing in this request was accepted; try again later',
     retryAfter: retryAfterSeconds,
   },
   versionNotReached: {
     name: 'versionNotReached',
     status: 503,
-    message: 'The state that the Min-Version header asks for is not visible yet: try again later',
+    message: 'The version in the Min-Version header is not visible yet. Try again later',
     retryAfter: retryAfterSeconds,
   },
 } as const satisfies ProblemGroup;
@@ -193,19 +191,19 @@ const ingestProblems = {
   entityTooLarge: {
     name: 'entityTooLarge',
     status: 413,
-    message: `An entity may have at most ${count(entityBytesMax)} bytes`,
+    message: `The entity is too large. The limit is ${count(entityBytesMax)} bytes`,
     errorCode: 's-1007',
   },
   bulkTooLarge: {
     name: 'bulkTooLarge',
     status: 413,
-    message: `A bulk request may have at most ${count(bulkBodyBytesMax)} bytes`,
+    message: `The bulk request is too large. The limit is ${count(bulkBodyBytesMax)} bytes`,
     errorCode: 's-1007',
   },
   bulkDeleteTooLarge: {
     name: 'bulkDeleteTooLarge',
     status: 413,
-    message: `The body may have at most ${smallBodyBytesMax} bytes`,
+    message: `The body is too large. The limit is ${smallBodyBytesMax} bytes`,
     errorCode: 's-1007',
   },
   bodyNotJson: (message: string): Problem => ({
@@ -223,7 +221,7 @@ const ingestProblems = {
   bulkTooMany: {
     name: 'bulkTooMany',
     status: 422,
-    message: `A bulk request may hold at most ${bulkEntitiesMax} entities: split it`,
+    message: `Too many entities. Send at most ${bulkEntitiesMax} in one bulk request`,
     errorCode: 's-1001',
   },
   entityInvalid: (errors: Readonly<Record<string, string>>): Problem => ({
@@ -254,7 +252,7 @@ const deliveryProblems = {
   urlTooLong: {
     name: 'urlTooLong',
     status: 422,
-    message: `The url query parameter may have at most ${count(urlCodePointsMax)} characters`,
+    message: `The url query parameter is too long. The limit is ${count(urlCodePointsMax)} characters`,
   },
   urlInvalid: {
     name: 'urlInvalid',
@@ -264,7 +262,7 @@ const deliveryProblems = {
   handleTwice: (handle: string): Problem => ({
     name: 'handleTwice',
     status: 422,
-    message: `Handles must be unique, but ${JSON.stringify(handle.slice(0, 200))} is asked for twice`,
+    message: `Handles must be unique: ${JSON.stringify(handle.slice(0, 200))} appears twice`,
   }),
   tooManyKeys: {
     name: 'tooManyKeys',
@@ -279,7 +277,7 @@ const deliveryProblems = {
   queryStringInvalid: {
     name: 'queryStringInvalid',
     status: 422,
-    message: 'The query string is not percent-encoded UTF-8: encode every value (encodeURIComponent)',
+    message: 'The query string must be percent-encoded UTF-8. Encode every value with encodeURIComponent',
   },
   deliveryBodyInvalid: (mistakes: readonly string[]): Problem => ({
     name: 'deliveryBodyInvalid',
@@ -289,18 +287,17 @@ const deliveryProblems = {
   tooManyReferences: {
     name: 'tooManyReferences',
     status: 422,
-    message: `The answer would hold more than ${count(deliveryReferencesMax)} references: ask for fewer views`,
+    message: `The response would contain more than ${count(deliveryReferencesMax)} references. Request fewer views`,
   },
   answerTooLarge: {
     name: 'answerTooLarge',
     status: 422,
-    message: `The answer would be larger than ${count(deliveryBodyBytesMax)} bytes: ask for fewer views`,
+    message: `The response would be larger than ${count(deliveryBodyBytesMax)} bytes. Request fewer views`,
   },
   versionInvalid: {
     name: 'versionInvalid',
     status: 422,
-    message:
-      'The Min-Version header holds no token that an ingest endpoint gave: send the X-Service-Version of its answer as it was',
+    message: 'Invalid Min-Version header. Send the X-Service-Version of an ingest response unchanged',
   },
 } as const satisfies ProblemGroup;
 
@@ -315,19 +312,18 @@ const routesProblems = {
   cursorInvalid: (parameter: string): Problem => ({
     name: 'cursorInvalid',
     status: 422,
-    message: `${parameter} holds no cursor that this endpoint gave: send the startCursor or endCursor of a page as it was`,
+    message: `Invalid cursor in ${parameter}. Send the startCursor or endCursor of a page unchanged`,
   }),
   offsetGone: {
     name: 'offsetGone',
     status: 410,
-    message:
-      'This offset is none that this environment gave, or its removals are no longer known: read again without since, and replace your copy',
+    message: 'The offset is unknown or too old. Read again without since, and replace your copy',
   },
   continuationTokenInvalid: {
     name: 'continuationTokenInvalid',
     status: 422,
     message:
-      'The continuation token is none that this endpoint gave: send that of the page before as it was, or none to begin anew',
+      'Invalid continuation token. Send the token of the previous page unchanged, or none to start again',
   },
 } as const satisfies ProblemGroup;
 
@@ -364,12 +360,12 @@ const managementProblems = {
   configurationTooLarge: {
     name: 'configurationTooLarge',
     status: 413,
-    message: `The documents of a tenant may have at most ${count(configurationBodyBytesMax)} bytes together`,
+    message: `The configuration is too large. The limit is ${count(configurationBodyBytesMax)} bytes`,
   },
   configurationChanged: (digest: string): Problem => ({
     name: 'configurationChanged',
     status: 409,
-    message: `The active configuration is another one than expected: its digest is ${digest}. Read it, and make your change in it`,
+    message: `The active configuration has changed: its digest is ${digest}. Read it again and repeat your change`,
   }),
   configurationRefused: (reason: string): Problem => ({
     name: 'configurationRefused',
@@ -379,30 +375,30 @@ const managementProblems = {
   dryRunsPending: {
     name: 'dryRunsPending',
     status: 429,
-    message: `At most ${dryRunsPendingMax} dry runs of a tenant may be pending: wait until one has ended`,
+    message: `Too many pending dry runs. The limit is ${dryRunsPendingMax} for each tenant; wait until one has ended`,
     retryAfter: 1,
   },
   removalsNeedConsent: (errors: readonly string[]): Problem => ({
     name: 'removalsNeedConsent',
     status: 409,
-    message: 'This would remove what has data: send removals=true if that is meant',
+    message: 'This would remove items that have data. Send removals=true to confirm',
     errors,
   }),
   previewInvalid: (errors: readonly string[]): Problem => ({
     name: 'previewInvalid',
     status: 422,
-    message: 'There is no preview of this',
+    message: 'Preview failed: the schema or the entity is invalid',
     errors,
   }),
   previewTooLarge: {
     name: 'previewTooLarge',
     status: 413,
-    message: `The schema and the entity of a preview may have at most ${count(previewBodyBytesMax)} bytes together`,
+    message: `The preview request is too large. The limit is ${count(previewBodyBytesMax)} bytes`,
   },
   webhookWithoutSecret: {
     name: 'webhookWithoutSecret',
     status: 409,
-    message: 'The webhook has no secret, as after a restore: write one into tenant.json, then try again',
+    message: 'The webhook has no secret, for example after a restore. Add one to tenant.json and try again',
   },
   webhookUnanswered: (reason: string): Problem => ({
     name: 'webhookUnanswered',

@@ -40,7 +40,7 @@ async function testOf(alias: string): Promise<[status: number, message: string]>
 test('a webhook without a secret says that it needs one, and not that its receiver is silent', async () => {
   assert.deepEqual(await testOf('restored'), [
     409,
-    'The webhook has no secret, as after a restore: write one into tenant.json, then try again',
+    'The webhook has no secret, for example after a restore. Add one to tenant.json and try again',
   ]);
 });
 

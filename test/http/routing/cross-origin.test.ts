@@ -177,7 +177,8 @@ test('other pages get the same answer without leave to read it', async () => {
       for (const name of ['allow-origin', 'expose-headers', 'allow-credentials'])
         assert.equal(headers.get(`access-control-${name}`), null, what);
       assert.match(headers.get('vary') ?? '', /\bOrigin\b/, what);
-      const { text: asAlways } = await front.call(method, path, { key, ...options });
+      const headersOfOwn = { 'X-Request-Id': 'same', ...options.headers };
+      const { text: asAlways } = await front.call(method, path, { key, ...options, headers: headersOfOwn });
       assert.equal(text, asAlways, what);
     }
   }

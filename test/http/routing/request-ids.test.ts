@@ -39,7 +39,7 @@ test('errors: each shape has the code of the catalogue beside its own members', 
       { key: source, body: '{' },
       422,
       ['status', 'message', 'errorCode', 'errors', 'code'],
-      'bodyNotJson',
+      'bulkNotArray',
     ],
     [
       'DELETE',

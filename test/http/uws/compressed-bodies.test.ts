@@ -79,7 +79,11 @@ async function send(route: RouteDefinition, body: Uint8Array, coding?: string): 
   const key = kind === 'source' || kind === 'client' || kind === 'management' ? keyOf[kind] : '';
   const response = await fetch(`${front.url}${route.path.replaceAll(/\{\w+\}/g, 'x')}`, {
     method: route.method.toUpperCase(),
-    headers: { 'X-Api-Key': key, ...(coding !== undefined && { 'Content-Encoding': coding }) },
+    headers: {
+      'X-Api-Key': key,
+      'X-Request-Id': 'same',
+      ...(coding !== undefined && { 'Content-Encoding': coding }),
+    },
     body,
   });
   return { status: response.status, text: await response.text(), headers: response.headers };
@@ -146,7 +150,7 @@ test('another coding, and several, are 415 in the shape of the endpoint, with th
       const body = JSON.parse(text);
       assert.match(
         (style === 'query' || style === 'multiQuery' ? body.error : body.message) ?? '',
-        /send gzip, br or deflate/,
+        /Send gzip, br or deflate/,
       );
     }
   }
@@ -173,7 +177,7 @@ test('a body whose packed form is right at the limit is read, one byte more is 4
 });
 
 test('the 413 of delivery and queries has their shapes', async () => {
-  const message = 'The body may have at most 1,048,576 bytes';
+  const message = 'The body is too large. The limit is 1,048,576 bytes';
   for (const [path, expected] of [
     ['/v2', { meta: { status: 413 }, message, code: 'bodyTooLarge' }],
     ['/v1/x', { error: message, code: 'bodyTooLarge' }],

@@ -98,7 +98,7 @@ test('an offset from before what is remembered is refused, and one behind it is 
   ]);
   for (const { status, text } of refusals) {
     assert.equal(status, 410, text);
-    assert.match(text, /read again without since/);
+    assert.match(text, /Read again without since/);
   }
   const after_ = requireOk(await client.get(`/changes/v1?since=${behind}`, { key: clientKey })).json;
   assert.deepEqual([after_.changes, after_.upToDate], [[], true]);
