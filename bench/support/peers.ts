@@ -8,6 +8,8 @@ import { CommandStop } from '../../src/cli/terminal/command-stop.ts';
 
 const peersDir = fileURLToPath(new URL('../.peers/', import.meta.url));
 const dependencies = { '@orama/orama': '3.1.18', minisearch: '7.2.0', pg: '8.23.1' };
+/** Without a ready binary npm compiles one. A run has 8 minutes. */
+const buildMsMax = 120_000;
 const sqlite = { 'better-sqlite3': '12.6.2' };
 const manifest = `${JSON.stringify({ name: 'millrace-bench-peers', private: true, dependencies }, null, 2)}\n`;
 
@@ -39,9 +41,9 @@ export function installSqlite(say: (text: string) => void): boolean {
   const { status } = spawnSync('npm', ['install', '--no-audit', '--no-fund', '--no-save', ...wanted], {
     cwd: peersDir,
     stdio: 'ignore',
+    timeout: buildMsMax,
   });
-  if (status !== 0)
-    say('SQLite is skipped: npm could not install better-sqlite3, which needs a compiler here.');
+  if (status !== 0) say('SQLite is skipped: npm could not install better-sqlite3 in time.');
   return status === 0;
 }
 
