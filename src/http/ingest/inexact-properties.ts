@@ -1,4 +1,4 @@
-/** Finds the property of an entity that a double would change (docs/reference/http.md "Ingest"). */
+/** Finds the property of an entity that a double would change (docs/reference/http.md "Source entities"). */
 import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
 import { typedPlaceCharactersMax } from '../../contract/limits.ts';
 import { quoteInexact } from '../../lib/exact-number.ts';
