@@ -37,7 +37,15 @@ export async function rankingEngines(context: BenchContext): Promise<RankingEngi
     ...(sqlite
       ? [{ name: 'SQLite FTS5, porter', isOurs: false, load: async ({ docs }: Collection) => fts5(docs) }]
       : []),
-    ...(postgres ? [{ name: 'PostgreSQL, english, ts_rank', isOurs: false, load: tsRank }] : []),
+    ...(postgres
+      ? [
+          {
+            name: 'PostgreSQL, english, ts_rank',
+            isOurs: false,
+            load: ({ docs }: Collection) => tsRank(docs, context),
+          },
+        ]
+      : []),
   ];
 }
 
@@ -144,8 +152,9 @@ function fts5(docs: readonly RankedDoc[]): Rank {
   };
 }
 
-async function tsRank({ docs }: Collection): Promise<Rank> {
+async function tsRank(docs: readonly RankedDoc[], context: BenchContext): Promise<Rank> {
   const connection = await connectPostgres();
+  context.onEnd(() => connection.end());
   await connection.query({ text: 'drop table if exists ranked' });
   await connection.query({ text: 'create table ranked (id text, words tsvector)' });
   const insert = `insert into ranked values ($1, setweight(to_tsvector('english', $2), 'A') || to_tsvector('english', $3))`;
