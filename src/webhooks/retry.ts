@@ -1,4 +1,4 @@
-/** When a webhook is tried again (docs/reference/webhooks.md "Tried again"). */
+/** When a webhook is retried (docs/reference/webhooks.md "Retries"). */
 import {
   webhookRetryAfterMaxMs,
   webhookRetryFirstMs,
