@@ -92,7 +92,7 @@ tests start.`,
     does: `Streams source entities into a source, 50 per request. Unchanged entities cause no work, so you can simply repeat an
 interrupted import. Failed lines are written to FILE.failed.ndjson with their errors. Requests to another machine are
 compressed with gzip.`,
-    words: { FILE: 'one entity per line: .ndjson, .ndjson.gz, or - for standard input' },
+    words: { FILE: 'a file in one of the formats, also as .gz, or - for standard input' },
     options: {
       key: { type: 'string', value: 'SOURCE_KEY', isRequired: true, meaning: 'the API key of the source' },
       url: {
@@ -101,6 +101,18 @@ compressed with gzip.`,
         meaning: 'address of the platform (default: the address of npm start with the same settings)',
       },
       concurrency: { type: 'string', value: 'N', default: '8', meaning: 'concurrent requests, 1 to 64' },
+      format: {
+        type: 'string',
+        value: 'FORMAT',
+        meaning:
+          'ndjson (one entity per line), json (one array) or csv; default: by the name of the file, else ndjson',
+      },
+      map: {
+        type: 'string',
+        value: 'PAIRS',
+        meaning: 'columns of CSV for originId, type, url, as in originId=id,url=slug',
+      },
+      type: { type: 'string', value: 'TYPE', meaning: 'the type of all rows of CSV' },
     },
     example: 'npm run import -- notes.ndjson --key source-atlas-demo',
     ends: '0: all lines were imported; 1: some failed, or the import ended early; 130: stopped by Ctrl-C.',

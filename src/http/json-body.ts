@@ -1,9 +1,8 @@
 /** The JSON of a body, and what the platform does not take of it (docs/reference/http.md "Conventions"). */
-import { isUtf8 } from 'node:buffer';
 import { isJsonObject, type Json } from '../contract/json.ts';
 import { jsonDepthMax } from '../contract/limits.ts';
 import { isBeyondSafe } from '../lib/exact-number.ts';
-import { jsonMistake, placeIn } from '../lib/json-mistake.ts';
+import { jsonBytesMistake } from '../lib/json-mistake.ts';
 
 /** Both leave out a byte order mark at the beginning. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -25,10 +24,7 @@ export function textOf(bytes: Uint8Array): string {
 
 /** Says where bytes stop being JSON in UTF-8, and what was expected there: `line 3, column 17: expected \`,\``. */
 export function notJsonText(bytes: Uint8Array): string {
-  const text = textOf(bytes);
-  const found = isUtf8(bytes)
-    ? jsonMistake(text)
-    : { ...placeIn(text, text.indexOf('\ufffd')), expected: 'UTF-8' };
+  const found = jsonBytesMistake(bytes);
   return found === null
     ? 'The body must be JSON in UTF-8'
     : `The body must be JSON in UTF-8 (line ${found.line}, column ${found.column}: expected ${found.expected})`;

@@ -1,4 +1,8 @@
 /** Finds where a text stops being JSON (RFC 8259). Only texts that `JSON.parse` refused are read so. */
+import { isUtf8 } from 'node:buffer';
+
+/** Leaves out a byte order mark at the beginning. */
+const anyBytes = new TextDecoder('utf-8');
 
 export interface JsonMistake {
   /** From 1. */
@@ -12,6 +16,12 @@ export interface JsonMistake {
 export function jsonMistake(text: string): JsonMistake | null {
   const found = new Reader(text).mistake();
   return found && { ...placeIn(text, found.at), expected: found.expected };
+}
+
+/** The first mistake of bytes that should be JSON in UTF-8; null when they are. */
+export function jsonBytesMistake(bytes: Uint8Array): JsonMistake | null {
+  const text = anyBytes.decode(bytes);
+  return isUtf8(bytes) ? jsonMistake(text) : { ...placeIn(text, text.indexOf('\ufffd')), expected: 'UTF-8' };
 }
 
 /** Line and column of a place in a text. */

@@ -10,6 +10,7 @@ import type { Maybe } from '../lib/pace.ts';
 import type { BuildInput } from './build/input.ts';
 import type { BuiltItem, BuiltView } from './build/outcome.ts';
 import type { CodeProgram } from './code/program.ts';
+import type { Collations } from './definition/collations.ts';
 import type { FieldTypeName } from './definition/index-fields.ts';
 import type { IndexMetadata } from './definition/index-metadata.ts';
 import type { IndexTexts } from './definition/index-texts.ts';
@@ -44,6 +45,7 @@ export interface IndexSchema extends TriggeredSchema {
   /** Names of all fields, in the order in which items have theirs, as far as the schema says it. */
   readonly names: readonly string[];
   readonly texts: IndexTexts;
+  readonly collations: Collations;
   readonly metadata: IndexMetadata;
   build(input: BuildInput): Maybe<BuiltItem>;
 }

@@ -12,6 +12,8 @@ export interface SortKey {
   readonly order: 'asc' | 'desc';
   /** Sorts by the distance from this place. At most one key has it. */
   readonly near?: GeoPoint;
+  /** Sorts texts in the order of the locale with this tag; absent: by code points. */
+  readonly collation?: string;
 }
 
 /** A search for words. A doc matches by any of the fields, or, in the mode `all`, if each word matches in one of them. */

@@ -6,6 +6,7 @@ import { mergedNumbers } from './facets/number-facet.ts';
 import type { FacetStats } from './facets/stats.ts';
 import type { FacetGroup, FacetGroups, RowPlace } from './shard-answer.ts';
 import { compareText } from './text/code-points.ts';
+import { compareCollated } from './text/collation.ts';
 
 /** The part of a shard's answer that merging needs. Rows may have another form than the shard gave them. */
 export interface PartialAnswer<R extends { readonly place: RowPlace }> {
@@ -99,9 +100,8 @@ function mergeRows<R extends { readonly place: RowPlace }>(
 
 /** The total order of an answer's rows: sort values, absent ones last, then `_originId`, then `_sourceGuid`. */
 export function comparePlaces(sort: readonly SortKey[], a: RowPlace, b: RowPlace): number {
-  for (let at = 0; at < sort.length; at += 1) {
-    const isDescending = sort[at]?.order === 'desc';
-    const compared = compareSortValues(a.values[at] ?? null, b.values[at] ?? null, isDescending);
+  for (const [at, key] of sort.entries()) {
+    const compared = compareSortValues(a.values[at] ?? null, b.values[at] ?? null, key);
     if (compared !== 0) return compared;
   }
   return compareText(a.originId, b.originId) || compareText(a.sourceId, b.sourceId);
@@ -111,12 +111,13 @@ export function comparePlaces(sort: readonly SortKey[], a: RowPlace, b: RowPlace
 export function compareSortValues(
   a: RowPlace['values'][number],
   b: RowPlace['values'][number],
-  isDescending: boolean,
+  { order, collation }: SortKey,
 ): number {
   if (a === null || b === null) {
     if (a === b) return 0;
     return a === null ? 1 : -1;
   }
-  const compared = compareValues(a, b);
-  return isDescending ? -compared : compared;
+  const isCollated = collation !== undefined && typeof a === 'string' && typeof b === 'string';
+  const compared = isCollated ? compareCollated(collation, a, b) : compareValues(a, b);
+  return order === 'desc' ? -compared : compared;
 }

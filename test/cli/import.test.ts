@@ -121,6 +121,19 @@ test('what is sent are the bytes of the line, to the last digit', async (context
   assert.equal(platform.requests[0]?.contentLength, String(Buffer.byteLength(line) + 2));
 });
 
+test('a failed entity is written down with its own digits', async (context) => {
+  const platform = await server(context);
+  const file = path.join(await temporaryFolder(context), 'entities.json');
+  await writeFile(file, '[{"originId":"big","type":"wrong",\n"properties":{"n":9007199254740993}}]');
+  const result = await runCommand('import', [file, '--key', key, '--url', platform.url]);
+  assert.equal(result.code, 1, result.stderr);
+  const text = await readFile(`${file}.failed.ndjson`, 'utf8');
+  assert.match(
+    text,
+    /"entity":\{"originId":"big","type":"wrong", "properties":\{"n":9007199254740993\}\}\}\n$/,
+  );
+});
+
 test('busy answers, broken connections and internal errors are tried again', async (context) => {
   const disturbances = [
     'busy',
@@ -216,7 +229,7 @@ test('bad lines and refused entities are written down with their errors and stop
     ],
   );
   assert.equal(failed[0]?.entity, '{"broken":');
-  assert.match(String(failed[5]?.errors), /^The line is not JSON/);
+  assert.deepEqual(failed[5]?.errors, ['The entity is not JSON (line 9, column 36: expected a value)']);
   assert.deepEqual(failed[3]?.errors, ['type is wrong', 'and again']);
   assert.deepEqual(failed[3]?.entity, { originId: 'refused', type: 'wrong', properties: {} });
 });
@@ -284,6 +297,9 @@ test('wrong arguments are told in one line', async (context) => {
       /^--url wants the address alone, without '\/ingest\/v2': http:\/\/x:4000$/m,
     ],
     [[file, '--key', key, '--concurrency', '0'], /--concurrency must be a whole number/],
+    [[file, '--key', key, '--format', 'xml'], /^--format must be one of ndjson, json, csv, not 'xml'/],
+    [[file, '--key', key, '--type', 'page'], /^--type is for CSV/],
+    [[file, '--key', key, '--format', 'csv', '--map', 'id=originId'], /^--map must be pairs/],
     [[file, '--key', key, '--quick'], /Unknown option '--quick'/],
     [[`${file}.missing`, '--key', key], /cannot be read: ENOENT/],
   ] as const) {

@@ -1,6 +1,8 @@
 import { seeHelp } from '../help.mjs';
 import { readArguments, requiredFile } from '../terminal/arguments.ts';
 import { CommandStop } from '../terminal/command-stop.ts';
+import { type MappedName, mappedNames, type RowOptions } from './csv-columns.ts';
+import { formatOf, type ImportFormat, importFormats } from './formats.ts';
 
 export interface ImportArguments {
   /** Path, or `-`. */
@@ -8,6 +10,10 @@ export interface ImportArguments {
   readonly sourceKey: string;
   readonly baseUrl: string;
   readonly concurrency: number;
+  /** By default the one that the name of the file says. */
+  readonly format?: ImportFormat;
+  /** For CSV. */
+  readonly rows?: RowOptions;
 }
 
 const concurrencyMax = 64;
@@ -20,8 +26,15 @@ export function readImportArguments(words: readonly string[], defaultUrl: string
   const { values, positionals } = readArguments('import', words);
   const file = requiredFile('import', positionals);
   if (!values.key) throw new CommandStop(`The --key of the source is missing. ${seeHelp('import')}`);
+  const format = readFormat(values.format ?? formatOf(file));
+  for (const option of ['map', 'type'] as const) {
+    if (values[option] === undefined || format === 'csv') continue;
+    throw new CommandStop(`--${option} is for CSV, and the file is read as ${format}. Add --format csv.`);
+  }
   return {
     file,
+    format,
+    rows: { map: readMap(values.map ?? ''), type: values.type ?? null },
     sourceKey: values.key,
     baseUrl: readUrl(values.url ?? defaultUrl),
     concurrency: readConcurrency(values.concurrency),
@@ -42,4 +55,26 @@ function readConcurrency(text: string): number {
   const concurrency = Number(text);
   if (Number.isInteger(concurrency) && concurrency >= 1 && concurrency <= concurrencyMax) return concurrency;
   throw new CommandStop(`--concurrency must be a whole number from 1 to ${concurrencyMax}, not '${text}'.`);
+}
+
+function readFormat(text: string): ImportFormat {
+  const format = importFormats.find((known) => known === text);
+  if (format !== undefined) return format;
+  throw new CommandStop(`--format must be one of ${importFormats.join(', ')}, not '${text}'.`);
+}
+
+/** Reads `originId=id,url=slug`. */
+function readMap(text: string): Map<MappedName, string> {
+  const map = new Map<MappedName, string>();
+  for (const pair of text === '' ? [] : text.split(',')) {
+    const [, left = '', column = ''] = /^([^=]*)=(.*)$/.exec(pair) ?? [];
+    const name = mappedNames.find((known) => known === left.trim());
+    if (name === undefined || column.trim() === '' || map.has(name)) {
+      throw new CommandStop(
+        `--map must be pairs such as originId=id,url=slug, each of ${mappedNames.join(', ')} at most once, not '${pair}'.`,
+      );
+    }
+    map.set(name, column.trim());
+  }
+  return map;
 }

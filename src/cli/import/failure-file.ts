@@ -23,7 +23,7 @@ export class FailureFile {
     for (const { line, errors } of failures) {
       if (this.#first === null || line < this.#first.line) this.#first = { line, errors };
     }
-    const text = failures.map((failure) => `${JSON.stringify(failure)}\n`).join('');
+    const text = failures.map((failure) => `${failureText(failure)}\n`).join('');
     try {
       this.#descriptor ??= openSync(this.file, 'w');
       writeSync(this.#descriptor, text);
@@ -37,4 +37,10 @@ export class FailureFile {
     if (this.#descriptor !== null) closeSync(this.#descriptor);
     this.#descriptor = null;
   }
+}
+
+/** A line of the file. The entity is the text that was read, so that no number in it is changed. */
+function failureText({ entity, ...failure }: Failure): string {
+  // Outside of strings line ends are white space, and within strings JSON has none.
+  return `${JSON.stringify(failure).slice(0, -1)},"entity":${entity.replace(/[\r\n]+/g, ' ')}}`;
 }

@@ -4,6 +4,7 @@ import { CommandStop } from '../terminal/command-stop.ts';
 import type { ImportArguments } from './arguments.ts';
 import { PlatformAway } from './bulk-client.ts';
 import { FailureFile } from './failure-file.ts';
+import { formatOf, readerOf } from './formats.ts';
 import { type ImportCounts, Importer, retryTotalMsDefault } from './importer.ts';
 import { openInput } from './input.ts';
 import { doneEntities, ImportClock, showProgress } from './progress.ts';
@@ -19,10 +20,11 @@ export interface ImportSummary extends ImportCounts {
  * @throws CommandStop when the file cannot be read
  */
 export async function importFile(
-  { file, sourceKey, baseUrl, concurrency, trust = {} }: ImportArguments & { readonly trust?: Trust },
+  options: ImportArguments & { readonly trust?: Trust },
   signal: AbortSignal,
   retryTotalMs = retryTotalMsDefault,
 ): Promise<ImportSummary> {
+  const { file, sourceKey, baseUrl, concurrency, trust = {} } = options;
   const input = await openInput(file);
   const failures = new FailureFile(`${file === '-' ? 'stdin' : file}.failed.ndjson`);
   const clock = new ImportClock(input);
@@ -34,6 +36,7 @@ export async function importFile(
     },
     failures,
     (counts) => progress.show(counts),
+    readerOf(options.format ?? formatOf(file), options.rows ?? { map: new Map(), type: null }),
   );
   let stoppedBy: string | null = null;
   try {

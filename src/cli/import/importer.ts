@@ -5,8 +5,8 @@ import { type BatchOutcome, readBulkAnswer } from './answers.ts';
 import { Batch, bulkBody } from './batches.ts';
 import { BulkClient, PlatformAway } from './bulk-client.ts';
 import type { FailureFile } from './failure-file.ts';
-import { readLineGroups } from './lines.ts';
-import { type EntityRecord, isFailure, readRecord, refused } from './records.ts';
+import { readNdjson } from './ndjson.ts';
+import { type EntityRecord, isFailure, type RecordReader, refused } from './records.ts';
 
 export interface ImportOptions {
   readonly baseUrl: string;
@@ -29,8 +29,8 @@ export interface ImportCounts {
 export const retryTotalMsDefault = 300_000;
 
 /**
- * Sends the entities of an NDJSON byte stream to a source, in bounded memory. Entities of one originId arrive in the
- * order of the stream. Others may overtake each other. A line that cannot be sent or is refused goes to `failures` and
+ * Sends the entities of a byte stream to a source, in bounded memory. Entities of one originId arrive in the
+ * order of the stream. Others may overtake each other. A record that cannot be sent or is refused goes to `failures` and
  * stops nothing.
  * @throws CommandStop, PlatformAway, or the reason with which `signal` was aborted; `done` then counts what was done
  * before
@@ -47,6 +47,7 @@ export class Importer {
     options: ImportOptions,
     private readonly failures: FailureFile,
     private readonly onProgress: (counts: ImportCounts) => void = () => {},
+    private readonly read: RecordReader = readNdjson,
   ) {
     this.#options = { ...options, signal: AbortSignal.any([options.signal, this.#stop.signal]) };
     // All requests in flight listen to the signal.
@@ -78,9 +79,8 @@ export class Importer {
 
   async #readAndSend(input: AsyncIterable<Buffer>): Promise<void> {
     let batch = new Batch();
-    for await (const lines of readLineGroups(input)) {
-      for (const line of lines) {
-        const record = readRecord(line);
+    for await (const records of this.read(input)) {
+      for (const record of records) {
         if (isFailure(record)) {
           this.#count({ changed: 0, unchanged: 0, failures: [record] });
           continue;

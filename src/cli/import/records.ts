@@ -1,8 +1,23 @@
 import { isUtf8 } from 'node:buffer';
 import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
-import { type Line, lineBytesMax } from './lines.ts';
+import { type JsonMistake, jsonBytesMistake } from '../../lib/json-mistake.ts';
+import { lineBytesMax } from './lines.ts';
 
-/** A line that may be sent. Its bytes are sent as they are, so no digit and no escape is changed. */
+/** Reads the records of a byte stream in bounded memory. @throws CommandStop when the rest cannot be read */
+export type RecordReader = (
+  chunks: AsyncIterable<Buffer>,
+) => AsyncIterable<readonly (EntityRecord | Failure)[]>;
+
+/** The JSON text of an entity, as it was read. */
+export interface RecordText {
+  readonly bytes: Buffer;
+  /** Place of its first byte in the file, both from 1. */
+  readonly line: number;
+  readonly column: number;
+  readonly isTooLong: boolean;
+}
+
+/** An entity that may be sent. Its bytes are sent as they are, so no digit and no escape is changed. */
 export interface EntityRecord {
   readonly line: number;
   readonly bytes: Buffer;
@@ -10,34 +25,33 @@ export interface EntityRecord {
   readonly originId: string | null;
 }
 
-/** An entity that failed, as it stands in the file of failures. */
+/** An entity that failed. */
 export interface Failure {
   readonly line: number;
   readonly originId: string | null;
   readonly errors: readonly string[];
-  /** The entity; the beginning of the line as text when it is not JSON. */
-  readonly entity: Json;
+  /** The JSON text of the entity, or of a string with its beginning when it is not JSON. */
+  readonly entity: string;
 }
 
-const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 const shownCharacters = 1000;
 
-/** Reads a line: a record to send, or a failure that is certain without asking the platform. */
-export function readRecord(line: Line): EntityRecord | Failure {
-  const bytes = line.number === 1 ? withoutByteOrderMark(line.bytes) : line.bytes;
-  if (line.isTooLong) return unreadable(line.number, bytes, `The line is longer than ${lineBytesMax} bytes`);
-  if (!isUtf8(bytes)) return unreadable(line.number, bytes, 'The line is not UTF-8 text');
-  let entity: Json;
-  try {
-    entity = JSON.parse(bytes.toString('utf8'));
-  } catch (error) {
-    return unreadable(line.number, bytes, `The line is not JSON: ${errorText(error)}`);
-  }
+/** Reads the text of an entity: a record to send, or a failure that is certain without asking the platform. */
+export function readRecord(text: RecordText): EntityRecord | Failure {
+  const { line, bytes } = text;
+  if (text.isTooLong) return unreadable(line, bytes, `The entity is longer than ${lineBytesMax} bytes`);
+  const entity = parsed(bytes);
+  if (entity === undefined) return unreadable(line, bytes, notJsonText(text));
   if (!isJsonObject(entity)) {
-    return { line: line.number, originId: null, errors: ['The line is not a JSON object'], entity };
+    return {
+      line,
+      originId: null,
+      errors: ['The entity is not a JSON object'],
+      entity: bytes.toString('utf8'),
+    };
   }
   const originId = getOwn(entity, 'originId');
-  return { line: line.number, bytes, originId: typeof originId === 'string' ? originId : null };
+  return { line, bytes, originId: typeof originId === 'string' ? originId : null };
 }
 
 export function isFailure(outcome: EntityRecord | Failure): outcome is Failure {
@@ -47,18 +61,32 @@ export function isFailure(outcome: EntityRecord | Failure): outcome is Failure {
 /** The failure of a record that was sent. */
 export function refused(record: EntityRecord, errors: readonly string[]): Failure {
   const { line, originId, bytes } = record;
-  return { line, originId, errors, entity: JSON.parse(bytes.toString('utf8')) };
+  return { line, originId, errors, entity: bytes.toString('utf8') };
 }
 
-function unreadable(line: number, bytes: Buffer, error: string): Failure {
+/** A failure of bytes that are not the JSON of an entity. */
+export function unreadable(line: number, bytes: Buffer, error: string): Failure {
   const shown = bytes.subarray(0, shownCharacters * 4).toString('utf8');
-  return { line, originId: null, errors: [error], entity: shown.slice(0, shownCharacters) };
+  return { line, originId: null, errors: [error], entity: JSON.stringify(shown.slice(0, shownCharacters)) };
 }
 
-function withoutByteOrderMark(bytes: Buffer): Buffer {
-  return bytes.subarray(0, 3).equals(byteOrderMark) ? bytes.subarray(3) : bytes;
+function parsed(bytes: Buffer): Json | undefined {
+  if (!isUtf8(bytes)) return undefined;
+  try {
+    return JSON.parse(bytes.toString('utf8')) as Json;
+  } catch {
+    return undefined;
+  }
 }
 
-function errorText(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+function notJsonText({ bytes, line, column }: RecordText): string {
+  const found = jsonBytesMistake(bytes);
+  if (found === null) return 'The entity is not JSON';
+  return `The entity is not JSON (${placeText(found, line, column)}: expected ${found.expected})`;
+}
+
+/** The place in the file of a mistake in a text that begins at a line and column. */
+function placeText(found: JsonMistake, line: number, column: number): string {
+  const first = found.line === 1;
+  return `line ${line + found.line - 1}, column ${first ? column + found.column - 1 : found.column}`;
 }

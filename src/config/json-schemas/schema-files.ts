@@ -42,6 +42,7 @@ const field = objectOf(
       'Words are found without their accents; "de", "da": and with ä ö ü å æ ø written out.',
       oneOf([true, false, 'de', 'da']),
     ),
+    collation: told('A BCP 47 tag such as "da": texts are sorted in the order of this locale.', filledText),
     metadata: {},
   },
   ['type'],

@@ -9,9 +9,10 @@ import {
   entityBytesMax,
   inlineBodyBytesMax,
 } from '../../contract/limits.ts';
+import { ArraySplitter, SplitError } from '../../lib/array-splitter.ts';
 import type { CallBody } from '../call.ts';
 import { notJsonText, parseJson } from '../json-body.ts';
-import { ArraySplitter, SplitError } from './array-splitter.ts';
+
 import type { EntityReader } from './entity-reader.ts';
 import {
   type EntityForm,

@@ -13,6 +13,7 @@ import type { BadOutcome, QueryTarget } from '../query-service.ts';
 export interface ResolvedTarget extends ScopedIndex {
   readonly kind: QueryTarget['kind'];
   readonly fields: ReadonlyMap<string, FieldType>;
+  readonly collations?: ReadonlyMap<string, string>;
 }
 
 export type TargetResolution = { readonly ok: true; readonly target: ResolvedTarget } | BadOutcome;
@@ -97,5 +98,6 @@ function resolveIndex({ tenant }: ClientPrincipal, scope: EnvironmentScope, alia
   const schema = tenant.indexes.get(alias);
   if (schema === undefined) return unknown(`No index has the alias ${quote(alias)}`);
   const index = indexName.schema(alias);
-  return { ok: true, target: { kind: 'index', scope, index, fields: schema.fields } };
+  const { fields, collations } = schema;
+  return { ok: true, target: { kind: 'index', scope, index, fields, collations } };
 }

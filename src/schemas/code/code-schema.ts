@@ -7,6 +7,7 @@ import { chain } from '../../lib/pace.ts';
 import { Build, rootFrame } from '../build/build.ts';
 import type { BuildInput } from '../build/input.ts';
 import { BodyWriter, ItemWriter } from '../build/view-body.ts';
+import { readCollations } from '../definition/collations.ts';
 import { Needs } from '../definition/definition.ts';
 import { destinationWith } from '../definition/destinations.ts';
 import { type PartialDraft, type Partials, reachedBy } from '../definition/digest.ts';
@@ -102,6 +103,7 @@ export function codeIndexSchema(
     fields,
     names: [...fields.keys()],
     texts: readIndexTexts(at),
+    collations: readCollations(at),
     metadata: readIndexMetadata(at),
     build: (input) => {
       const { build } = rootFrame(input);

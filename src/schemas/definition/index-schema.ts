@@ -7,6 +7,7 @@ import { ItemWriter } from '../build/view-body.ts';
 import { type Compile, compileSchemaProperties } from '../property/property.ts';
 import { compileAnyValue, compileShorthand } from '../property/string.ts';
 import type { IndexSchema } from '../schema.ts';
+import { readCollations } from './collations.ts';
 import { Needs, ownPlace, type Write } from './definition.ts';
 import { type Partials, reachablePartials, reached } from './digest.ts';
 import { type FieldTypeName, readIndexFields } from './index-fields.ts';
@@ -37,6 +38,7 @@ export function compileIndexSchema(alias: string, at: Cursor, surroundings: Surr
     fields,
     names: [...new Set([...properties.names().filter((name) => fields.has(name)), ...fields.keys()])],
     texts,
+    collations: readCollations(at.member('index')),
     metadata: readIndexMetadata(at.member('index')),
     build: (input) => buildItem(write, input),
   };

@@ -55,7 +55,10 @@ function checkKey(entry: Json, place: string, table: FieldTable, mistakes: Mista
   }
   if (typeof field !== 'string') return null;
   const near = getOwn(entry, 'near') ?? null;
-  if (near === null) return { field, order };
+  if (near === null) {
+    const collation = table.collations?.get(field);
+    return collation === undefined ? { field, order } : { field, order, collation };
+  }
   const origin = checkOrigin(near, `${place}.near`, mistakes);
   return origin && { field, order, near: origin };
 }

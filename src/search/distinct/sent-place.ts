@@ -48,18 +48,19 @@ export function nameOfValue(value: PlainValue): PlainValue {
 
 /** As `comparePlaces`; null when what was sent does not say it. */
 export function compareSent(sort: readonly SortKey[], a: SentPlace, b: SentPlace): number | null {
-  for (let at = 0; at < sort.length; at += 1) {
+  for (const [at, key] of sort.entries()) {
     if (at >= valuesSentMax) return null;
     const valueA = a.values[at] ?? null;
     const valueB = b.values[at] ?? null;
-    const isDescending = sort[at]?.order === 'desc';
-    const compared = compareSortValues(textOrValue(valueA), textOrValue(valueB), isDescending);
-    if (compared !== 0) return compared;
     const isCutA = isBeginning(valueA);
     const isCutB = isBeginning(valueB);
+    // In the order of a locale, beginnings do not compare as whole texts do.
+    if (key.collation !== undefined && (isCutA || isCutB)) return null;
+    const compared = compareSortValues(textOrValue(valueA), textOrValue(valueB), key);
+    if (compared !== 0) return compared;
     if (isCutA && isCutB) return null;
     // What is whole is a beginning of the other, so it comes before it.
-    if (isCutA || isCutB) return isCutB === isDescending ? 1 : -1;
+    if (isCutA || isCutB) return isCutB === (key.order === 'desc') ? 1 : -1;
   }
   return compareText(a.originId, b.originId) || compareText(a.sourceId, b.sourceId);
 }

@@ -6,6 +6,8 @@ export interface FieldTable {
   readonly fields: ReadonlyMap<string, FieldType>;
   /** True for an auto-indexed group. An unknown field is then absent from every item, and no mistake. */
   readonly isOpen: boolean;
+  /** Tags of the locales in whose order fields are sorted. */
+  readonly collations?: ReadonlyMap<string, string>;
 }
 
 /** The meaning of a name: a field of some type, `_score`, a field that no item has, or a mistake. */

@@ -1,6 +1,8 @@
 /** The order of a shard's docs, and their places in the order of an answer. */
 import type { CheckedQuery, SortKey } from '../checked-query.ts';
+import { CollatedOrder } from '../columns/collated-order.ts';
 import { GeoColumn } from '../columns/geo-column.ts';
+import { ScalarCodes } from '../columns/scalar-codes.ts';
 import type { RowPlace } from '../shard-answer.ts';
 import { absentOrder, type Order } from '../sort/order.ts';
 import type { Ranking } from '../sort/ranking.ts';
@@ -20,10 +22,13 @@ export function rankingOf({ sort }: CheckedQuery, tables: Tables, scoreOf: DocSc
   };
 }
 
-function orderBy({ field, order, near }: SortKey, tables: Tables, scoreOf: DocScore): Order {
+function orderBy({ field, order, near, collation }: SortKey, tables: Tables, scoreOf: DocScore): Order {
   const isDescending = order === 'desc';
   if (field === '_score') return new ScoreOrder(scoreOf, isDescending);
   const column = tables.column(field);
+  if (collation !== undefined && column instanceof ScalarCodes) {
+    return new CollatedOrder(column, collation, isDescending);
+  }
   if (near === undefined) return column?.order(isDescending) ?? absentOrder;
   return column instanceof GeoColumn ? column.near(near, isDescending) : absentOrder;
 }

@@ -3,8 +3,9 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { Batch, bulkBody } from '../../../src/cli/import/batches.ts';
+import { Batch } from '../../../src/cli/import/batches.ts';
 import { PlatformAway, readRetryAfterMs } from '../../../src/cli/import/bulk-client.ts';
+import { withoutByteOrderMarks } from '../../../src/cli/import/byte-order-marks.ts';
 import { FailureFile } from '../../../src/cli/import/failure-file.ts';
 import { Importer } from '../../../src/cli/import/importer.ts';
 import { readLines } from '../../../src/cli/import/lines.ts';
@@ -65,15 +66,41 @@ test('a line beyond the limit is cut off and the next one is read as if nothing 
   );
 });
 
-test('bytes that are not UTF-8 and values that are not objects are failures; a byte order mark is not', () => {
-  const read = (bytes: Buffer, number = 1) => readRecord({ number, bytes, isTooLong: false });
-  assert.ok(isFailure(read(Buffer.from([0x22, 0xff, 0x22]))));
-  assert.ok(isFailure(read(Buffer.from('null'))));
-  assert.ok(isFailure(readRecord({ number: 1, bytes: Buffer.from('{}'), isTooLong: true })));
-  const marked = read(Buffer.from('\ufeff{"originId":"a"}'));
-  assert.ok(!isFailure(marked));
-  assert.equal(bulkBody([marked]).toString(), '[{"originId":"a"}]');
-  assert.ok(isFailure(read(Buffer.from('\ufeff{}'), 2)));
+test('readRecord: bytes that are not UTF-8 and values that are not objects are failures with their place', () => {
+  const read = (bytes: Buffer, isTooLong = false) => readRecord({ bytes, line: 7, column: 3, isTooLong });
+  const errors = (bytes: Buffer) => {
+    const failure = read(bytes);
+    assert.ok(isFailure(failure));
+    assert.equal(failure.line, 7);
+    return failure.errors;
+  };
+  assert.deepEqual(errors(Buffer.from([0x22, 0xff, 0x22])), [
+    'The entity is not JSON (line 7, column 4: expected UTF-8)',
+  ]);
+  assert.deepEqual(errors(Buffer.from('{"a":1,}')), [
+    'The entity is not JSON (line 7, column 10: expected a name in double quotes)',
+  ]);
+  assert.deepEqual(errors(Buffer.from('{"a":1\n "b"}')), [
+    'The entity is not JSON (line 8, column 2: expected `,` or `}`)',
+  ]);
+  assert.deepEqual(errors(Buffer.from('null')), ['The entity is not a JSON object']);
+  assert.ok(isFailure(read(Buffer.from('{}'), true)));
+});
+
+test('withoutByteOrderMarks: removes them at the beginning of every line, however the bytes are cut', async () => {
+  const piece = fc.constantFrom('\ufeff', '\n', 'a', 'é');
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(piece, { maxLength: 20 }),
+      fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1 }),
+      async (pieces, sizes) => {
+        const text = pieces.join('');
+        const found = Buffer.concat(await collect(withoutByteOrderMarks(cut(Buffer.from(text), sizes))));
+        assert.equal(found.toString(), text.replace(/(^|\n)\ufeff+/g, '$1'));
+      },
+    ),
+    { numRuns },
+  );
 });
 
 test('a batch holds at most 50 records, at most about 8 MB, and no entity twice', () => {

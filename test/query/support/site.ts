@@ -24,6 +24,7 @@ function indexSchema(alias: string, fields: IndexFields, texts: IndexTexts): Ind
     triggers: new Map([['cms', new Set(['page'])]]),
     lookupPlans: [],
     texts,
+    collations: new Map(),
     metadata: { index: null, fields: new Map() },
     fields: new Map(Object.entries(fields)),
     names: Object.keys(fields),

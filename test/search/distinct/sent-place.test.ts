@@ -26,7 +26,14 @@ const place: fc.Arbitrary<RowPlace> = fc.record({
   sourceId: fc.constantFrom('s', 't'),
 });
 const sort: fc.Arbitrary<SortKey[]> = fc.array(
-  fc.record({ field: fc.constant('f'), order: fc.constantFrom('asc', 'desc') }),
+  fc.record(
+    {
+      field: fc.constant('f'),
+      order: fc.constantFrom('asc', 'desc'),
+      collation: fc.constantFrom('da', 'fr-CA'),
+    },
+    { requiredKeys: ['field', 'order'] },
+  ),
   { minLength: 1, maxLength: 6 },
 );
 

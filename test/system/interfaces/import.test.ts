@@ -44,7 +44,7 @@ before(async () => {
 after(() => system.stop());
 
 /** The real command, as `npm run import` starts it. */
-function importing(source: string, tenant: string): SystemProcess {
+function importing(source: string, tenant: string, options: readonly string[] = []): SystemProcess {
   const words = [
     'src/cli/bootstrap.mjs',
     'import',
@@ -53,6 +53,7 @@ function importing(source: string, tenant: string): SystemProcess {
     `${tenant}-${sourceKey}`,
     '--url',
     system.url(),
+    ...options,
   ];
   const command = new SystemProcess('import', () => ({
     program: process.execPath,
@@ -63,8 +64,8 @@ function importing(source: string, tenant: string): SystemProcess {
   return command;
 }
 
-async function imported(source: string, tenant: string): Promise<string> {
-  const command = importing(source, tenant);
+async function imported(source: string, tenant: string, options: readonly string[] = []): Promise<string> {
+  const command = importing(source, tenant, options);
   const { code } = await command.ended();
   assert.equal(code, 0, command.output);
   return command.output;
@@ -150,6 +151,49 @@ test('an import that was killed is simply run again', async () => {
   assert.ok(count(unchanged) > 0, output);
   await waitUntilSettled(store);
   await checkAll(entities, 'beta');
+});
+
+test('import: a JSON array and joined files with byte order marks have the entities that the lines have', async () => {
+  const array = path.join(system.scratchDir, 'catalogue.json');
+  await writeFile(array, `\ufeff${JSON.stringify(entities, null, 1)}\n`);
+  const all = new RegExp(`0 changed, ${entities.length} unchanged, 0 failed`);
+  assert.match(await imported(array, 'acme'), all);
+  const joined = path.join(system.scratchDir, 'joined.ndjson');
+  const half = entities.length >> 1;
+  const file = (some: readonly SourceEntity[]) =>
+    `\ufeff${some.map((entity) => `${JSON.stringify(entity)}\n`).join('')}`;
+  await writeFile(joined, file(entities.slice(0, half)) + file(entities.slice(half)));
+  assert.match(await imported(joined, 'acme'), all);
+});
+
+test('import: rows of CSV become entities, and numbers stay as they are written', async () => {
+  const csv = path.join(system.scratchDir, 'rows.csv');
+  const text =
+    'id,slug,name,author.name,author.born,big\n' +
+    'row-1,/rows/1,"Ada, ""first""",Ada,1815,9007199254740993\nrow-2,,Bé,,,\n';
+  await writeFile(csv, text);
+  await imported(csv, 'beta', ['--map', 'originId=id,url=slug', '--type', 'section']);
+  await waitUntilSettled(await system.store());
+  const ids = ['row-1', 'row-2'].map((originId) => viewId(originId, 'whole'));
+  const { json } = await client.post('/v2', { ids }, { key: `beta-${clientKey}` });
+  const [first, second] = ids.map((id) => json.views[id]);
+  assert.equal(first.url, '/rows/1');
+  assert.deepEqual(first.properties, {
+    name: 'Ada, "first"',
+    author: { name: 'Ada', born: '1815' },
+    big: '9007199254740993',
+  });
+  assert.equal(second.url, null);
+  assert.deepEqual(second.properties, { name: 'Bé', author: { name: '', born: '' }, big: '' });
+});
+
+test('import: a number that cannot be held exactly is refused, in an array too', async () => {
+  const array = path.join(system.scratchDir, 'big.json');
+  await writeFile(array, '[{"originId": "big", "type": "section", "properties": {"n": 9007199254740993}}]');
+  const command = importing(array, 'beta');
+  const { code } = await command.ended();
+  assert.equal(code, 1, command.output);
+  assert.match(command.output, /The first is line 1: .*9007199254740993.*Send it as a string/);
 });
 
 const realFiles = ['debian-small.ndjson.gz', 'cities.ndjson.gz'].map((name) =>

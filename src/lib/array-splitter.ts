@@ -5,6 +5,8 @@
  */
 
 export interface ArraySink {
+  /** Called where an element begins, with the index of its first byte in the current piece. */
+  readonly begin?: (at: number) => void;
   /**
    * Called with an element's bytes in a buffer of its own. With `whole: false` these are its first bytes, as many as
    * are allowed.
@@ -12,11 +14,19 @@ export interface ArraySink {
   readonly element: (bytes: Uint8Array<ArrayBuffer>, index: number, whole: boolean) => void;
 }
 
-/** The body is no JSON array; `kind` says whether it may still be other JSON. */
+/** The bytes are not a JSON array; `kind` says whether they may still be other JSON. */
 export class SplitError extends Error {
   override readonly name = 'SplitError';
 
-  constructor(readonly kind: 'notArray' | 'broken' | 'tooMany') {
+  /**
+   * @param at index in the current piece
+   * @param expected what was expected there
+   */
+  constructor(
+    readonly kind: 'notArray' | 'broken' | 'tooMany',
+    readonly at: number,
+    readonly expected: string,
+  ) {
     super(`array splitter: ${kind}`);
   }
 }
@@ -25,6 +35,15 @@ export class SplitError extends Error {
 type Expecting = 'array' | 'firstElement' | 'element' | 'separator' | 'end';
 /** The kind of the current element. */
 type Inside = 'nothing' | 'container' | 'string' | 'scalar';
+
+const endText = 'the rest of the item and `]`';
+const expectedText: Readonly<Record<Expecting, string>> = {
+  array: '`[`',
+  firstElement: 'a value or `]`',
+  element: 'a value',
+  separator: '`,` or `]`',
+  end: 'the end',
+};
 
 const byteOrderMark = [0xef, 0xbb, 0xbf];
 const quote = 0x22;
@@ -72,7 +91,8 @@ export class ArraySplitter {
 
   /** Must be called when no more comes. @throws SplitError when the array is not whole */
   end(): void {
-    if (this.#expecting !== 'end') throw new SplitError('broken');
+    if (this.#expecting === 'end') return;
+    throw new SplitError('broken', 0, this.#inside === 'nothing' ? expectedText[this.#expecting] : endText);
   }
 
   /** Handles one byte outside of elements. The first byte of an element is left to `#within`. */
@@ -85,12 +105,12 @@ export class ArraySplitter {
           this.#markBytes += 1;
           return at + 1;
         }
-        if (this.#markBytes % byteOrderMark.length > 0) throw new SplitError('broken');
-        if (byte !== openBracket) throw new SplitError(beginsOtherJson(byte) ? 'notArray' : 'broken');
+        if (this.#markBytes % byteOrderMark.length > 0) throw this.#mistake('broken', at);
+        if (byte !== openBracket) throw this.#mistake(beginsOtherJson(byte) ? 'notArray' : 'broken', at);
         this.#expecting = 'firstElement';
         return at + 1;
       case 'separator':
-        if (byte !== comma && byte !== closeBracket) throw new SplitError('broken');
+        if (byte !== comma && byte !== closeBracket) throw this.#mistake('broken', at);
         this.#expecting = byte === comma ? 'element' : 'end';
         return at + 1;
       case 'firstElement':
@@ -98,19 +118,24 @@ export class ArraySplitter {
           this.#expecting = 'end';
           return at + 1;
         }
-        this.#begin(byte);
+        this.#begin(byte, at);
         return at;
       case 'element':
-        this.#begin(byte);
+        this.#begin(byte, at);
         return at;
       case 'end':
-        throw new SplitError('broken');
+        throw this.#mistake('broken', at);
     }
   }
 
-  #begin(byte: number): void {
-    if (byte === comma || byte === closeBracket || byte === closeBrace) throw new SplitError('broken');
-    if (this.#count === this.#elementsMax) throw new SplitError('tooMany');
+  #mistake(kind: SplitError['kind'], at: number): SplitError {
+    return new SplitError(kind, at, expectedText[this.#expecting]);
+  }
+
+  #begin(byte: number, at: number): void {
+    if (byte === comma || byte === closeBracket || byte === closeBrace) throw this.#mistake('broken', at);
+    if (this.#count === this.#elementsMax) throw this.#mistake('tooMany', at);
+    this.#sink.begin?.(at);
     this.#inside =
       byte === openBrace || byte === openBracket ? 'container' : byte === quote ? 'string' : 'scalar';
     this.#depth = 0;

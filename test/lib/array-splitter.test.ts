@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ArraySplitter } from '../../../src/http/ingest/array-splitter.ts';
-import { runs } from '../../support/runs.ts';
+import { ArraySplitter } from '../../src/lib/array-splitter.ts';
+import { runs } from '../support/runs.ts';
 
 const limits = { elementsMax: 50, elementBytesMax: 1000 };
 
