@@ -121,6 +121,11 @@ const generalProblems = {
     message: `Method not allowed. Allowed: ${allow}`,
     allow,
   }),
+  headerRepeated: (name: string): Problem => ({
+    name: 'headerRepeated',
+    status: 400,
+    message: `The ${name} header was sent twice with different values. Send it once`,
+  }),
   lengthRequired: {
     name: 'lengthRequired',
     status: 411,
