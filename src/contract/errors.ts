@@ -159,6 +159,11 @@ const generalProblems = {
     message: 'Service unavailable. Try again later',
     retryAfter: retryAfterSeconds,
   },
+  notReady: {
+    name: 'notReady',
+    status: 503,
+    message: 'This front is not ready; `waitingFor` lists what is missing. Try again, or ask another front',
+  },
   answersWaiting: {
     name: 'answersWaiting',
     status: 503,
