@@ -121,6 +121,11 @@ const generalProblems = {
     message: `Method not allowed. Allowed: ${allow}`,
     allow,
   }),
+  headerRepeated: (name: string): Problem => ({
+    name: 'headerRepeated',
+    status: 400,
+    message: `The ${name} header was sent twice with different values. Send it once`,
+  }),
   lengthRequired: {
     name: 'lengthRequired',
     status: 411,
@@ -153,6 +158,11 @@ const generalProblems = {
     status: 503,
     message: 'Service unavailable. Try again later',
     retryAfter: retryAfterSeconds,
+  },
+  notReady: {
+    name: 'notReady',
+    status: 503,
+    message: 'This front is not ready; `waitingFor` lists what is missing. Try again, or ask another front',
   },
   answersWaiting: {
     name: 'answersWaiting',

@@ -15,6 +15,7 @@ const examples: Readonly<Record<DetailedName, Problem>> = {
   keyTooBusy: problems.keyTooBusy(1),
   addressTooBusy: problems.addressTooBusy(1),
   methodWrong: problems.methodWrong('<methods>'),
+  headerRepeated: problems.headerRepeated('<name>'),
   contentCodingUnknown: problems.contentCodingUnknown('<coding>'),
   bodyNotJson: problems.bodyNotJson('The body must be JSON in UTF-8 (<place: what was expected>)'),
   entityInvalid: problems.entityInvalid({ '<field>': '<what is wrong>' }),

@@ -119,19 +119,30 @@ export const liveShape: Shape = {
   required: ['status'],
 };
 
-export const waitingShape: Shape = {
-  component: 'Readiness',
+const waitingFor: Shape = { type: 'array', items: { type: 'string' } };
+
+export const notReadyShape: Shape = {
+  component: 'NotReady',
   type: 'object',
   properties: {
-    status: { type: 'integer', enum: [200, 503] },
-    waitingFor: { type: 'array', items: { type: 'string' } },
+    status: { type: 'integer', enum: [503] },
+    waitingFor,
+    code: { type: 'string' },
+    requestId: { type: 'string' },
   },
+  required: ['status', 'waitingFor', 'code', 'requestId'],
+};
+
+const wholeShape: Shape = {
+  component: 'Readiness',
+  type: 'object',
+  properties: { status: { type: 'integer', enum: [200] }, waitingFor },
   required: ['status', 'waitingFor'],
 };
 
 export const readyShape: Shape = {
   anyOf: [
-    waitingShape,
+    wholeShape,
     {
       component: 'Degraded',
       type: 'object',

@@ -27,6 +27,7 @@ import { type Exchange, Exchanges } from './uws/exchanges.ts';
 import { HeaderName } from './uws/header-name.ts';
 import uws from './uws/library.ts';
 import { LongTurns } from './uws/long-turns.ts';
+import { repeatedHeader } from './uws/repeated-header.ts';
 import { bodyBytesOf } from './uws/reply.ts';
 import { UnsentAnswers } from './uws/unsent-answers.ts';
 
@@ -210,7 +211,12 @@ export class HttpServer {
     { style, isForOtherOrigins }: { readonly style: ProblemStyle; readonly isForOtherOrigins: boolean },
   ): void {
     this.#app.any(uwsPattern(path), (res, req) => {
-      const refusal = problemAnswer(style, this.#admission.countKeyless(res) ?? problem);
+      const repeated = repeatedHeader(req);
+      const refused = repeated === null ? problem : problems.headerRepeated(repeated);
+      const refusal = {
+        ...problemAnswer(style, this.#admission.countKeyless(res) ?? refused),
+        close: repeated !== null,
+      };
       const crossOrigin = isForOtherOrigins ? this.#crossOrigin.headersFor(req) : null;
       this.#answerAlways(res, req, crossOrigin === null ? refusal : { ...refusal, crossOrigin });
     });
@@ -221,7 +227,7 @@ export class HttpServer {
     const method = req.getMethod().toUpperCase();
     const record = this.#recordOf(req, { path: null, method, times: null });
     const answer = this.#outgoing(always, { isHead: method === 'HEAD', crossOrigin: null }, record);
-    if (!this.#longTurns.isLong()) {
+    if (answer.close !== true && !this.#longTurns.isLong()) {
       this.#exchanges.sendAtOnce(res, record, answer);
       return;
     }
@@ -237,6 +243,14 @@ export class HttpServer {
     const route = crossOrigin === null ? served : { ...served, crossOrigin };
     const record = this.#recordOf(req, route.recorded);
     const takesBody = route.definition.body !== undefined;
+    const repeated = repeatedHeader(req);
+    if (repeated !== null) {
+      const problem = this.#admission.countKeyless(res) ?? problems.headerRepeated(repeated);
+      const refusal = { ...problemAnswer(styleBefore(route.definition.problems), problem), close: true };
+      // A request behind it must not be answered: the library ends the connection if one comes before this answer.
+      this.#answerLater(route, this.#exchanges.begin(res, record, null, null), nextTurn(refusal), record);
+      return;
+    }
     if (transferEncodingHeader.of(req) !== '' || (takesBody && contentLengthHeader.of(req) === '')) {
       this.#exchanges.sendAtOnce(res, record, this.#outgoing(this.#unframed(route, res, req), route, record));
       return;

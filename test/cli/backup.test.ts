@@ -302,6 +302,10 @@ test('a restore gives every entity its stamps back, is finished after a break, a
 
   const finished = await runCommand('restore', [file, '--config-out', configOut], { env });
   assert.equal(finished.code, 0, finished.stderr);
+  for (const name of ['', ...(await readdir(configOut, { recursive: true }))]) {
+    const facts = await stat(path.join(configOut, name));
+    assert.equal(facts.mode & 0o777, facts.isDirectory() ? 0o700 : 0o600, name);
+  }
   assert.match(
     finished.stdout,
     /Restored 3 entities .*\nNote: .* holds another configuration than the backup/,

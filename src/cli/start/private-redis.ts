@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AppendFsync } from '../../config/settings/table.ts';
@@ -17,6 +17,8 @@ import { askRedis } from './redis-words.ts';
 import type { Supervisor } from './supervisor.ts';
 
 const leftoverTimeoutMs = 10_000;
+/** What others than its user may do with a file. */
+const othersMode = 0o077;
 
 export interface PrivateRedisOptions {
   readonly dataDir: string;
@@ -35,6 +37,7 @@ export async function startPrivateRedis(options: PrivateRedisOptions): Promise<s
   const { dataDir, appendFsync, supervisor, signal } = options;
   const folder = path.join(dataDir, 'redis');
   makeFolder(folder, 0o700);
+  keepPrivate(dataDir, folder, (text) => supervisor.say(text));
   await endLeftover(dataDir);
   const login = await newLogin();
   // Other commands and the next start read the login from this file.
@@ -67,6 +70,16 @@ export async function startMessageRedis({
     supervisor,
     signal,
   });
+}
+
+/**
+ * Folders that were there already may be open to others. The one of Redis is ours alone and gets closed; a data folder may be
+ * shared on purpose, so its user decides.
+ */
+function keepPrivate(dataDir: string, redisFolder: string, say: (text: string) => void): void {
+  if ((statSync(redisFolder).mode & othersMode) !== 0) chmodSync(redisFolder, 0o700);
+  if ((statSync(dataDir).mode & othersMode) === 0) return;
+  say(`DATA_DIR is open to other users of this machine. To close it: chmod 700 ${dataDir}`);
 }
 
 /** URL of the private Redis that the last `npm start` with this data folder ran; null when there was none. */

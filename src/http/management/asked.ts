@@ -6,14 +6,23 @@ import type {
   Source,
   Tenant,
 } from '../../config/configuration.ts';
-import { ProblemError, problems } from '../../contract/errors.ts';
+import { type Problem, ProblemError, problems } from '../../contract/errors.ts';
+import type { Json } from '../../contract/json.ts';
 import { quote } from '../../lib/quote.ts';
 import type { Call } from '../call.ts';
+import { notJsonText, parseJson } from '../json-body.ts';
 import { parameterValues } from '../routes/page.ts';
 
 /** The last value of a query parameter; null when it is absent or empty. @throws ProblemError `queryStringInvalid` */
 export function askedText(call: Call, name: string): string | null {
   return parameterValues(call.query)(name).at(-1) ?? null;
+}
+
+/** The JSON of a body. @param refusal of bytes that are none, with where and why. @throws ProblemError */
+export function askedJson(bytes: Uint8Array, refusal: (reason: string) => Problem): Json {
+  const body = parseJson(bytes);
+  if (body === undefined) throw new ProblemError(refusal(notJsonText(bytes)));
+  return body;
 }
 
 /** Whether a query parameter is `true`; false when it is absent. @throws ProblemError `parameterInvalid` */

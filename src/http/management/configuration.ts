@@ -31,9 +31,8 @@ import type { Store } from '../../store/store.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Call } from '../call.ts';
 import type { Handler } from '../handler.ts';
-import { parseJson } from '../json-body.ts';
 import type { Services } from '../services.ts';
-import { askedFlag, askedText } from './asked.ts';
+import { askedFlag, askedJson, askedText } from './asked.ts';
 import { checkedInTurn } from './configuration-work.ts';
 import { CostlyTurns } from './costly-turns.ts';
 import { issueLine } from './issue-line.ts';
@@ -62,7 +61,8 @@ export function putConfiguration({ store, configuration }: Services): Handler {
     const expected = askedText(call, 'expected');
     const mayRemove = askedFlag(call, 'removals');
     const isDryRun = askedFlag(call, 'dryRun');
-    const own = documentsIn(parseJson(await call.body.bytes(configurationBodyBytesMax, tooLarge)));
+    const bytes = await call.body.bytes(configurationBodyBytesMax, tooLarge);
+    const own = documentsIn(askedJson(bytes, (reason) => problems.configurationInvalid([reason])));
     const { alias } = call.manager.tenant;
     const end = await turns.turn(alias);
     try {
@@ -226,7 +226,7 @@ async function publishedOf(store: Store): Promise<PublishedConfiguration> {
 }
 
 /** @throws ProblemError 422 */
-function documentsIn(body: Json | undefined): Map<string, string> {
+function documentsIn(body: Json): Map<string, string> {
   const documents = isJsonObject(body) ? getOwn(body, 'documents') : undefined;
   if (!isJsonObject(documents)) {
     throw new ProblemError(

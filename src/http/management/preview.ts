@@ -23,10 +23,9 @@ import { jsonAnswer } from '../answer.ts';
 import type { Call } from '../call.ts';
 import type { Handler } from '../handler.ts';
 import { readSourceEntity } from '../ingest/entity-reading.ts';
-import { parseJson } from '../json-body.ts';
 import { mistakesOf } from '../routing/validate.ts';
 import type { Services } from '../services.ts';
-import { environmentNamed, groupNamed, sourceOf, throwNothing } from './asked.ts';
+import { askedJson, environmentNamed, groupNamed, sourceOf, throwNothing } from './asked.ts';
 import { CostlyTurns } from './costly-turns.ts';
 import { issueLine } from './issue-line.ts';
 
@@ -35,7 +34,8 @@ const tooLarge = new ProblemError(problems.previewTooLarge);
 export function managementPreview({ store }: Services): Handler {
   const turns = new CostlyTurns();
   return async (call) => {
-    const body = bodyOf(parseJson(await call.body.bytes(previewBodyBytesMax, tooLarge)));
+    const bytes = await call.body.bytes(previewBodyBytesMax, tooLarge);
+    const body = bodyOf(askedJson(bytes, (reason) => problems.previewInvalid([reason])));
     const end = await turns.turn(call.manager.tenant.alias);
     try {
       return jsonAnswer(200, await previewed(store, call, body));
@@ -129,8 +129,8 @@ function unsavedEntity(sourceId: string, given: JsonObject): StoredEntity {
 }
 
 /** @throws ProblemError 422 with every mistake */
-function bodyOf(body: Json | undefined): JsonObject {
-  if (body === undefined || !isJsonObject(body)) {
+function bodyOf(body: Json): JsonObject {
+  if (!isJsonObject(body)) {
     throw new ProblemError(problems.previewInvalid(['The body must be an object in JSON']));
   }
   const mistakes = mistakesOf(previewBodyShape, body, configurationMistakesMax).map(({ text }) => text);

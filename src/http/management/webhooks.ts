@@ -20,10 +20,9 @@ import { type Standing, standingOf } from '../../webhooks/standing.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Call } from '../call.ts';
 import type { Handler } from '../handler.ts';
-import { parseJson } from '../json-body.ts';
 import { traceparentHeader, validTraceparent } from '../operations/request-ids.ts';
 import type { Services } from '../services.ts';
-import { pathText, throwNothing } from './asked.ts';
+import { askedJson, pathText, throwNothing } from './asked.ts';
 
 export function managementWebhooks(services: Services): Handler {
   return async (call) => {
@@ -66,7 +65,7 @@ const tooLarge = new ProblemError(problems.bodyTooLarge);
 /** Sets the cursor of a webhook. */
 export function replayWebhook(services: Services): Handler {
   return async (call) => {
-    const body = parseJson(await call.body.bytes(smallBodyBytesMax, tooLarge));
+    const body = askedJson(await call.body.bytes(smallBodyBytesMax, tooLarge), problems.bodyNotJson);
     const webhook = askedWebhook(call);
     const feed = feedOf(services, call, webhook);
     const position = await startOf(feed, services.store.partitions.count, body);
@@ -100,7 +99,7 @@ async function changed(
   return jsonAnswer(200, await shown(services, call, webhook, stored.state));
 }
 
-async function startOf(feed: Feed, partitions: number, body: Json | undefined): Promise<Position> {
+async function startOf(feed: Feed, partitions: number, body: Json): Promise<Position> {
   const since = isJsonObject(body) ? getOwn(body, 'since') : undefined;
   try {
     if (since === 'beginning') return await feed.beginning();

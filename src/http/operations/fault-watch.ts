@@ -1,7 +1,7 @@
 /** Looks regularly at what is wrong: logs each fault once when it begins and once when it ends, and shows it in metrics. */
 import type { ProcessMetrics } from '../../lib/process-metrics.ts';
 import type { Log } from './log.ts';
-import { type Fault, type FaultKind, type FrontReadiness, faultKinds, type Readiness } from './readiness.ts';
+import { type FaultKind, type FrontReadiness, faultKinds, type Readiness } from './readiness.ts';
 
 const lookMs = 2_000;
 
@@ -44,8 +44,8 @@ export class FaultWatch {
   ) {}
 
   start(): void {
-    this.#timer = setInterval(() => void this.#look(), lookMs);
-    void this.#look();
+    this.#timer = setInterval(() => void this.look(), lookMs);
+    void this.look();
   }
 
   close(): void {
@@ -83,20 +83,21 @@ export class FaultWatch {
     );
   }
 
-  async #look(): Promise<void> {
+  /** Looks once; a look that is under way is not joined. */
+  async look(): Promise<void> {
     if (this.#isLooking) return;
     this.#isLooking = true;
     this.#last = await this.readiness.look();
     this.#isLooking = false;
     // The watch over connections reports a Redis that is away, and nothing has ended because of that.
-    if (this.#last.isRedisReachable && this.#timer !== null) this.#note(this.#last.faults);
+    if (this.#last.isRedisReachable && this.#timer !== null) this.#note(this.#last);
   }
 
   /** A fault begins with the second look that finds it: a restart that takes a moment is none. */
-  #note(faults: readonly Fault[]): void {
+  #note({ faults, unknown }: Pick<Readiness, 'faults' | 'unknown'>): void {
     for (const kind of faultKinds) {
       const lines = linesOf[kind];
-      if (lines === null) continue;
+      if (lines === null || unknown.includes(kind)) continue;
       const known = this.#faults.get(kind);
       const reasons = faults.filter((fault) => fault.kind === kind).map(({ reason }) => reason);
       if (reasons.length === 0) {

@@ -2,6 +2,7 @@
  * `GET /health/live`, `/health/ready` and `/metrics` (docs/reference/http.md "Health, metrics and the OpenAPI document").
  */
 
+import { problems } from '../../contract/errors.ts';
 import { oneFlight } from '../../lib/one-flight.ts';
 import { type Answer, jsonAnswer } from '../answer.ts';
 import type { Handler } from '../handler.ts';
@@ -14,11 +15,17 @@ export const live: Handler = () => alive;
 export function ready({ readiness }: Services): Handler {
   return oneFlight(async () => {
     const { waitingFor, faults } = await readiness();
-    if (waitingFor.length > 0) return jsonAnswer(503, { status: 503, waitingFor });
+    if (waitingFor.length > 0) return notReady(waitingFor);
     const degraded = faults.map(({ reason }) => reason);
     if (degraded.length > 0) return jsonAnswer(200, { status: 'degraded', degraded });
     return jsonAnswer(200, { status: 200, waitingFor });
   });
+}
+
+function notReady(waitingFor: readonly string[]): Answer {
+  const { name, status } = problems.notReady;
+  const body = { status, waitingFor, code: name };
+  return { ...jsonAnswer(status, body), problem: name, problemBody: body };
 }
 
 export function metricsText({ metrics }: Services): Handler {

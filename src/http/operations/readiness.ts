@@ -45,6 +45,8 @@ export interface Readiness {
   readonly isRedisReachable: boolean;
   /** Empty while Redis cannot be reached: what else is wrong is not known then. */
   readonly faults: readonly Fault[];
+  /** What this look did not find out: whether such a fault is there is as it was before. */
+  readonly unknown: readonly FaultKind[];
   /** Partitions that no worker owns; null while that is not known. */
   readonly partitionsWithoutOwner: number | null;
   /** Null while Redis does not answer. */
@@ -88,6 +90,7 @@ export class FrontReadiness {
       waitingFor,
       isRedisReachable: findings.isRedisReachable,
       faults,
+      unknown: unknownKinds(findings),
       partitionsWithoutOwner: findings.processes === null ? null : unowned.length,
       server: findings.server,
     };
@@ -112,6 +115,14 @@ async function find(store: Store): Promise<Findings> {
   ]);
   const isWhole = processes !== null && shortages !== null && server !== null;
   return { processes, shortages, server, isRedisReachable: isWhole || (await servesReads(store)) };
+}
+
+function unknownKinds({ processes, shortages, server }: Findings): FaultKind[] {
+  const kinds: FaultKind[] = [];
+  if (processes === null) kinds.push('partitions', 'indexes', 'jobs');
+  if (shortages === null) kinds.push('store_full', 'messages_full', 'replicas');
+  if (server === null) kinds.push('disk_full');
+  return kinds;
 }
 
 /** True when workers hold copies of the shards of all partitions. */

@@ -37,13 +37,16 @@ export function storeError(error: unknown): Error {
   return new StoreUnavailableError(`Redis: ${error.message}`);
 }
 
-/** What scripts are told of a slot on the move: by Redis 7, and by Redis 8. */
-const slotMoves = /non local key|during rehashing of the slot/;
+/**
+ * Errors of the class ERR that pass: what scripts are told of a slot on the move, by Redis 7 and by Redis 8; and what a Redis at its
+ * `maxclients` tells a new connection, in a cluster with how its nodes are connected.
+ */
+const passing = /non local key|during rehashing of the slot|max number of clients/;
 
 const ours = [InvariantError, TypeError, RangeError, SyntaxError];
 
 /** Errors that mean a mistake of our own; trying again cannot help. */
 function isProgrammingError(error: Error): boolean {
   if (ours.some((kind) => error instanceof kind)) return true;
-  return /^(ERR|WRONGTYPE|CROSSSLOT|NOPERM)\b/.test(error.message) && !slotMoves.test(error.message);
+  return /^(ERR|WRONGTYPE|CROSSSLOT|NOPERM)\b/.test(error.message) && !passing.test(error.message);
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -55,6 +55,25 @@ test('it listens on this machine alone and wants its password, which only this u
     assert.equal(statSync(path.join(dataDir, file)).mode & 0o077, 0);
   }
   await supervisor.stop();
+});
+
+test('its folder is closed to others, also one that was open, and a data folder that is open is reported', async (context) => {
+  const modeOf = (folder: string) => statSync(folder).mode & 0o777;
+  const above = await temporaryFolder(context);
+  const made = path.join(above, 'made');
+  await (await startIn(context, made)).supervisor.stop();
+  assert.deepEqual([modeOf(made), modeOf(path.join(made, 'redis'))], [0o700, 0o700]);
+
+  const open = path.join(above, 'open');
+  mkdirSync(path.join(open, 'redis'), { recursive: true });
+  for (const folder of [open, path.join(open, 'redis')]) chmodSync(folder, 0o755);
+  const lines: string[] = [];
+  const supervisor = new Supervisor(new Output({ write: (text) => lines.push(text) }));
+  context.after(() => supervisor.kill());
+  await startPrivateRedis({ dataDir: open, appendFsync: 'always', supervisor, signal: neverStopped });
+  await supervisor.stop();
+  assert.deepEqual([modeOf(open), modeOf(path.join(open, 'redis'))], [0o755, 0o700]);
+  assert.match(lines.join(''), /DATA_DIR is open to other users of this machine\. To close it: chmod 700 /);
 });
 
 test('the Redis of messages answers like the other until everybody else has ended', async (context) => {

@@ -109,7 +109,10 @@ test('a front of a store without a configuration listens, and serves once there 
     assert.equal((await ask('/health/live')).status, 200);
     const ready = await ask('/health/ready');
     assert.equal(ready.status, 503);
-    assert.ok(JSON.parse(ready.text).waitingFor.includes('the configuration'), ready.text);
+    const { status, waitingFor, code, requestId, ...others } = JSON.parse(ready.text);
+    assert.deepEqual([status, code, requestId], [503, 'notReady', ready.headers.get('x-request-id')]);
+    assert.deepEqual(others, {});
+    assert.ok(waitingFor.includes('the configuration'), ready.text);
     assert.equal((await ask('/openapi.json')).status, 200);
     assert.match((await ask('/metrics')).text, /^millrace_ready\{.*\} 0$/m);
     const headers = { 'X-Api-Key': 'source-key', Origin: 'https://example.com' };

@@ -111,6 +111,7 @@ export async function startFront({
       waitingFor: [],
       isRedisReachable: true,
       faults: [],
+      unknown: [],
       partitionsWithoutOwner: 0,
       server: null,
     }),

@@ -96,7 +96,14 @@ test('a server that got no processor while it closes reads what has come before 
   const goOn = new EventEmitter();
   const readiness = async () => {
     await once(goOn, 'ready');
-    return { waitingFor: [], isRedisReachable: true, faults: [], partitionsWithoutOwner: 0, server: null };
+    return {
+      waitingFor: [],
+      isRedisReachable: true,
+      faults: [],
+      unknown: [],
+      partitionsWithoutOwner: 0,
+      server: null,
+    };
   };
   const front = await frontOf(context, { services: { readiness } });
   const connection = await IdleConnection.open(front);

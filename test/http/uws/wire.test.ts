@@ -91,6 +91,36 @@ describe('hostile and slow senders', { concurrency: true }, () => {
     assert.equal(statusOf((await exchange(front.port, [live])).text), 200);
   });
 
+  test('two different values of a header that decides are 400, whatever the endpoint, and end the connection', async () => {
+    const twice: readonly [field: string, other: string][] = [
+      ['Content-Length: 2', 'Content-Length: 3'],
+      ['Content-Length: 0', 'Content-Length: 3'],
+      ['Host: x', 'Host: y'],
+      [`X-Api-Key: ${apiKeys.source}`, 'X-Api-Key: other'],
+      ['Authorization: Bearer a', 'Authorization: Bearer b'],
+    ];
+    for (const path of ['POST /ingest/v2', 'POST /v2', 'GET /health/live', 'GET /nowhere', 'PATCH /v2']) {
+      for (const [field, other] of twice) {
+        const name = field.slice(0, field.indexOf(':'));
+        const fields = [field, other, ...(name === 'Host' ? [] : ['Host: x'])];
+        const request = [`${path} HTTP/1.1`, ...fields, '', ''].join('\r\n');
+        const { text, closedAfterMs } = await exchange(front.port, [request], Number.POSITIVE_INFINITY);
+        assert.match(text, new RegExp(`^HTTP/1\\.1 400 .*The ${name} header was sent twice`, 's'), path);
+        assert.match(text, /"code":"headerRepeated"/, path);
+        assert.ok(closedAfterMs !== null && closedAfterMs < 5_000, String(closedAfterMs));
+        const behind = await exchange(front.port, [`${request}[]${live}`], Number.POSITIVE_INFINITY);
+        assert.doesNotMatch(behind.text, /HTTP\/1\.1 200/, 'no request behind it is answered');
+        assert.ok(behind.closedAfterMs !== null && behind.closedAfterMs < 5_000, path);
+      }
+    }
+  });
+
+  test('a header that came twice with one value counts once', async () => {
+    const fields = ['Content-Length: 2', `X-Api-Key: ${apiKeys.source}`, 'Host: x'];
+    const request = [head('POST /ingest/v2 HTTP/1.1', ...fields), '[]'];
+    assert.equal(statusOf((await exchange(front.port, request)).text), 200);
+  });
+
   test('a URL with thousands of ids in its query is read whole', async () => {
     const ids = Array.from({ length: 3000 }, (_, n) => `id=gid%3A%2F%2Fnothing-${n}`).join('&');
     const { status, json } = await front.call('GET', `/v2?${ids}`, { key: apiKeys.client });
@@ -162,6 +192,6 @@ async function ask(agent: Agent, method: string, path: string) {
   sent.end();
   const [response] = await once(sent, 'response');
   const text: string = (await response.setEncoding('utf8').toArray()).join('');
-  const { date: _, ...headers } = response.headers;
+  const { date: _, 'x-request-id': __, ...headers } = response.headers;
   return { status: response.statusCode, headers, text, wasReused: sent.reusedSocket };
 }

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Queue } from 'bullmq';
 import { JobRunner } from '../../../src/store/configuration/job-runner.ts';
-import { JobQueue } from '../../../src/store/configuration/jobs-queue.ts';
+import { JobQueue, jobsPrefix } from '../../../src/store/configuration/jobs-queue.ts';
+import { connectForJobs } from '../../../src/store/redis/connection.ts';
 import { TestRedis } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';
 
@@ -39,4 +41,18 @@ test('a job that is seen as done is seen with all that it saved', async (context
   for (const status of statuses) {
     if (status?.state === 'done') assert.deepEqual(status.progress, { saved: 'all' });
   }
+});
+
+test('jobs queue: each job is added so that BullMQ keeps 1,000 failed ones for at most 7 days', async (context) => {
+  const store = await redis.openEmptyStore(1);
+  const queue = new JobQueue<object, object>(store, 'kept');
+  const connection = connectForJobs(store.address);
+  const stored = new Queue('kept', { connection, prefix: jobsPrefix });
+  context.after(async () => {
+    await Promise.all([queue.close(), stored.close()]);
+    connection.disconnect();
+  });
+  await queue.add([{ id: 'job', task: {} }]);
+  const job = await stored.getJob('job');
+  assert.deepEqual(job?.opts.removeOnFail, { age: 7 * 24 * 3600, count: 1_000 });
 });

@@ -12,6 +12,15 @@ test('a slot on the move is no mistake of ours, in the words of any Redis', () =
   }
 });
 
+test('a Redis that has no room for another connection is away, and no mistake of ours', () => {
+  for (const message of [
+    'ERR max number of clients reached',
+    'ERR max number of clients + cluster connections reached',
+  ]) {
+    assert.ok(storeError(new Error(message)) instanceof StoreUnavailableError, message);
+  }
+});
+
 test('a mistake of ours never looks like a Redis that is away', () => {
   for (const mistake of [
     new Error('ERR wrong number of arguments for command'),

@@ -1,5 +1,5 @@
 /** Health, metrics and the document (docs/reference/http.md "Health, metrics and the OpenAPI document"). */
-import { liveShape, readyShape, waitingShape } from '../../../contract/shapes-read.ts';
+import { liveShape, notReadyShape, readyShape } from '../../../contract/shapes-read.ts';
 import type { RouteDefinition } from '../route-definition.ts';
 
 export const operationsEndpoints: readonly RouteDefinition[] = [
@@ -34,8 +34,13 @@ export const operationsEndpoints: readonly RouteDefinition[] = [
       },
       503: {
         description: 'Not yet; waitingFor says why',
-        shape: waitingShape,
-        example: { status: 503, waitingFor: ['an owner of partition 3'] },
+        shape: notReadyShape,
+        example: {
+          status: 503,
+          waitingFor: ['an owner of partition 3'],
+          code: 'notReady',
+          requestId: 'gJ0cTq2-1',
+        },
       },
     },
     problemStatuses: [429],

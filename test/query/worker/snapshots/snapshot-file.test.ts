@@ -11,6 +11,7 @@ import {
   type SnapshotHead,
   writeSnapshot,
 } from '../../../../src/query/worker/snapshots/snapshot-file.ts';
+import { SnapshotFolder } from '../../../../src/query/worker/snapshots/snapshot-folder.ts';
 import type { IndexItem } from '../../../../src/search/index-item.ts';
 import { Shard } from '../../../../src/search/shard/shard.ts';
 import { SnapshotDamagedError } from '../../../../src/search/snapshot/parts.ts';
@@ -147,6 +148,17 @@ test('a snapshot that is damaged or cut anywhere is refused', async () => {
   }
   await writeSnapshot(file, headOf(shard), shard.parts(), never);
   assert.equal((await stat(file)).mode & 0o777, 0o600);
+  const made = path.join(path.dirname(file), 'made');
+  const goneWorkers = async () => () => false;
+  await new SnapshotFolder({
+    folder: made,
+    secret: Buffer.from('s'),
+    workerId: 'w',
+    set: 'owned',
+    goneWorkers,
+  }).make();
+  assert.equal((await stat(made)).mode & 0o777, 0o700, 'nobody else may enter the folder');
+  rmSync(made, { recursive: true });
   const whole = await readFile(file);
   await restored();
   const places = Array.from({ length: 100 }, (_, at) => Math.floor((at * whole.length) / 100));

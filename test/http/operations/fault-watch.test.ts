@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { FaultWatch } from '../../../src/http/operations/fault-watch.ts';
+import type { Readiness } from '../../../src/http/operations/readiness.ts';
+
+const whole: Readiness = {
+  waitingFor: [],
+  isRedisReachable: true,
+  faults: [],
+  unknown: [],
+  partitionsWithoutOwner: 0,
+  server: null,
+};
+const unowned: Readiness = { ...whole, faults: [{ kind: 'partitions', reason: 'no owner: partition 0' }] };
+/** The registry did not answer this time. */
+const silent: Readiness = {
+  ...whole,
+  unknown: ['partitions', 'indexes', 'jobs'],
+  partitionsWithoutOwner: null,
+};
+
+/** The log lines of a watch that finds one thing after another. */
+async function linesOf(...found: readonly Readiness[]): Promise<string[]> {
+  const lines: string[] = [];
+  const note = (_: object, line: string) => lines.push(line);
+  const looks = found.values();
+  const watch = new FaultWatch({ look: async () => looks.next().value ?? whole }, { info: note, warn: note });
+  watch.start();
+  for (const _ of found) {
+    await watch.look();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  watch.close();
+  return lines;
+}
+
+test('fault watch: a fault is logged once at its beginning and once at its end', async () => {
+  assert.deepEqual(await linesOf(unowned, unowned, unowned, whole, whole), [
+    'partitions have no owner',
+    'every partition has an owner again',
+  ]);
+});
+
+test('fault watch: a fault neither ends nor begins while nobody knows', async () => {
+  assert.deepEqual(await linesOf(unowned, unowned, silent, unowned, unowned, silent, whole), [
+    'partitions have no owner',
+    'every partition has an owner again',
+  ]);
+  assert.deepEqual(await linesOf(unowned, silent, whole), []);
+});
