@@ -1,6 +1,7 @@
 /** docs/reference/http.md "References in an answer" over HTTP: to which depth, and what happens to too many. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { until } from '../../support/until.ts';
 import { QueryTenant } from '../support/query-tenant.ts';
 import { clientKey, environmentId, sourceId } from '../support/site.ts';
 
@@ -129,10 +130,9 @@ test('an answer with a depth stays true when what it shows changes', async () =>
   };
   assert.deepEqual(await titles(), ['a', 'b']);
   await save('b', { title: 'B', next: 'c' });
-  await tenant.settle();
-  assert.deepEqual(await titles(), ['a', 'B']);
+  await until('the answer shows the change', async () => (await titles()).join() === 'a,B');
   await save('b', { next: 'c' });
-  await tenant.settle();
+  await until('the answer shows the next change', async () => (await titles()).join() === 'a,b');
 });
 
 test('too many references: the error names schema and property, the view has a diagnostic, a depth helps', async () => {
