@@ -102,3 +102,20 @@ test('an answer that was kept for a query string goes when a claim with that que
   await becomes('/shop?c=1', 'shop');
   await becomes('/shop?c=2', 'shop-1');
 });
+
+test('a redirect header: a comma inside a URL is %2C, and one that splits a URL is 422', async () => {
+  const headers = { 'X-Service-Type': 'page', 'X-Service-Url': '/target' };
+  const saveRaw = (redirects: string) =>
+    tenant.send('POST', '/ingest/v2/raw', { title: 'raw' }, { ...headers, 'X-Service-Redirects': redirects });
+  for (const redirects of ['/of,commas', '/a, /old.php?ids=1,2']) {
+    const { status, json } = await saveRaw(redirects);
+    assert.equal(status, 422, redirects);
+    assert.match(json.errors.redirects, /after a comma.*Write a comma inside a URL as %2C/);
+  }
+  assert.equal((await saveRaw('/of%2Ccommas, /old.php?ids=1%2C2,https://www.example.com/x')).status, 200);
+  await tenant.settle();
+  for (const url of ['/of,commas', '/old.php?ids=1,2', 'https://www.example.com/x']) {
+    const { json } = await tenant.get(`/v2?url=${encodeURIComponent(url)}`);
+    assert.deepEqual([json.meta.status, json.meta.redirect], [301, '/target'], url);
+  }
+});
