@@ -34,14 +34,20 @@ export interface ChangesOptions {
   readonly signal?: AbortSignal;
 }
 
+/** What reads of views take. */
+export interface DeliveryOptions extends ReadOptions {
+  /** References deeper than this are null, 0 to 100; absent: as the environment client has it. */
+  readonly depth?: number;
+}
+
 export interface Client<M extends Delivered = Untyped> {
   /** What a URL leads to. */
-  byUrl(url: string, options?: ReadOptions): Promise<DeliveredPage<ViewOf<M>>>;
-  byHandle(handle: M['Handle'], options?: ReadOptions): Promise<ViewOf<M> | null>;
-  byId(id: string, options?: ReadOptions): Promise<ViewOf<M> | null>;
+  byUrl(url: string, options?: DeliveryOptions): Promise<DeliveredPage<ViewOf<M>>>;
+  byHandle(handle: M['Handle'], options?: DeliveryOptions): Promise<ViewOf<M> | null>;
+  byId(id: string, options?: DeliveryOptions): Promise<ViewOf<M> | null>;
   /** Views by handle; a handle without a view has no key. */
-  byHandles(handles: readonly M['Handle'][], options?: ReadOptions): Promise<Record<string, ViewOf<M>>>;
-  byIds(ids: readonly string[], options?: ReadOptions): Promise<Record<string, ViewOf<M>>>;
+  byHandles(handles: readonly M['Handle'][], options?: DeliveryOptions): Promise<Record<string, ViewOf<M>>>;
+  byIds(ids: readonly string[], options?: DeliveryOptions): Promise<Record<string, ViewOf<M>>>;
   /** Every route of the environment. */
   routes(options?: ReadOptions): AsyncGenerator<Route>;
   query<I extends IndexOf<M>>(
@@ -87,16 +93,21 @@ interface DeliveryAnswer {
     readonly status: 200 | 301 | 404;
     readonly redirect?: string | null;
     readonly missingViewReferences: readonly MissingReference[];
+    readonly cutViewReferences?: readonly MissingReference[];
   };
   readonly route?: unknown;
   readonly views: Readonly<Record<string, unknown>>;
 }
 
-async function pageOf<V>(connection: Connection, url: string, read?: ReadOptions): Promise<DeliveredPage<V>> {
-  const path = `/v2?url=${encodeURIComponent(url)}`;
+async function pageOf<V>(
+  connection: Connection,
+  url: string,
+  { depth, ...read }: DeliveryOptions = {},
+): Promise<DeliveredPage<V>> {
+  const path = `/v2?url=${encodeURIComponent(url)}${depth === undefined ? '' : `&depth=${depth}`}`;
   const { body } = await connection.read<DeliveryAnswer>({ ...read, path });
-  const { status, redirect = null, missingViewReferences } = body.meta;
-  return { status, redirect, view: (body.route ?? null) as V | null, missing: missingViewReferences };
+  const { status, redirect = null, missingViewReferences: missing, cutViewReferences: cut } = body.meta;
+  return { status, redirect, view: (body.route ?? null) as V | null, missing, ...(cut && { cut }) };
 }
 
 /** Keys of one request (docs/reference/limits.md). */
@@ -105,13 +116,13 @@ const keysPerRequest = 1000;
 async function viewsOf<V>(
   connection: Connection,
   { ids = [], handles = [] }: { readonly ids?: readonly string[]; readonly handles?: readonly string[] },
-  read?: ReadOptions,
+  { depth, ...read }: DeliveryOptions = {},
 ): Promise<Record<string, V>> {
   const name = ids.length > 0 ? 'ids' : 'handles';
   const keys = [...new Set(ids.length > 0 ? ids : handles)];
   const views: (readonly [string, unknown])[] = [];
   for (let at = 0; at < keys.length; at += keysPerRequest) {
-    const body = { [name]: keys.slice(at, at + keysPerRequest) };
+    const body = { [name]: keys.slice(at, at + keysPerRequest), ...(depth !== undefined && { depth }) };
     // A view that two handles name is wanted under both.
     const path = '/v2?includeDuplicateViews=true';
     const reply = await connection.read<DeliveryAnswer>({ ...read, method: 'POST', path, body });

@@ -32,6 +32,8 @@ export interface DeliveredPage<V> {
   readonly redirect: string | null;
   readonly view: V | null;
   readonly missing: readonly MissingReference[];
+  /** References deeper than `depth`; absent where no depth applies. */
+  readonly cut?: readonly MissingReference[];
 }
 
 export interface Route {

@@ -117,6 +117,8 @@ export interface ClientPrincipal {
   readonly cacheControl: string | null;
   /** Null: answers have no tags. */
   readonly cacheTags: CacheTagHeader | null;
+  /** How deep references are resolved where a request does not say it; null: all are. */
+  readonly depth: number | null;
 }
 
 export interface ManagementPrincipal {

@@ -7,6 +7,7 @@ import {
   bulkEntitiesMax,
   configurationBodyBytesMax,
   deliveryBodyBytesMax,
+  deliveryDepthMax,
   deliveryKeysMax,
   deliveryReferencesMax,
   dryRunsPendingMax,
@@ -294,11 +295,18 @@ const deliveryProblems = {
     status: 422,
     message: `The body is not valid: ${mistakes.join('; ')}`,
   }),
-  tooManyReferences: {
+  depthInvalid: {
+    name: 'depthInvalid',
+    status: 422,
+    message: `depth must be a whole number from 0 to ${deliveryDepthMax}`,
+  },
+  tooManyReferences: (property: string, alias: string): Problem => ({
     name: 'tooManyReferences',
     status: 422,
-    message: `The response would contain more than ${count(deliveryReferencesMax)} references. Request fewer views`,
-  },
+    message:
+      `The response would contain more than ${count(deliveryReferencesMax)} references, most of them ` +
+      `in the property \`${property}\` of the schema \`${alias}\`. Request fewer views, or send a depth`,
+  }),
   answerTooLarge: {
     name: 'answerTooLarge',
     status: 422,

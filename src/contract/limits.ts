@@ -19,6 +19,8 @@ export const urlCodePointsMax = 4096;
 export const deliveryKeysMax = 1000;
 /** References that one delivery answer resolves. */
 export const deliveryReferencesMax = 10_000;
+/** Largest `depth` of a delivery request or of an environment client. */
+export const deliveryDepthMax = 100;
 /** One delivery answer. */
 export const deliveryBodyBytesMax = 32 * 1024 * 1024;
 /** Answers to the calls of tools in one request; calls behind more than that are refused. */

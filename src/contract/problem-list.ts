@@ -22,6 +22,7 @@ const examples: Readonly<Record<DetailedName, Problem>> = {
   requestInvalid: problems.requestInvalid({ '<field>': '<what is wrong>' }),
   handleTwice: problems.handleTwice('<handle>'),
   deliveryBodyInvalid: problems.deliveryBodyInvalid(['<what is wrong>']),
+  tooManyReferences: problems.tooManyReferences('<property>', '<schema>'),
   cursorInvalid: problems.cursorInvalid('<parameter>'),
   queryInvalid: problems.queryInvalid(['<what is wrong>']),
   parameterInvalid: problems.parameterInvalid('<parameter>', '<rule>'),

@@ -1,5 +1,5 @@
 /** Requests and answers of the delivery, routes, changes and operations interfaces (docs/reference/http.md). */
-import { deliveryKeysMax } from './limits.ts';
+import { deliveryDepthMax, deliveryKeysMax } from './limits.ts';
 import type { Shape } from './shape.ts';
 
 const keyListShape: Shape = {
@@ -13,14 +13,20 @@ export const deliveryBodyShape: Shape = {
   properties: {
     ids: { ...keyListShape, description: 'View ids' },
     handles: { ...keyListShape, description: 'Handles, each once' },
+    depth: {
+      type: ['integer', 'null'],
+      minimum: 0,
+      maximum: deliveryDepthMax,
+      description: "References deeper than this are cut; absent: the client's `depth`",
+    },
   },
   examples: [{ handles: ['continents'] }],
 };
 
-const missingReferencesShape: Shape = {
+const listedReferencesShape: Shape = {
   type: 'array',
   items: {
-    component: 'MissingReference',
+    component: 'ListedReference',
     type: 'object',
     properties: {
       path: { type: 'string', examples: ['route.related[1].author'] },
@@ -36,7 +42,11 @@ const metaShape: Shape = {
   properties: {
     status: { type: 'integer', enum: [200, 301, 404] },
     redirect: { type: ['string', 'null'], description: 'Where to go when status is 301' },
-    missingViewReferences: missingReferencesShape,
+    missingViewReferences: listedReferencesShape,
+    cutViewReferences: {
+      ...listedReferencesShape,
+      description: 'References deeper than `depth`; there only where a depth applies',
+    },
   },
   required: ['status', 'missingViewReferences'],
 };

@@ -85,6 +85,9 @@ test('what is saved is read at once, by URL, handle and id', async () => {
     view: { title: 'Title one', next: null },
     missing: [{ path: 'route.next', viewId: viewId('two') }],
   });
+  const cut = await client.byUrl('/one', { depth: 0 });
+  assert.deepEqual(cut.cut, [{ path: 'route.next', viewId: viewId('two') }]);
+  assert.deepEqual(cut.missing, []);
   assert.deepEqual(await client.byUrl('/old'), { status: 301, redirect: '/one', view: null, missing: [] });
   assert.equal((await client.byUrl('/nowhere')).status, 404);
   assert.equal((await client.byHandle('one'))?.title, 'Title one');

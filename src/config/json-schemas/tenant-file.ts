@@ -1,6 +1,7 @@
 import {
   apiKeyCharactersMax,
   cacheControlCharactersMax,
+  deliveryDepthMax,
   originsPerClientMax,
   webhookBatchSecondsMax,
   webhookBatchSizeMax,
@@ -84,6 +85,10 @@ const client = objectOf(
     cacheTags: told(
       'The header in which a cache reads tags: "Cache-Tag", "Surrogate-Key", "xkey".',
       filledText,
+    ),
+    depth: told(
+      'How deep references are resolved where a request does not say it; absent: all are.',
+      wholeNumber(0, deliveryDepthMax),
     ),
     apiKeys,
   },

@@ -1,13 +1,13 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
 import type { Json } from '../../contract/json.ts';
-import { originsPerClientMax } from '../../contract/limits.ts';
+import { deliveryDepthMax, originsPerClientMax } from '../../contract/limits.ts';
 import { quote } from '../../lib/quote.ts';
 import type { CacheTagHeader, Domain, Environment, Scope } from '../configuration.ts';
 import { Names } from '../documents/names.ts';
 import { canonicalHost } from '../urls/host.ts';
 import { AllowedOrigins, originPattern } from '../urls/origins.ts';
 import { readCacheControl, readCacheTags } from './client-caching.ts';
-import { readAlias, readKeys, readNamed, type WrittenKey } from './fields.ts';
+import { readAlias, readKeys, readNamed, readWholeNumber, type WrittenKey } from './fields.ts';
 import { type IndexPatterns, readIndexPatterns } from './index-patterns.ts';
 
 export interface ClientEntry {
@@ -20,6 +20,7 @@ export interface ClientEntry {
   readonly origins: AllowedOrigins | null;
   readonly cacheControl: string | null;
   readonly cacheTags: CacheTagHeader | null;
+  readonly depth: number | null;
   readonly keys: readonly WrittenKey[];
   readonly at: Cursor;
 }
@@ -94,6 +95,7 @@ export function readClient(
       'origins',
       'cacheControl',
       'cacheTags',
+      'depth',
       'apiKeys',
     ]) === null
   )
@@ -107,6 +109,7 @@ export function readClient(
     origins: readOrigins(at.member('origins')),
     cacheControl: readCacheControl(at.member('cacheControl')),
     cacheTags: readCacheTags(at.member('cacheTags')),
+    depth: readWholeNumber(at.member('depth'), 0, deliveryDepthMax, null),
     keys: readKeys(at.member('apiKeys')),
     at,
   };

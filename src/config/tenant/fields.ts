@@ -60,3 +60,12 @@ export function readKeys(list: Cursor): WrittenKey[] {
     return hash === null ? [] : [{ hash, at: { file: at.file, path: at.path } }];
   });
 }
+
+/** `absent` when it is not there, and with an issue for what is no whole number between the two. */
+export function readWholeNumber<T>(at: Cursor, min: number, max: number, absent: T): number | T {
+  const { json } = at;
+  if (json === undefined) return absent;
+  if (typeof json === 'number' && Number.isInteger(json) && json >= min && json <= max) return json;
+  at.issue(`must be a whole number from ${min} to ${max}`, 'Write it without quotes.');
+  return absent;
+}

@@ -11,7 +11,7 @@ import { quote } from '../../lib/quote.ts';
 import { adviceForUnknown } from '../../lib/suggest.ts';
 import type { Environment, Webhook, WebhookFormat } from '../configuration.ts';
 import { Names } from '../documents/names.ts';
-import { readAlias, readNamed } from './fields.ts';
+import { readAlias, readNamed, readWholeNumber } from './fields.ts';
 import { keptMark } from './kept-secrets.ts';
 import type { KnownNames } from './named-things.ts';
 
@@ -134,17 +134,9 @@ function readExpand(at: Cursor): boolean {
 function readBatch(at: Cursor): Webhook['batch'] {
   if (at.isAbsent || at.object(['size', 'seconds']) === null) return usualBatch;
   return {
-    size: readNumber(at.member('size'), 1, webhookBatchSizeMax, usualBatch.size),
-    seconds: readNumber(at.member('seconds'), 0, webhookBatchSecondsMax, usualBatch.seconds),
+    size: readWholeNumber(at.member('size'), 1, webhookBatchSizeMax, usualBatch.size),
+    seconds: readWholeNumber(at.member('seconds'), 0, webhookBatchSecondsMax, usualBatch.seconds),
   };
-}
-
-function readNumber(at: Cursor, min: number, max: number, absent: number): number {
-  const { json } = at;
-  if (json === undefined) return absent;
-  if (typeof json === 'number' && Number.isInteger(json) && json >= min && json <= max) return json;
-  at.issue(`must be a whole number from ${min} to ${max}`, 'Write it without quotes.');
-  return absent;
 }
 
 function readFormat(at: Cursor): WebhookFormat {

@@ -1,12 +1,14 @@
 /** The two forms in which paths of URLs are compared (docs/reference/configuration.md "URLs and domains"). */
 import { decodedCharacter, encodedCharacter, normalPath } from './url.ts';
 
-/** `exact`: as they are normalized. `folded`: in lower case, for a tenant whose URLs are case-insensitive. */
+/** `exact`: as they are normalized. `folded`: the path in lower case, the query string as it is, for a tenant whose URLs are case-insensitive. */
 export type UrlForm = 'exact' | 'folded';
 
 /** @param path as `normalizeUrl` gives it */
 export function pathInForm(path: string, form: UrlForm): string {
-  return form === 'exact' ? path : foldedPath(path);
+  if (form === 'exact') return path;
+  const queryAt = path.indexOf('?');
+  return queryAt === -1 ? foldedPath(path) : foldedPath(path.slice(0, queryAt)) + path.slice(queryAt);
 }
 
 /**

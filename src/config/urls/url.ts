@@ -3,6 +3,7 @@ import { canonicalHost } from './host.ts';
 /** A URL as it is compared: `host` null when it is relative, with its port when that is not the scheme's own. */
 export interface NormalUrl {
   readonly host: string | null;
+  /** With its query string, whose members are in order. The path alone has no `?`. */
   readonly path: string;
 }
 
@@ -13,16 +14,52 @@ export const portMax = 65_535;
 
 /**
  * The form in which two writings of one URL are equal (docs/reference/configuration.md "URLs and domains"). It ignores
- * the scheme, the case of the host, the scheme's own port, user names, a query string, a fragment, trailing slashes,
- * the writing of the percent-encoding, and whether letters and their marks are composed (NFC). Double slashes and dot segments inside the path are part of it: paths
+ * the scheme, the case of the host, the scheme's own port, user names, the order of the members of a query string, a fragment,
+ * trailing slashes, the writing of the percent-encoding, and whether letters and their marks are composed (NFC). Double slashes and dot segments inside the path are part of it: paths
  * are not resolved here. Null for what neither begins with `/` nor is an absolute http(s) URL with a host.
  */
 export function normalizeUrl(url: string): NormalUrl | null {
-  if (url.startsWith('/')) return { host: null, path: normalPath(url) };
+  if (url.startsWith('/')) return { host: null, path: normalPathAndQuery(url) };
   const [, scheme, authority, rest] = absolutePattern.exec(url) ?? [];
   if (scheme === undefined || authority === undefined || rest === undefined) return null;
   const host = normalAuthority(scheme.toLowerCase(), authority);
-  return host === null ? null : { host, path: normalPath(rest) };
+  return host === null ? null : { host, path: normalPathAndQuery(rest) };
+}
+
+/** Paths whose claims answer a request, best first. @param path as `normalizeUrl` gives it */
+export function answeringPaths(path: string): readonly string[] {
+  const queryAt = path.indexOf('?');
+  return queryAt === -1 ? [path] : [path, path.slice(0, queryAt)];
+}
+
+function normalPathAndQuery(text: string): string {
+  const query = normalQuery(text);
+  return query === '' ? normalPath(text) : `${normalPath(text)}?${query}`;
+}
+
+/** Members in code-point order, each as `name=value`; `+` is a space, as forms write it. Empty where a URL has none. */
+function normalQuery(text: string): string {
+  const [, query = ''] = /^[^?#]*\?([^#]*)/.exec(text) ?? [];
+  if (query === '') return '';
+  const members = query.split('&').filter((member) => member !== '');
+  return members.map(normalMember).sort().join('&');
+}
+
+function normalMember(member: string): string {
+  const equals = member.indexOf('=');
+  const [name, value] = equals === -1 ? [member, ''] : [member.slice(0, equals), member.slice(equals + 1)];
+  return `${normalQueryText(name)}=${normalQueryText(value)}`;
+}
+
+/** What forms and browsers leave as it is, but for the characters that separate members. */
+const plainQueryText = /^[A-Za-z0-9\-._~!$'()*,;:@/?]*$/;
+const queryToken = /%[0-9A-Fa-f]{2}|[A-Za-z0-9\-._~!$'()*,;:@/?]+|[^A-Za-z0-9\-._~!$'()*,;:@/?]/gu;
+
+function normalQueryText(text: string): string {
+  if (plainQueryText.test(text)) return text;
+  return composed(text.replaceAll('+', ' ')).replace(queryToken, (token) =>
+    normalToken(token, plainQueryText, plainQueryText),
+  );
 }
 
 /** A host without its port: what domains name. */
@@ -44,13 +81,15 @@ function normalAuthority(scheme: string, authority: string): string | null {
 const plainPath = /^[A-Za-z0-9\-._~!$&'()*+,;=:@/]*$/;
 const pathToken = /%[0-9A-Fa-f]{2}|[A-Za-z0-9\-._~!$&'()*+,;=:@/]+|[^A-Za-z0-9\-._~!$&'()*+,;=:@/]/gu;
 /** The characters above, except the slash, mean the same when they are written as %XX; %2F is a slash inside a segment. */
-const decodable = /^[A-Za-z0-9\-._~!$&'()*+,;=:@]$/;
+const decodableInPath = /^[A-Za-z0-9\-._~!$&'()*+,;=:@]$/;
 
 /** The path of a text that begins with one: up to `?` or `#`, in the writing in which paths are compared. */
 export function normalPath(text: string): string {
   const end = text.search(/[?#]/);
   const raw = end === -1 ? text : text.slice(0, end);
-  const path = plainPath.test(raw) ? raw : composed(raw).replace(pathToken, normalToken);
+  const path = plainPath.test(raw)
+    ? raw
+    : composed(raw).replace(pathToken, (token) => normalToken(token, plainPath, decodableInPath));
   let length = path.length;
   while (length > 0 && path[length - 1] === '/') length--;
   return length === 0 ? '/' : path.slice(0, length);
@@ -77,12 +116,12 @@ function composed(path: string): string {
 }
 
 /** A lone `%` becomes `%25`, and what is not ASCII its UTF-8 bytes: the same whether it came raw or encoded. */
-function normalToken(token: string): string {
+function normalToken(token: string, plain: RegExp, decodable: RegExp): string {
   if (token.length === 3 && token.startsWith('%')) {
     const character = String.fromCharCode(Number.parseInt(token.slice(1), 16));
     return decodable.test(character) ? character : token.toUpperCase();
   }
-  if (plainPath.test(token)) return token;
+  if (plain.test(token)) return token;
   return Buffer.from(token).reduce(
     (text, byte) => `${text}%${byte.toString(16).padStart(2, '0').toUpperCase()}`,
     '',

@@ -1,6 +1,6 @@
 /** What a delivery request reads first: the claims on its URL and its handles. */
 import type { ClientPrincipal } from '../../config/configuration.ts';
-import { type NormalUrl, normalizeUrl } from '../../config/urls/url.ts';
+import { answeringPaths, type NormalUrl, normalizeUrl } from '../../config/urls/url.ts';
 import type { UrlForm } from '../../config/urls/url-form.ts';
 import { placeOfClaims } from '../../store/claims/read-claims.ts';
 import { claimSubject, subjectKey } from '../../store/derived/subjects.ts';
@@ -13,8 +13,9 @@ import type { DeliveryRequest } from './request.ts';
 export class ClaimsToRead {
   readonly scope: EnvironmentScope;
   readonly url: NormalUrl | null;
-  /** Of the URL: one for each form that claims may have, in the order in which they must be read. */
+  /** Of the URL: for each form that claims may have, in the order in which they must be read, one for each answering path. */
   readonly urlFields: readonly string[];
+  readonly #pathCount: number;
   /** First those of the URL, then those of the handles. */
   readonly claimFields: readonly string[];
   /** Where the claims lie, in the order of the claim fields. */
@@ -30,15 +31,16 @@ export class ClaimsToRead {
     const scope = { tenant: tenant.alias, environmentId: environment.id };
     this.scope = scope;
     this.url = request.url === null ? null : normalizeUrl(request.url);
-    const path = this.url?.path ?? null;
-    this.urlFields = path === null ? [] : urlForms.map((form) => claimField.url(path, form));
+    const paths = this.url === null ? [] : answeringPaths(this.url.path);
+    this.#pathCount = paths.length;
+    this.urlFields = urlForms.flatMap((form) => paths.map((path) => claimField.url(path, form)));
     this.claimFields = [...this.urlFields, ...request.handles.map(claimField.handle)];
     this.places = this.claimFields.map((field) => placeOfClaims(store, scope, field));
   }
 
   /** The places whose reads must be over before the others begin: claims are leaving them. */
   get placesToReadFirst(): readonly HashField[] {
-    return this.places.slice(0, Math.max(0, this.urlFields.length - 1));
+    return this.places.slice(0, this.urlFields.length - this.#pathCount);
   }
 
   /** Keys of the claims as subjects of changes. */

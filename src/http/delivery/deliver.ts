@@ -13,7 +13,7 @@ import type { Store } from '../../store/store.ts';
 import type { ClaimsToRead } from './claims-to-read.ts';
 import type { LargeAnswers } from './large-answers.ts';
 import type { ReferenceStyle } from './reference-style.ts';
-import { type LoadedView, type MissingReference, Rendering } from './render.ts';
+import { type ListedReference, type LoadedView, Rendering } from './render.ts';
 import type { DeliveryRequest } from './request.ts';
 import { claimOnUrl } from './served-claim.ts';
 import { LoadedViews } from './view-loading.ts';
@@ -24,7 +24,7 @@ export class Delivered {
   constructor(
     readonly body: Buffer,
     readonly status: DeliveryStatus,
-    private readonly missing: readonly MissingReference[],
+    private readonly missing: readonly ListedReference[],
     private readonly store: Store,
     private readonly toRead: ClaimsToRead,
     private readonly views: LoadedViews,
@@ -87,7 +87,8 @@ export async function deliver(
 ): Promise<Delivered> {
   const { principal, request, scope, url } = toRead;
   const stored = await readPlaces(store, toRead, onRead);
-  const views = new LoadedViews(large, principal, onRead);
+  const depth = request.depth ?? principal.depth;
+  const views = new LoadedViews(large, principal, depth, onRead);
   try {
     const served = toRead.claimFields.map((field, at) => unpackServed(field, stored[at]));
     const ofUrl = served.splice(0, toRead.urlFields.length);
@@ -105,7 +106,7 @@ export async function deliver(
     const routeView = routeTarget === null ? null : views.get(routeTarget);
     const redirect = claim?.kind === 'redirect' ? claim.redirect : null;
     const status = request.url === null || routeView !== null ? 200 : redirect === null ? 404 : 301;
-    const parts = { request, scope, form, status, redirect, routeView, asked, views } as const;
+    const parts = { request, scope, form, status, redirect, routeView, asked, views, depth } as const;
     const { body, missing } = bodyOf(parts);
     return new Delivered(body, status, missing, store, toRead, views);
   } finally {
@@ -156,6 +157,7 @@ interface AnswerParts {
   readonly routeView: LoadedView | null;
   readonly asked: readonly AskedView[];
   readonly views: LoadedViews;
+  readonly depth: number | null;
 }
 
 const routeStart = Buffer.from(',"route":');
@@ -163,16 +165,16 @@ const noRoute = Buffer.from('null');
 const viewsStart = Buffer.from(',"views":{');
 const end = Buffer.from('}}');
 /** Nearly every answer begins with it. */
-const plainMeta = Buffer.from(metaText(200, null, []));
+const plainMeta = Buffer.from(metaText(200, null, [], null));
 
 interface WrittenAnswer {
   readonly body: Buffer;
-  readonly missing: readonly MissingReference[];
+  readonly missing: readonly ListedReference[];
 }
 
 function bodyOf(parts: AnswerParts): WrittenAnswer {
-  const { request, scope, form, status, redirect, routeView, asked, views } = parts;
-  const rendering = new Rendering(scope.environmentId, (target) => views.get(target), form.references);
+  const { request, scope, form, status, redirect, routeView, asked, views, depth } = parts;
+  const rendering = new Rendering(scope.environmentId, (target) => views.get(target), form.references, depth);
   if (form.withRoute) {
     rendering.write(routeStart);
     if (routeView === null) rendering.write(noRoute);
@@ -181,18 +183,20 @@ function bodyOf(parts: AnswerParts): WrittenAnswer {
   rendering.write(viewsStart);
   if (asked.length > 0) writeViews(rendering, request.includeDuplicateViews, asked, views);
   rendering.write(end);
-  const { missing, pieces } = rendering;
-  const isPlain = status === 200 && missing.length === 0;
-  const meta = isPlain ? plainMeta : Buffer.from(metaText(status, redirect, missing));
+  const { missing, cut, pieces } = rendering;
+  const isPlain = status === 200 && missing.length === 0 && cut === null;
+  const meta = isPlain ? plainMeta : Buffer.from(metaText(status, redirect, missing, cut));
   return { body: Buffer.concat([meta, ...pieces]), missing };
 }
 
 function metaText(
   status: DeliveryStatus,
   redirect: string | null,
-  missingViewReferences: readonly MissingReference[],
+  missingViewReferences: readonly ListedReference[],
+  cutViewReferences: readonly ListedReference[] | null,
 ): string {
-  return `{"meta":${JSON.stringify({ status, redirect, missingViewReferences })}`;
+  const meta = { status, redirect, missingViewReferences, ...(cutViewReferences && { cutViewReferences }) };
+  return `{"meta":${JSON.stringify(meta)}`;
 }
 
 function writeViews(

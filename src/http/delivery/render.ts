@@ -5,6 +5,7 @@
  */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { deliveryBodyBytesMax, deliveryReferencesMax } from '../../contract/limits.ts';
+import { ReferenceCounts } from '../../store/derived/reference-counts.ts';
 import type { StoredBody, StoredReference } from '../../store/derived/stored-body.ts';
 import { idOf, type ReferenceStyle } from './reference-style.ts';
 
@@ -14,10 +15,13 @@ export type ViewOf = (target: NonNullable<StoredReference['target']>) => LoadedV
 export interface LoadedView {
   /** One for each view. It shows when a view would be rendered within itself. */
   readonly key: string;
+  /** Of its schema. */
+  readonly alias: string;
   readonly body: StoredBody;
 }
 
-export interface MissingReference {
+/** A reference in whose place an answer has null: its view is missing, or lies deeper than was asked. */
+export interface ListedReference {
   readonly path: string;
   readonly viewId: string;
 }
@@ -37,19 +41,30 @@ export class Rendering {
   readonly #environmentId: string;
   readonly #viewOf: ViewOf;
   readonly #style: ReferenceStyle;
+  readonly #depth: number | null;
   readonly #pieces: Uint8Array[] = [];
-  readonly #missing: MissingReference[] = [];
+  readonly #missing: ListedReference[] = [];
+  readonly #cut: ListedReference[] = [];
+  /** Views with references that are written to their end, as often as they were. */
+  readonly #written: LoadedView[] = [];
   #bytes = 0;
   #references = 0;
 
-  constructor(environmentId: string, viewOf: ViewOf, style: ReferenceStyle) {
+  /** @param depth references deeper than it are cut: those of a view that was asked for are at depth 1; null: none is */
+  constructor(environmentId: string, viewOf: ViewOf, style: ReferenceStyle, depth: number | null) {
     this.#environmentId = environmentId;
     this.#viewOf = viewOf;
     this.#style = style;
+    this.#depth = depth;
   }
 
-  get missing(): readonly MissingReference[] {
+  get missing(): readonly ListedReference[] {
     return this.#missing;
+  }
+
+  /** References that are deeper than the depth; null when there is no depth. */
+  get cut(): readonly ListedReference[] | null {
+    return this.#depth === null ? null : this.#cut;
   }
 
   get pieces(): readonly Uint8Array[] {
@@ -80,6 +95,7 @@ export class Rendering {
       if (reference === undefined) {
         frames.pop();
         above.delete(frame.view.key);
+        this.#written.push(frame.view);
         if (frames.length > 0) this.#writeWrapping(after);
         continue;
       }
@@ -109,28 +125,45 @@ export class Rendering {
   }
 
   #resolve(reference: StoredReference, frames: readonly Frame[]): LoadedView | null {
+    if (this.#depth !== null && frames.length > this.#depth) {
+      this.#list(this.#cut, reference, frames);
+      return null;
+    }
     this.#references += 1;
-    if (this.#references > deliveryReferencesMax) throw new ProblemError(problems.tooManyReferences);
+    if (this.#references > deliveryReferencesMax) throw this.#tooManyReferences(frames);
     const { target } = reference;
     const view = target === null ? null : this.#viewOf(target);
-    if (view === null) this.#addMissing(reference, frames);
+    if (view === null) this.#list(this.#missing, reference, frames);
     return view;
   }
 
-  /** Lists a missing view by the place of its reference: behind the views that stand in those of the frames. */
-  #addMissing(reference: StoredReference, frames: readonly Frame[]): void {
+  /** Lists a reference by its place: behind the views that stand in those of the frames. */
+  #list(list: ListedReference[], reference: StoredReference, frames: readonly Frame[]): void {
     const places = [...frames.map((frame) => frame.path), reference.path];
     const [root = '', ...inner] = places;
-    const missing = {
+    const listed = {
       path: root + inner.join(this.#style.pathToView),
       viewId: idOf(reference, this.#environmentId),
     };
-    this.#count(missing.path.length + missing.viewId.length);
-    this.#missing.push(missing);
+    this.#count(listed.path.length + listed.viewId.length);
+    list.push(listed);
+  }
+
+  #tooManyReferences(frames: readonly Frame[]): ProblemError {
+    const counts = new ReferenceCounts();
+    for (const { alias, body } of this.#written) counts.add(alias, body.references);
+    for (const { view, next } of frames) counts.add(view.alias, view.body.references.slice(0, next));
+    return tooManyReferences(counts);
   }
 
   #count(bytes: number): void {
     this.#bytes += bytes;
     if (this.#bytes > deliveryBodyBytesMax) throw new ProblemError(problems.answerTooLarge);
   }
+}
+
+/** The mistake that names the property with most of the references. */
+export function tooManyReferences(counts: ReferenceCounts): ProblemError {
+  const { property, alias } = counts.most() ?? { property: '', alias: '' };
+  return new ProblemError(problems.tooManyReferences(property, alias));
 }

@@ -2,7 +2,12 @@
 import { normalizeUrl } from '../../config/urls/url.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
-import { deliveryKeysMax, mistakesListedMax, urlCodePointsMax } from '../../contract/limits.ts';
+import {
+  deliveryDepthMax,
+  deliveryKeysMax,
+  mistakesListedMax,
+  urlCodePointsMax,
+} from '../../contract/limits.ts';
 import { deliveryBodyShape } from '../../contract/shapes-read.ts';
 import { hasMoreCodePoints } from '../../lib/code-points.ts';
 import { mistakesOf } from '../routing/validate.ts';
@@ -14,6 +19,8 @@ export interface DeliveryRequest {
   readonly ids: readonly string[];
   readonly handles: readonly string[];
   readonly includeDuplicateViews: boolean;
+  /** Null: as the client has it. */
+  readonly depth: number | null;
 }
 
 /** The request of a GET. @throws ProblemError 422 */
@@ -27,6 +34,7 @@ export function requestOfQuery(query: string): DeliveryRequest {
     ids: valuesOf('id'),
     handles: valuesOf('handle'),
     includeDuplicateViews: duplicatesFlag(parameters),
+    depth: depthOf(parameters),
   };
   if (urls.length > 1) throw new ProblemError(problems.severalUrls);
   checkUrl(request.url);
@@ -42,6 +50,7 @@ export function requestOfBody(query: string, body: Json): DeliveryRequest {
     ids: textsOf(body, 'ids'),
     handles: textsOf(body, 'handles'),
     includeDuplicateViews: duplicatesFlag(parametersOf(query)),
+    depth: depthIn(body),
   };
   if (request.ids.length + request.handles.length > deliveryKeysMax) {
     throw new ProblemError(problems.tooManyKeys);
@@ -69,6 +78,20 @@ function duplicatesFlag(parameters: readonly (readonly [string, string])[]): boo
   if (written === 'true') return true;
   if (written === 'false' || written === '') return false;
   throw new ProblemError(problems.duplicatesFlagInvalid);
+}
+
+function depthOf(parameters: readonly (readonly [string, string])[]): number | null {
+  const written = parameters.findLast(([name]) => name === 'depth')?.[1] ?? '';
+  if (written === '') return null;
+  const depth = Number(written);
+  if (!/^[0-9]+$/.test(written) || depth > deliveryDepthMax) throw new ProblemError(problems.depthInvalid);
+  return depth;
+}
+
+/** The shape of the body checks it. */
+function depthIn(body: Json): number | null {
+  const depth = isJsonObject(body) ? getOwn(body, 'depth') : null;
+  return typeof depth === 'number' ? depth : null;
 }
 
 function checkUrl(url: string | null): void {

@@ -5,7 +5,7 @@
 
 import type { Domain } from '../../config/configuration.ts';
 import { domainOf, routeAnswers } from '../../config/urls/domains.ts';
-import type { NormalUrl } from '../../config/urls/url.ts';
+import { answeringPaths, type NormalUrl } from '../../config/urls/url.ts';
 import { compareCodePoints } from '../../lib/code-points.ts';
 import type { Claim, ServedClaims } from '../../store/claims/claim-records.ts';
 import {
@@ -40,11 +40,32 @@ export function servedClaim(
 }
 
 /**
- * The claim that answers; a promise when the records of the path are not enough.
- * @param fields of the path: several where claims move from one form to another
+ * The claim that answers; a promise when the records of the paths are not enough. A claim with the query string of the
+ * request comes before all others.
+ * @param fields for each form that claims may have, one for each answering path of the URL
  * @param records claims of the fields. @throws StoreUnavailableError
  */
 export function claimOnUrl(
+  store: Store,
+  scope: EnvironmentScope,
+  url: NormalUrl,
+  domains: readonly Domain[],
+  fields: readonly string[],
+  records: readonly ServedClaims[],
+): Claim | null | Promise<Claim | null> {
+  const paths = answeringPaths(url.path);
+  if (paths.length === 1) return claimOnPath(store, scope, url, domains, fields, records);
+  const claimOn = (path: number) => {
+    const isOfPath = (_: unknown, at: number) => at % paths.length === path;
+    return claimOnPath(store, scope, url, domains, fields.filter(isOfPath), records.filter(isOfPath));
+  };
+  const found = claimOn(0);
+  if (found instanceof Promise) return found.then((claim) => claim ?? claimOn(1));
+  return found ?? claimOn(1);
+}
+
+/** @param fields of the path: several where claims move from one form to another */
+function claimOnPath(
   store: Store,
   scope: EnvironmentScope,
   url: NormalUrl,

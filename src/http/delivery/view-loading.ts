@@ -10,6 +10,7 @@ import {
   viewBatchBytesMax,
 } from '../../contract/limits.ts';
 import type { EndOfTurn } from '../../lib/turns.ts';
+import { ReferenceCounts } from '../../store/derived/reference-counts.ts';
 import type { StoredBody, ViewTarget } from '../../store/derived/stored-body.ts';
 import { bytesApart, decodeBody } from '../../store/derived/stored-body.ts';
 import { bodyIn, placeApart, placeOfView } from '../../store/derived/views.ts';
@@ -17,7 +18,7 @@ import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import type { HashField } from '../../store/redis/field-reader.ts';
 import type { Store } from '../../store/store.ts';
 import type { LargeAnswers } from './large-answers.ts';
-import type { LoadedView } from './render.ts';
+import { type LoadedView, tooManyReferences } from './render.ts';
 
 /** Number of views of one read. While their size is unknown, few are read at a time. */
 const batchMin = 16;
@@ -31,6 +32,8 @@ const nobody = () => {};
 /** A view that was asked for, or that a view of the answer refers to. */
 interface MetView {
   readonly target: ViewTarget;
+  /** Least number of references that lead to it from a view that was asked for. */
+  readonly depth: number;
   /** Null before it was read, and when there is none. */
   stored: Buffer | null;
   /** Null until it is part of the answer. */
@@ -53,11 +56,13 @@ export class LoadedViews {
 
   /**
    * @param owner the client whose answer it is
+   * @param depth views that only longer chains of references lead to are not read; null: all are
    * @param onRead called for every read of the store, in the same turn of the event loop, or when the read is done
    */
   constructor(
     private readonly large: LargeAnswers,
     private readonly owner: object,
+    private readonly depth: number | null,
     private readonly onRead: () => void = nobody,
   ) {}
 
@@ -83,10 +88,10 @@ export class LoadedViews {
    */
   async load(store: Store, scope: EnvironmentScope, targets: readonly ViewTarget[]): Promise<void> {
     const waiting: MetView[] = [];
-    for (const target of targets) this.#meet(target, waiting);
+    for (const target of targets) this.#meet(target, 0, waiting);
     const viewsAllowed = waiting.length + deliveryReferencesMax;
     for (let from = 0; from < waiting.length; ) {
-      if (waiting.length > viewsAllowed) throw new ProblemError(problems.tooManyReferences);
+      if (waiting.length > viewsAllowed) throw this.#tooManyReferences();
       const batch = waiting.slice(from, from + this.#batchSize());
       from += batch.length;
       await this.#readInline(store, scope, batch);
@@ -143,18 +148,27 @@ export class LoadedViews {
     if (stored === null) return;
     const { target } = view;
     const body = decodeBody(stored, target.sourceId);
-    view.loaded = { key: target.identity, body };
+    view.loaded = { key: target.identity, alias: target.alias, body };
     this.#count(body);
+    if (view.depth === this.depth) return;
     for (const reference of body.references) {
-      if (reference.target !== null) this.#meet(reference.target, waiting);
+      if (reference.target !== null) this.#meet(reference.target, view.depth + 1, waiting);
     }
   }
 
-  #meet(target: ViewTarget, waiting: MetView[]): void {
+  #meet(target: ViewTarget, depth: number, waiting: MetView[]): void {
     if (this.#views.has(target.identity)) return;
-    const view: MetView = { target, stored: null, loaded: null };
+    const view: MetView = { target, depth, stored: null, loaded: null };
     this.#views.set(target.identity, view);
     waiting.push(view);
+  }
+
+  #tooManyReferences(): ProblemError {
+    const counts = new ReferenceCounts();
+    for (const { loaded } of this.#views.values()) {
+      if (loaded !== null) counts.add(loaded.alias, loaded.body.references);
+    }
+    return tooManyReferences(counts);
   }
 
   #batchSize(): number {

@@ -4,6 +4,7 @@
  */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { entityBytesMax, inlineBodyBytesMax } from '../../contract/limits.ts';
+import { quote } from '../../lib/quote.ts';
 import { type AcceptOutcome, type AcceptRequest, acceptEntities } from '../../store/entities/accept.ts';
 import type { EncodedEntity } from '../../store/entities/entity-record.ts';
 import type { Store } from '../../store/store.ts';
@@ -82,7 +83,7 @@ function singleForm(call: Call, originId: string): EntityForm {
     type,
     url: textOrNull(call.prefixedHeader('url')),
     originParentId: textOrNull(call.prefixedHeader('originparentid')),
-    redirects: listOf(call.prefixedHeader('redirects')),
+    redirects: redirectsOf(call.prefixedHeader('redirects')),
   };
 }
 
@@ -96,6 +97,15 @@ function listOf(text: string): string[] {
     .split(',')
     .map((item) => item.trim())
     .filter((item) => item !== '');
+}
+
+/** A part that begins like no URL is most likely the rest of a URL with a comma. @throws ProblemError `entityInvalid` */
+function redirectsOf(text: string): string[] {
+  const redirects = listOf(text);
+  const rest = redirects.slice(1).find((redirect) => !/^(?:\/|https?:\/\/)/i.test(redirect));
+  if (rest === undefined) return redirects;
+  const mistake = `\`redirects\` has ${quote(rest)} after a comma, which is not a URL. Write a comma inside a URL as %2C`;
+  throw new ProblemError(problems.entityInvalid({ redirects: mistake }));
 }
 
 /** One text per field: `errors` of a single save maps a field to one text. */

@@ -2,7 +2,7 @@
 
 import type { ClientPrincipal, Domain } from '../../config/configuration.ts';
 import { domainOf, routeAnswers } from '../../config/urls/domains.ts';
-import { type NormalUrl, normalizeUrl } from '../../config/urls/url.ts';
+import { answeringPaths, type NormalUrl, normalizeUrl } from '../../config/urls/url.ts';
 import { pathInForm, type UrlForm } from '../../config/urls/url-form.ts';
 import { stampText } from '../../contract/entity.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
@@ -46,7 +46,8 @@ async function explain(
 ): Promise<object> {
   const { tenant, environment, domains } = client;
   const scope = { tenant: tenant.alias, environmentId: environment.id };
-  const fields = urlForms.map((form) => claimField.url(url.path, form));
+  const paths = answeringPaths(url.path);
+  const fields = urlForms.flatMap((form) => paths.map((path) => claimField.url(path, form)));
   const [records, lists] = await Promise.all([
     readServed(store, scope, fields),
     readClaimFields(store, scope, fields, explainedClaimsMax),
@@ -81,7 +82,7 @@ function hostSteps({ host }: NormalUrl, { name, domains }: ClientPrincipal): Ste
 }
 
 function pathStep({ path }: NormalUrl, urlForms: readonly UrlForm[]): Step {
-  const compared = urlForms.map((form) => pathInForm(path, form));
+  const compared = answeringPaths(path).flatMap((one) => urlForms.map((form) => pathInForm(one, form)));
   return { step: 'path', result: [...new Set(compared)].join(' or ') };
 }
 
@@ -116,6 +117,10 @@ function isSame(claim: Claim, served: Claim | null): boolean {
   );
 }
 
+function hasQuery({ display }: Claim): boolean {
+  return normalizeUrl(display)?.path.includes('?') ?? false;
+}
+
 /** Why a claim is served or not, in the order in which claims are compared. */
 function reasonOf(claim: Claim, served: Claim | null, url: NormalUrl, domains: readonly Domain[]): string {
   if (!routeAnswers(claim.host, url.host, domains)) {
@@ -125,6 +130,7 @@ function reasonOf(claim: Claim, served: Claim | null, url: NormalUrl, domains: r
   }
   if (served === null) return 'it does not answer';
   if (isSame(claim, served)) return 'it is the first of the claims that answer';
+  if (hasQuery(served) && !hasQuery(claim)) return 'a claim with the query string of the URL comes first';
   if (claim.kind !== served.kind) return 'a page comes before a redirect';
   if (claim.host === null && served.host !== null)
     return 'a claim on the host comes before one on every host';

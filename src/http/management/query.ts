@@ -53,6 +53,7 @@ function clientOf(tenant: Tenant, environment: Environment): ClientPrincipal {
     indexes: everyIndex,
     cacheControl: null,
     cacheTags: null,
+    depth: null,
   };
   standIns.set(environment, client);
   return client;

@@ -8,7 +8,6 @@ import { formatViewId } from '../../contract/ids.ts';
 import type { QueryRow, RowsResult } from '../../query/query-service.ts';
 import { resultText } from '../../query/result/result-text.ts';
 import { viewTarget } from '../../store/derived/views.ts';
-import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import type { Store } from '../../store/store.ts';
 import { plainReferences } from '../delivery/reference-style.ts';
 import { Rendering } from '../delivery/render.ts';
@@ -28,9 +27,9 @@ export async function textWithViews(
   principal: ClientPrincipal,
   { totalResults, rows, facets, nextPageToken, aliases }: RowsResult,
 ): Promise<Buffer> {
-  const views = new LoadedViews(largeAnswers, principal);
+  const views = new LoadedViews(largeAnswers, principal, principal.depth);
   try {
-    const viewTexts = await viewsOfRows(store, scopeOf(principal), views, rows, aliases);
+    const viewTexts = await viewsOfRows(store, principal, views, rows, aliases);
     // A row is never `{}`: it has at least its ids. So a comma can stand before `_views`.
     const texts = rows.map(({ text }, at) =>
       Buffer.concat([text.subarray(0, -1), viewsName, ...(viewTexts[at] ?? [])]),
@@ -48,15 +47,21 @@ export async function textWithViews(
 /** JSON text of `_views` of each row and of what stands behind them, in pieces. */
 async function viewsOfRows(
   store: Store,
-  scope: EnvironmentScope,
+  principal: ClientPrincipal,
   views: LoadedViews,
   rows: readonly QueryRow[],
   aliases: readonly string[],
 ): Promise<Uint8Array[][]> {
+  const scope = scopeOf(principal);
   const targetsOf = ({ sourceId, originId }: QueryRow) =>
     aliases.map((alias) => viewTarget({ sourceId, originId, alias }));
   await views.load(store, scope, rows.flatMap(targetsOf));
-  const rendering = new Rendering(scope.environmentId, (target) => views.get(target), plainReferences);
+  const rendering = new Rendering(
+    scope.environmentId,
+    (target) => views.get(target),
+    plainReferences,
+    principal.depth,
+  );
   return rows.map((row) => {
     const from = rendering.pieces.length;
     targetsOf(row).forEach((target, index) => {

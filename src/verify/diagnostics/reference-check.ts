@@ -1,11 +1,18 @@
-/** References of built views that lead nowhere: to a schema that does not exist, or to a view that is not there. */
+/**
+ * References of built views that lead nowhere, to a schema that does not exist or to a view that is not there, and views
+ * whose answer has more references than it may have.
+ */
 import type { Output } from '../../actors/batch/output.ts';
 import type { Diagnostic } from '../../contract/diagnostic.ts';
 import { formatViewId } from '../../contract/ids.ts';
+import { deliveryReferencesMax, sliceMs } from '../../contract/limits.ts';
+import { Slice } from '../../lib/slices/slice.ts';
 import { nearestName } from '../../lib/suggest.ts';
 import type { ReferencePiece } from '../../schemas/build/view-body.ts';
-import { viewsAreThere } from '../../store/derived/views.ts';
+import type { ReferenceProperty } from '../../store/derived/reference-counts.ts';
+import { viewsAreThere, viewTarget } from '../../store/derived/views.ts';
 import type { Store } from '../../store/store.ts';
+import { AnswerReferences } from './answer-references.ts';
 
 /** A finding about one output. */
 export interface ReferenceFinding {
@@ -16,7 +23,42 @@ export interface ReferenceFinding {
 /** @param outputs of one tenant @throws StoreUnavailableError */
 export async function checkReferences(store: Store, outputs: readonly Output[]): Promise<ReferenceFinding[]> {
   const found = await Promise.all(outputs.map((output) => checkOutput(store, output)));
-  return found.flat();
+  return [...found.flat(), ...(await checkAnswers(store, outputs))];
+}
+
+/** Views that delivery refuses unless the request or the client has a `depth`. One after the other: each may be long. */
+async function checkAnswers(store: Store, outputs: readonly Output[]): Promise<ReferenceFinding[]> {
+  const slice = new Slice(sliceMs);
+  const countsOf = new Map<string, AnswerReferences>();
+  const findings: ReferenceFinding[] = [];
+  for (const output of outputs) {
+    const { result, turn, builder } = output;
+    if (result.kind !== 'view' || turn.place === null) continue;
+    const { environmentId, name: alias } = builder;
+    const scope = { tenant: turn.place.tenant.alias, environmentId };
+    const counts = countsOf.get(environmentId) ?? new AnswerReferences(store, scope);
+    countsOf.set(environmentId, counts);
+    const { sourceId, originId } = turn;
+    const references = result.view.body.references.map(({ target, path }) => ({
+      target: target && viewTarget(target),
+      path,
+    }));
+    const target = viewTarget({ sourceId, originId, alias });
+    const excess = await counts.excess({ target, references });
+    if (slice.isOver) await slice.next();
+    if (excess !== null) findings.push({ output, diagnostic: tooManyReferences(excess) });
+  }
+  return findings;
+}
+
+function tooManyReferences({ alias, property }: ReferenceProperty): Diagnostic {
+  return {
+    kind: 'limitReached',
+    place: '$.properties',
+    message:
+      `without a \`depth\` the view is not delivered: its answer has more than ${deliveryReferencesMax} references, ` +
+      `most of them in the property \`${property}\` of the schema \`${alias}\``,
+  };
 }
 
 async function checkOutput(store: Store, output: Output): Promise<ReferenceFinding[]> {

@@ -291,6 +291,14 @@ test('every mistake is told with file, place, message and advice', () => {
       /"Surrogate-Key"/,
     ],
     [
+      'a depth that is too large',
+      site({ environmentClients: [{ environment: 'production', depth: 101 }] }),
+      'tenant.json',
+      '$.environmentClients[0].depth',
+      /a whole number from 0 to 100/,
+      /without quotes/,
+    ],
+    [
       'an unknown caching setting',
       site({ environmentClients: [{ environment: 'production', cacheTag: 'xkey' }] }),
       'tenant.json',

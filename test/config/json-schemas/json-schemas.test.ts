@@ -51,6 +51,7 @@ const files: Readonly<Record<string, JsonObject>> = {
         origins: ['https://www.example.com'],
         cacheControl: 'public, max-age=60',
         cacheTags: 'Cache-Tag',
+        depth: 2,
         apiKeys: ['client-key', `sha256:${'0'.repeat(64)}`],
       },
     ],

@@ -12,7 +12,7 @@ test('a folded path is in lower case, whatever it is written in', () => {
   const cases: [string, string][] = [
     ['/', '/'],
     ['/About-US/Team', '/about-us/team'],
-    ['https://WWW.Example.com/About/?Q=A#B', '/about'],
+    ['https://WWW.Example.com/About/?Q=A#B', '/about?Q=A'],
     ['/%41bc', '/abc'],
     ['/Ærø', '/%C3%A6r%C3%B8'],
     ['/%C3%86R%C3%98', '/%C3%A6r%C3%B8'],

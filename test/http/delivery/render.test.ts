@@ -28,15 +28,21 @@ function storedView(graph: Graph, originId: string): LoadedView | null {
   }));
   const texts = edges.map((_, index) => (index === 0 ? `{"n":${originId},"refs":[` : ','));
   texts.push(edges.length === 0 ? `{"n":${originId},"refs":[]}` : ']}');
-  return { key: originId, body: { texts: texts.map((text) => Buffer.from(text)), references } };
+  return { key: originId, alias: 'v', body: { texts: texts.map((text) => Buffer.from(text)), references } };
 }
 
-function render(graph: Graph, from: number, style: ReferenceStyle = plainReferences) {
-  const rendering = new Rendering('e', ({ originId }) => storedView(graph, originId), style);
+function render(
+  graph: Graph,
+  from: number,
+  style: ReferenceStyle = plainReferences,
+  depth: number | null = null,
+) {
+  const rendering = new Rendering('e', ({ originId }) => storedView(graph, originId), style, depth);
   const view = storedView(graph, String(from));
   assert.ok(view !== null);
   rendering.view(view, 'route');
-  return { json: JSON.parse(Buffer.concat(rendering.pieces).toString()), missing: rendering.missing };
+  const { missing, cut } = rendering;
+  return { json: JSON.parse(Buffer.concat(rendering.pieces).toString()), missing, cut };
 }
 
 const idOf = (view: number) => `gid://Environment/e/Source/s/Entity/${view}/View/v`;
@@ -58,11 +64,21 @@ const naiveStyles: readonly NaiveStyle[] = [
 ];
 
 /** The naive second way: whole values, recursion. */
-function naive(graph: Graph, { show, inside }: NaiveStyle, missing: object[]) {
+function naive(
+  graph: Graph,
+  { show, inside }: NaiveStyle,
+  depth: number | null,
+  missing: object[],
+  cut: object[],
+) {
   const viewAt = (at: number, above: readonly number[], path: string): unknown => ({
     n: at,
     refs: (graph[at] ?? []).map((edge, index) => {
       const place = `${path}.refs[${index}]`;
+      if (depth !== null && above.length >= depth) {
+        cut.push({ path: place, viewId: idOf(edge) });
+        return show(edge, null);
+      }
       if (edge >= graph.length) {
         missing.push({ path: place, viewId: idOf(edge) });
         return show(edge, null);
@@ -74,17 +90,19 @@ function naive(graph: Graph, { show, inside }: NaiveStyle, missing: object[]) {
   return viewAt(0, [], 'route');
 }
 
-test('random graphs of views render as a naive renderer renders them, in each style', () => {
+test('random graphs of views render as a naive renderer renders them, in each style and to each depth', () => {
   const graphs = fc
     .integer({ min: 1, max: 6 })
     .chain((size) =>
       fc.array(fc.array(fc.nat(size), { maxLength: 3 }), { minLength: size, maxLength: size }),
     );
+  const depths = fc.option(fc.nat(4));
   fc.assert(
-    fc.property(graphs, fc.constantFrom(...naiveStyles), (graph, naiveStyle) => {
-      const missing: object[] = [];
-      const expected = naive(graph, naiveStyle, missing);
-      assert.deepEqual(render(graph, 0, naiveStyle.style), { json: expected, missing });
+    fc.property(graphs, fc.constantFrom(...naiveStyles), depths, (graph, naiveStyle, depth) => {
+      const [missing, cut]: [object[], object[]] = [[], []];
+      const json = naive(graph, naiveStyle, depth, missing, cut);
+      const expected = { json, missing, cut: depth === null ? null : cut };
+      assert.deepEqual(render(graph, 0, naiveStyle.style, depth), expected);
     }),
     { numRuns: runs(500) },
   );
@@ -94,13 +112,27 @@ test('a graph with exponentially many ways ends with the limit of references', (
   const graph = Array.from({ length: 40 }, (_, at) => (at < 39 ? [at + 1, at + 1] : []));
   assert.throws(
     () => render(graph, 0),
-    (error) => error instanceof ProblemError && error.problem.status === 422,
+    (error) =>
+      error instanceof ProblemError &&
+      error.problem.status === 422 &&
+      /property `refs` of the schema `v`/.test(error.message),
   );
+});
+
+test('references that a depth cuts do not count towards the limit of references', () => {
+  const graph = [[...Array.from({ length: 9_999 }, () => 1)], [2, 2], []];
+  const { cut } = render(graph, 0, plainReferences, 1);
+  assert.equal(cut?.length, 2 * 9_999);
 });
 
 test('a chain of thousands of views is rendered', () => {
   const graph = Array.from({ length: 9000 }, (_, at) => (at < 8999 ? [at + 1] : []));
-  const rendering = new Rendering('e', ({ originId }) => storedView(graph, originId), wrappedReferences);
+  const rendering = new Rendering(
+    'e',
+    ({ originId }) => storedView(graph, originId),
+    wrappedReferences,
+    null,
+  );
   const view = storedView(graph, '0');
   assert.ok(view !== null);
   rendering.view(view, 'route');

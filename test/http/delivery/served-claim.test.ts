@@ -29,7 +29,13 @@ test('how far changes are heard of is asked behind claims that the record of a p
   await putClaim(store, 'a', { url: 'https://shop.example.com/x', redirect: '/first' });
   const [principal] = testConfiguration().clients;
   assert.ok(principal);
-  const request = { url: 'https://shop.example.com/x', ids: [], handles: [], includeDuplicateViews: false };
+  const request = {
+    url: 'https://shop.example.com/x',
+    ids: [],
+    handles: [],
+    includeDuplicateViews: false,
+    depth: null,
+  };
   const toRead = new ClaimsToRead(store, principal, request, ['exact']);
   // Claims of contested fields are read over another connection than all else, where they wait now.
   const startMs = performance.now();

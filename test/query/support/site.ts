@@ -115,6 +115,7 @@ export function clientOf(tenant: Tenant): ClientPrincipal {
     origins: null,
     cacheControl: null,
     cacheTags: null,
+    depth: null,
     indexes: everyIndex,
   };
 }

@@ -1,6 +1,7 @@
 /** docs/reference/configuration.md "URLs and domains" over HTTP: what no URL may have, and two writings of one letter. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { until } from '../../support/until.ts';
 import { QueryTenant } from '../support/query-tenant.ts';
 
 const page = {
@@ -8,7 +9,9 @@ const page = {
   route: { url: '{url ?? p.path}' },
   properties: { title: '{p.title}' },
 };
-const tenant = new QueryTenant('urls', { schemas: { page } }, {});
+const managementKey = 'manage';
+const settings = { managementClients: [{ name: 'people', apiKeys: [`urls-${managementKey}`] }] };
+const tenant = new QueryTenant('urls', { schemas: { page }, settings }, {});
 
 async function save(originId: string, members: object, title = originId): Promise<number> {
   const body = { type: 'page', properties: { title }, ...members };
@@ -50,4 +53,69 @@ test('letters in one code point and in two are one URL, raw or encoded', async (
   }
   assert.equal(await save('nfc', { url: '/caf\u00e9' }), 200);
   assert.equal(await titleAt('/cafe\u0301'), 'nfc', 'the latest claim on the one URL');
+});
+
+test('claims with a query string: each answers its own members in any order, before those without one', async () => {
+  assert.equal(await save('five', { url: '/old.php?id=5&lang=da' }), 200);
+  assert.equal(await save('seven', { url: '/new-seven', redirects: ['/old.php?id=7'] }), 200);
+  assert.equal(await titleAt('/old.php?id=6'), null);
+  assert.equal(await save('old', { url: '/old.php' }), 200);
+  assert.equal(await titleAt('/old.php?id=5&lang=da'), 'five');
+  assert.equal(await titleAt('/old.php?lang=da&id=5'), 'five');
+  const { json } = await tenant.get(`/v2?url=${encodeURIComponent('/old.php?id=7')}`);
+  assert.deepEqual([json.meta.status, json.meta.redirect], [301, '/new-seven']);
+  for (const url of ['/old.php', '/old.php?id=5', '/old.php?id=5&lang=da&page=2', '/old.php?id=8']) {
+    assert.equal(await titleAt(url), 'old', url);
+  }
+  const { json: routes } = await tenant.get('/routes/v2');
+  const listed = routes.results.map(({ url }: { url: string }) => url);
+  for (const url of ['/old.php', '/old.php?id=5&lang=da', '/old.php?id=7'])
+    assert.ok(listed.includes(url), url);
+});
+
+test('a URL with a query string is explained by the claims with it and by those without one', async () => {
+  assert.equal(await save('plain', { url: '/explained' }), 200);
+  assert.equal(await save('with-query', { url: '/explained?b=2&a=1' }), 200);
+  const url = encodeURIComponent('/explained?a=1&b=2');
+  const path = `/management/v1/explain/url?environment=production&url=${url}`;
+  const { json } = await tenant.get(path, managementKey);
+  assert.deepEqual(
+    json.claims.map(({ url, served, because }: Record<string, unknown>) => [url, served, because]),
+    [
+      ['/explained?b=2&a=1', true, 'it is the first of the claims that answer'],
+      ['/explained', false, 'a claim with the query string of the URL comes first'],
+    ],
+  );
+});
+
+test('an answer that was kept for a query string goes when a claim with that query string comes or goes', async () => {
+  // A front hears of a change shortly after it is processed.
+  const becomes = (url: string, title: string) =>
+    until(`${url} is ${title}`, async () => (await titleAt(url)) === title);
+  assert.equal(await save('shop', { url: '/shop' }), 200);
+  await becomes('/shop?c=1', 'shop');
+  await becomes('/shop?c=2', 'shop');
+  assert.equal(await save('shop-1', { url: '/shop?c=1' }), 200);
+  await becomes('/shop?c=1', 'shop-1');
+  assert.equal(await titleAt('/shop?c=2'), 'shop');
+  assert.equal(await save('shop-1', { url: '/shop?c=2' }), 200);
+  await becomes('/shop?c=1', 'shop');
+  await becomes('/shop?c=2', 'shop-1');
+});
+
+test('a redirect header: a comma inside a URL is %2C, and one that splits a URL is 422', async () => {
+  const headers = { 'X-Service-Type': 'page', 'X-Service-Url': '/target' };
+  const saveRaw = (redirects: string) =>
+    tenant.send('POST', '/ingest/v2/raw', { title: 'raw' }, { ...headers, 'X-Service-Redirects': redirects });
+  for (const redirects of ['/of,commas', '/a, /old.php?ids=1,2']) {
+    const { status, json } = await saveRaw(redirects);
+    assert.equal(status, 422, redirects);
+    assert.match(json.errors.redirects, /after a comma.*Write a comma inside a URL as %2C/);
+  }
+  assert.equal((await saveRaw('/of%2Ccommas, /old.php?ids=1%2C2,https://www.example.com/x')).status, 200);
+  await tenant.settle();
+  for (const url of ['/of,commas', '/old.php?ids=1,2', 'https://www.example.com/x']) {
+    const { json } = await tenant.get(`/v2?url=${encodeURIComponent(url)}`);
+    assert.deepEqual([json.meta.status, json.meta.redirect], [301, '/target'], url);
+  }
 });

@@ -83,9 +83,9 @@ export class QueryTenant {
     await waitUntilSettled(await system.store());
   }
 
-  async ask(body: Json, path = '/v1/things'): Promise<Answer> {
+  async ask(body: Json, path = '/v1/things', key = clientKey): Promise<Answer> {
     assert.ok(this.#client !== null, 'tests have not begun');
-    return await this.#client.post(path, body, { key: this.#keyPrefix + clientKey });
+    return await this.#client.post(path, body, { key: this.#keyPrefix + key });
   }
 
   /** Sends a request to an ingest endpoint. */
@@ -94,10 +94,10 @@ export class QueryTenant {
     return await this.#client.call(method, path, { body, headers, key: this.#keyPrefix + sourceKey });
   }
 
-  /** Reads from an interface of delivery or routes. */
-  async get(path: string): Promise<Answer> {
+  /** Reads from an interface of delivery, routes or management. */
+  async get(path: string, key = clientKey): Promise<Answer> {
     assert.ok(this.#client !== null, 'tests have not begun');
-    return await this.#client.get(path, { key: this.#keyPrefix + clientKey });
+    return await this.#client.get(path, { key: this.#keyPrefix + key });
   }
 
   /** Waits until all that was saved is processed. */

@@ -1,5 +1,5 @@
 /** The delivery interface (docs/reference/http.md "Delivery"). */
-import { deliveryKeysMax, urlCodePointsMax } from '../../../contract/limits.ts';
+import { deliveryDepthMax, deliveryKeysMax, urlCodePointsMax } from '../../../contract/limits.ts';
 import {
   deliveryAnswerShape,
   deliveryBodyShape,
@@ -52,6 +52,12 @@ const askedByQuery: readonly ParameterDefinition[] = [
     description: 'A handle; may be repeated, each handle once',
   },
   includeDuplicateViews,
+  {
+    name: 'depth',
+    in: 'query',
+    shape: { type: 'integer', minimum: 0, maximum: deliveryDepthMax },
+    description: "References deeper than this are null and listed in `meta`; absent: the client's `depth`",
+  },
 ];
 const deliveryHeaders: readonly HeaderDefinition[] = [
   minVersion,

@@ -111,7 +111,11 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
       { name: 'Type', prefixed: true, description: 'Makes the body raw: the properties alone' },
       { name: 'Url', prefixed: true, description: 'Raw form: the url' },
       { name: 'OriginParentId', prefixed: true, description: 'Raw form: originId of the parent' },
-      { name: 'Redirects', prefixed: true, description: 'Raw form: redirect URLs, separated by commas' },
+      {
+        name: 'Redirects',
+        prefixed: true,
+        description: 'Raw form: redirect URLs, separated by commas; a comma inside a URL is %2C',
+      },
     ],
     body: {
       shape: entityBodyShape,
