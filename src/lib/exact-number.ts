@@ -1,5 +1,7 @@
 /** Numbers of JSON text that a 64-bit double would change. */
 
+const zero = 0x30;
+
 /** Digits without zeros at either end, and the power of ten of their last one. */
 function decimalOf(token: string): string {
   const [mantissa = '', exponent = '0'] = token
@@ -8,7 +10,10 @@ function decimalOf(token: string): string {
     .split(/e(?=[+-]?\d+$)/);
   const [whole = '', fraction = ''] = mantissa.split('.');
   const digits = (whole + fraction).replace(/^0+/, '');
-  const kept = digits.replace(/0+$/, '');
+  // A loop, because a regular expression for zeros at the end takes quadratic time.
+  let end = digits.length;
+  while (digits.charCodeAt(end - 1) === zero) end -= 1;
+  const kept = digits.slice(0, end);
   return `${kept}e${Number(exponent) - fraction.length + digits.length - kept.length}`;
 }
 
@@ -73,5 +78,5 @@ function endOfNumber(text: string, start: number): number {
 }
 
 function isDigit(unit: number): boolean {
-  return unit >= 0x30 && unit <= 0x39;
+  return unit >= zero && unit <= 0x39;
 }

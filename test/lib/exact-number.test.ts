@@ -24,6 +24,11 @@ test('isInexact: integers beyond 2^53 that a double changes', () => {
   }
 });
 
+test('isInexact: reads a number of megabytes in linear time', () => {
+  // A quadratic reading would take hours.
+  assert.ok(isInexact(`9007199254740993.${'0'.repeat(2_000_000)}1`));
+});
+
 test('isInexact: what a double writes is never changed', () => {
   fc.assert(
     fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {

@@ -20,9 +20,9 @@ export function inexactMistake(properties: Json): Mistake | null {
 }
 
 /** The mistake that a property's number has. */
-export function inexactText(place: string, digits: string): Mistake {
+export function inexactText(place: string, digits: string, advice = 'Send it as a string'): Mistake {
   const field = shortened(place);
-  const text = `${field} is ${shortened(digits)}, which a 64-bit number cannot hold exactly. Send it as a string`;
+  const text = `${field} is ${shortened(digits)}, which a 64-bit number cannot hold exactly. ${advice}`;
   return { field, text };
 }
 

@@ -83,7 +83,7 @@ export function enableWebhook(services: Services): Handler {
 }
 
 /** It is tried at once. */
-function tried({ failures, isRefused, nextAttemptAt, warnedAt, ...state }: WebhookState): WebhookState {
+function tried({ failures, isRefused, nextAttemptAt, ...state }: WebhookState): WebhookState {
   return state;
 }
 

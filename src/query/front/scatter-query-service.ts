@@ -144,7 +144,9 @@ export class ScatterQueryService implements QueryService {
     };
     if (nextPageToken === null) return good(atThisMoment(query));
     const page = openToken(this.#secret, tokenUse(index, query), nextPageToken);
-    return page === null
+    // A token of a version that did not pin statistics cannot go on with a search.
+    const isUsable = page !== null && (query.search === null || page.pin !== null);
+    return !isUsable
       ? { ok: false, status: 400, errors: [invalidNextPageToken] }
       : good(pinnedQuery(query, page));
   }

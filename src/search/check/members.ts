@@ -3,11 +3,13 @@ import { EditDistance } from '../text/edit-distance.ts';
 import type { Mistakes } from './mistakes.ts';
 import { quote } from './mistakes.ts';
 
-/** A name within so many edits of a known one, and fewer than half its letters, is taken for a misspelling of it. */
+/** A name within so many edits of a known one is taken for a misspelling of it. */
 const nearEditsMax = 2;
+/** Of more unknown members of one object, the others are not compared with the known ones. */
+const comparedMax = 100;
 
 /**
- * Refuses members that look like a misspelling of a known one. Other unknown members are ignored.
+ * Refuses members that look like a misspelling of a known one. Other unknown members, and those that are null, are ignored.
  * @param known names that a mistake may propose
  * @param ignored further names that have a meaning elsewhere
  */
@@ -18,8 +20,11 @@ export function checkNearMembers(
   mistakes: Mistakes,
   ignored: readonly string[] = [],
 ): void {
+  let compared = 0;
   for (const name of Object.keys(object)) {
-    if (known.includes(name) || ignored.includes(name)) continue;
+    if (known.includes(name) || ignored.includes(name) || getOwn(object, name) === null) continue;
+    compared += 1;
+    if (compared > comparedMax) return;
     const meant = nearMember(name, known);
     if (meant !== null) mistakes.add(`${prefix}${name}`, `unknown member; did you mean \`${meant}\`?`);
   }
@@ -37,7 +42,6 @@ function nearMember(name: string, known: readonly string[]): string | null {
     if (candidate.toLowerCase() === name.toLowerCase()) return candidate;
     const distance = edits.within(candidate, bound);
     if (distance > bound || (nearest !== null && distance === bound)) continue;
-    if (distance * 2 >= Math.max(candidate.length, name.length)) continue;
     nearest = candidate;
     bound = distance;
   }
@@ -54,6 +58,7 @@ export function checkKnownMembers(
   for (const name of Object.keys(object)) {
     if (known.includes(name)) continue;
     if (filterMembers.has(name) && getOwn(object, name) === null) continue;
+    if (mistakes.isFull) return;
     const meant = nearMember(name, known);
     const advice = meant === null ? `use ${known.join(', ')}` : `did you mean \`${meant}\`?`;
     mistakes.add(place, `unknown member ${quote(name)}; ${advice}`);

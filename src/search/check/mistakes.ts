@@ -15,6 +15,11 @@ export class Mistakes {
     return this.#count;
   }
 
+  /** True when no further mistake is reported. */
+  get isFull(): boolean {
+    return this.texts.length === mistakesMax;
+  }
+
   add(place: string, text: string): void {
     this.#count += 1;
     this.#members.add(/^\w*/.exec(place)?.[0] ?? '');

@@ -20,7 +20,7 @@ export function checkSearch(search: Json, table: FieldTable, mistakes: Mistakes)
   }
   const fields = checkSearchFields(search, table, mistakes);
   const value = getOwn(search, 'value') ?? null;
-  checkSearchValue(value, mistakes);
+  const text = checkSearchValue(value, mistakes);
   const literal = checkFlag(search, 'literal', mistakes);
   const mode = checkMode(getOwn(search, 'mode') ?? 'any', mistakes);
   const prefix = checkFlag(search, 'prefix', mistakes);
@@ -28,8 +28,8 @@ export function checkSearch(search: Json, table: FieldTable, mistakes: Mistakes)
   const boost = checkBoost(getOwn(search, 'boost') ?? null, table, mistakes);
   const hasOperators = checkFlag(search, 'operators', mistakes);
   checkNearMembers(search, searchMemberNames, 'search.', mistakes);
-  if (fields === null || typeof value !== 'string' || value.trim() === '') return null;
-  const words = hasOperators ? readOperators(value) : { value, operators: null };
+  if (fields === null || text === null || text.trim() === '') return null;
+  const words = hasOperators ? readOperators(text) : { value: text, operators: null };
   return { fields, ...words, literal, mode, prefix, fuzziness, boost, nowMs: null, stats: null };
 }
 
@@ -47,14 +47,16 @@ export function searchIdentity(search: CheckedSearch): object {
   return isUsual ? { ...ranked, literal, value } : { ...ranked, fuzziness, literal, mode, prefix, value };
 }
 
-function checkSearchValue(value: Json, mistakes: Mistakes): void {
+/** The text to search for; null when it is missing or too long. */
+function checkSearchValue(value: Json, mistakes: Mistakes): string | null {
   if (typeof value !== 'string') {
     mistakes.add('search.value', value === null ? 'is missing' : `must be text, not ${quote(value)}`);
-    return;
+    return null;
   }
   const length = countCodePoints(value);
-  if (length <= searchCodePointsMax) return;
+  if (length <= searchCodePointsMax) return value;
   mistakes.add('search.value', `has ${length} characters; at most ${searchCodePointsMax} are allowed`);
+  return null;
 }
 
 function checkFlag(search: JsonObject, name: string, mistakes: Mistakes): boolean {

@@ -1,5 +1,5 @@
 import { pace, type Steps } from '../../lib/pace.ts';
-import { visibleUnits, visitRuns, visitWords } from '../text/word-cutter.ts';
+import { isVisible, visibleUnits, visitRuns, visitWords } from '../text/word-cutter.ts';
 import { endOfPiece } from '../text/words.ts';
 
 /**
@@ -16,10 +16,9 @@ export function* sourceWords(text: string, visit: WordVisitor): Steps<void> {
   for (let from = 0; from < text.length; ) {
     const end = endOfPiece(text, from);
     const runs = runsOf(text.slice(from, end));
-    for (const { visible, units } of runs) {
-      yield* visitRun(visible, (word, start, stop) => {
-        visit(word, from + (units[start] ?? 0), from + (units[stop - 1] ?? 0) + 1);
-      });
+    for (const { visible, first, units } of runs) {
+      const unitOf = (at: number) => from + (units === null ? first + at : (units[at] ?? 0));
+      yield* visitRun(visible, (word, start, stop) => visit(word, unitOf(start), unitOf(stop - 1) + 1));
       pace.units += unitsPerUnit * visible.length;
       if (pace.isOver()) yield;
     }
@@ -29,17 +28,23 @@ export function* sourceWords(text: string, visit: WordVisitor): Steps<void> {
   }
 }
 
-/** A run of a text without what is not seen, and where each of its units is in the text. */
+/** A run of a text without what is not seen, and where it is in the text. */
 interface Run {
   readonly visible: string;
-  readonly units: readonly number[];
+  readonly first: number;
+  /** Where each of its units is; null when they follow the first one. */
+  readonly units: readonly number[] | null;
 }
 
 function runsOf(piece: string): Run[] {
-  const { visible, units } = visibleUnits(piece);
   const runs: Run[] = [];
-  visitRuns(visible, (start, end) => {
-    runs.push({ visible: visible.slice(start, end), units: units.slice(start, end) });
+  if (isVisible(piece)) {
+    visitRuns(piece, (first, end) => runs.push({ visible: piece.slice(first, end), first, units: null }));
+    return runs;
+  }
+  const { visible, units } = visibleUnits(piece);
+  visitRuns(visible, (first, end) => {
+    runs.push({ visible: visible.slice(first, end), first, units: units.slice(first, end) });
   });
   return runs;
 }
@@ -61,7 +66,7 @@ interface Places {
 }
 
 const mark = /^\p{M}/u;
-/** Of longer segments, which are runs of marks that no language has, only the first character is looked at. */
+/** Longer segments, which are runs of marks that no language has, are not cut: to try each place takes quadratic time. */
 const cutUnitsMax = 32;
 /** No character below is changed by NFKC, or joined with one in front of it. */
 const plainMax = 0x7f;
@@ -102,10 +107,10 @@ function endOfSegment(text: string, start: number): number {
  * behind. @returns the length of the segment when it does not
  */
 function firstCut(segment: string): number {
+  if (segment.length > cutUnitsMax) return segment.length;
   const normal = segment.normalize('NFKC');
   for (let at = unitsAt(segment, 0); at < segment.length; at += unitsAt(segment, at)) {
     if (segment.slice(0, at).normalize('NFKC') + segment.slice(at).normalize('NFKC') === normal) return at;
-    if (segment.length > cutUnitsMax) break;
   }
   return segment.length;
 }

@@ -15,8 +15,8 @@ const mark = /^\p{M}/u;
 /** Has no sign: joiners, soft hyphens, variation selectors, byte order marks; or encloses one. U+200B separates words. */
 const invisible = /(?!\u200b)[\p{DI}\p{Me}]/u;
 const everyInvisible = new RegExp(invisible, 'gu');
-/** Of Latin texts only soft hyphens are taken out, and NFKC says whether their letters change. */
-const beyondLatin = /[^\0-\xac\xae-\u024f]/;
+/** Of Latin texts, dashes and quotes only soft hyphens are taken out, and NFKC says whether their letters change. */
+const beyondLatin = /[^\0-\xac\xae-\u024f\u2010-\u2027\u2030-\u205e]/;
 
 /** True for a text whose runs are words as they are, but for their case. Nearly every Latin text is one. */
 export function isSimple(text: string): boolean {
@@ -26,6 +26,11 @@ export function isSimple(text: string): boolean {
 /** The text without what is not seen; itself when it has nothing such. */
 export function withoutInvisible(text: string): string {
   return invisible.test(text) ? text.replace(everyInvisible, '') : text;
+}
+
+/** True for a text in which every character is seen. */
+export function isVisible(text: string): boolean {
+  return !invisible.test(text);
 }
 
 /** Where the visible characters of a text are: for each UTF-16 unit that is left, its unit in the text. */

@@ -1,7 +1,7 @@
 import { Encoder } from 'flexsearch';
 import { searchCodePointsMax } from '../../contract/limits.ts';
 import { countCodePoints } from '../../lib/code-points.ts';
-import { pace, type Steps } from '../../lib/pace.ts';
+import { pace } from '../../lib/pace.ts';
 import { inWord, isSimple, mayCutBefore, notInWord, withoutInvisible, wordsOfRun } from './word-cutter.ts';
 
 /** NFKC turns a code point into 18 at most, and lower-casing into 3 at most. 2 edits may add to it. */
@@ -53,21 +53,6 @@ const pieceUnits = 16_384;
 /** The cost of reading a character of a text, in units of the pace. */
 const unitsPerUnit = 10;
 
-/** The distinct words of several texts, as `wordsOf`, in steps. */
-export function* wordsOfAll(texts: readonly string[]): Steps<string[]> {
-  const words = new Set<string>();
-  for (const text of texts) {
-    for (let from = 0; from < text.length; ) {
-      const end = endOfPiece(text, from);
-      collectWords(text.slice(from, end), words);
-      pace.units += unitsPerUnit * (end - from);
-      from = end;
-      if (pace.isOver()) yield;
-    }
-  }
-  return [...words];
-}
-
 /** The words of a text in order, repeated and long ones too, piece by piece. */
 export function* wordPieces(text: string): Generator<readonly string[]> {
   for (let from = 0; from < text.length; ) {
@@ -78,6 +63,9 @@ export function* wordPieces(text: string): Generator<readonly string[]> {
   }
 }
 
+/** Among so many units a script without spaces has a place to cut: marks stand between its letters. */
+const lookUnits = 64;
+
 /** No word has one of these signs. */
 const separator = /[\0-/:-@[-`{-\x7f\u3000-\u3004]/g;
 
@@ -87,7 +75,8 @@ export function endOfPiece(text: string, from: number): number {
   const end = separator.exec(text)?.index ?? text.length;
   if (end <= from + 2 * pieceUnits) return end;
   const middle = from + pieceUnits;
-  return mayCutBefore(text, middle) ? middle : end;
+  for (let at = middle; at < middle + lookUnits; at += 1) if (mayCutBefore(text, at)) return at;
+  return end;
 }
 
 function collectWords(text: string, words: Set<string>): void {

@@ -25,7 +25,7 @@ test('an empty query has every default; null means absent and unknown keys are i
     sort: null,
     pagination: null,
     aliases: null,
-    more: 1,
+    further: 1,
   };
   assert.deepEqual(queryOf(nulls), expected);
   assert.deepEqual(
