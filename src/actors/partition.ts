@@ -28,6 +28,7 @@ import { StreamGapError } from '../store/streams/stream.ts';
 import { type BatchResult, processSound } from './batch/batch.ts';
 import { CodeRuns, type CodeSource } from './batch/code-runs.ts';
 import { Intents } from './batch/intents.ts';
+import type { OpenCharacters } from './batch/open-characters.ts';
 import type { Basis } from './batch/turn.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { NamedFields } from './named-fields.ts';
@@ -61,6 +62,8 @@ export interface PartitionContext {
   readonly claimsPerCommit: number;
   /** Runs the code of schemas, for all partitions of the worker. */
   readonly sandbox: CodeSource;
+  /** Bounds what its calls hold behind the batches of all partitions. */
+  readonly openCharacters: OpenCharacters;
   /** The configuration and layouts for a batch that begins now. */
   basis(): Basis & { readonly generation: number };
   /** Told of errors that end a batch but not the worker. */
@@ -96,6 +99,7 @@ export class PartitionActor {
     this.#reader = new IntakeReader(streams, lease.tag, lease.checkpoint);
     this.#code = new CodeRuns(
       context.sandbox,
+      context.openCharacters,
       () => this.#rebuildTurn.wake(),
       (error) => context.onTrouble(lease.partition, error),
     );
@@ -213,7 +217,6 @@ export class PartitionActor {
   async #process(portion: IntakePortion): Promise<void> {
     const result = await this.#batch(portion.works, this.#checkpoint + 1);
     this.#pending.add(portion, result.changes.writes);
-    this.#rebuildTurn.wake();
     await this.#commit(result, portion.sequence);
     this.context.metrics.entitiesProcessed.inc(result.changes.counts.entities);
   }
@@ -271,7 +274,7 @@ export class PartitionActor {
     const { metrics, items, store } = this.context;
     const { changes, claimWrites: claims, references, referencesBehind, downstream } = result;
     const { writes, digests, itemChanges, counts, told } = changes;
-    if (changes.deferred.length > 0) this.#rebuildTurn.wake();
+    this.#rebuildTurn.wake();
     const announcement = {
       checkpoint,
       ...this.#pending.announced,

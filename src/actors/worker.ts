@@ -3,7 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
-import { changesRetentionDays, leaseMs as contractLeaseMs } from '../contract/limits.ts';
+import {
+  changesRetentionDays,
+  codeOpenCharactersMax,
+  leaseMs as contractLeaseMs,
+} from '../contract/limits.ts';
 import { oneFlight } from '../lib/one-flight.ts';
 import { repeat } from '../lib/repeat.ts';
 import { Semaphore } from '../lib/semaphore.ts';
@@ -20,6 +24,7 @@ import { liveProcesses } from '../store/processes/registry.ts';
 import { StoreUnavailableError } from '../store/redis/errors.ts';
 import type { Store } from '../store/store.ts';
 import { openStreamSource, type StreamSource } from '../store/streams/shared-streams.ts';
+import { OpenCharacters } from './batch/open-characters.ts';
 import { WorkerMetrics } from './metrics.ts';
 import { nextStep } from './ownership/assignment.ts';
 import { type Keeper, type OpenKeeper, openLocalKeeper } from './ownership/keeper.ts';
@@ -78,6 +83,7 @@ export class Worker {
   readonly #streams: StreamSource;
   readonly #measureLagOnce = oneFlight(() => this.#measureLag().catch(() => {}));
   readonly #sandbox = new Sandbox();
+  readonly #openCharacters = new OpenCharacters(codeOpenCharactersMax);
   readonly #stop = new AbortController();
   #running: Promise<unknown> = Promise.resolve();
 
@@ -182,6 +188,7 @@ export class Worker {
       changesRetentionMs,
       claimsPerCommit: claimsPerCommit ?? claimsPerCommitDefault,
       sandbox: this.#sandbox,
+      openCharacters: this.#openCharacters,
       basis: () => {
         const { current, generation, layouts } = configuration;
         return { configuration: current, generation, layouts };

@@ -22,9 +22,12 @@ export function textOf(bytes: Uint8Array): string {
   return anyBytes.decode(bytes);
 }
 
+/** A front must not be busy for long with a body that it rejects. */
+const mistakeUnitsMax = 256 * 1024;
+
 /** Says where bytes stop being JSON in UTF-8, and what was expected there: `line 3, column 17: expected \`,\``. */
 export function notJsonText(bytes: Uint8Array): string {
-  const found = jsonBytesMistake(bytes);
+  const found = jsonBytesMistake(bytes, mistakeUnitsMax);
   return found === null
     ? 'The body must be JSON in UTF-8'
     : `The body must be JSON in UTF-8 (line ${found.line}, column ${found.column}: expected ${found.expected})`;

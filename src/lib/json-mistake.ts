@@ -12,19 +12,21 @@ export interface JsonMistake {
   readonly expected: string;
 }
 
-/** So far a text is read: reading takes ten times as long as `JSON.parse`. */
-const unitsReadMax = 64 * 1024;
-
-/** The first mistake of a text; null when it is JSON, or when the mistake is far from the beginning. */
-export function jsonMistake(text: string): JsonMistake | null {
-  const found = new Reader(text).mistake();
+/**
+ * The first mistake of a text; null when it is JSON, or when the mistake comes after `unitsMax` UTF-16 units.
+ * Reading takes ten times as long as `JSON.parse`.
+ */
+export function jsonMistake(text: string, unitsMax = Number.POSITIVE_INFINITY): JsonMistake | null {
+  const found = new Reader(text, unitsMax).mistake();
   return found && { ...placeIn(text, found.at), expected: found.expected };
 }
 
-/** The first mistake of bytes that should be JSON in UTF-8; null when they are. */
-export function jsonBytesMistake(bytes: Uint8Array): JsonMistake | null {
+/** The first mistake of bytes that should be JSON in UTF-8; null when they are, or as `jsonMistake`. */
+export function jsonBytesMistake(bytes: Uint8Array, unitsMax?: number): JsonMistake | null {
   const text = anyBytes.decode(bytes);
-  return isUtf8(bytes) ? jsonMistake(text) : { ...placeIn(text, text.indexOf('\ufffd')), expected: 'UTF-8' };
+  return isUtf8(bytes)
+    ? jsonMistake(text, unitsMax)
+    : { ...placeIn(text, text.indexOf('\ufffd')), expected: 'UTF-8' };
 }
 
 /** Line and column of a place in a text. */
@@ -57,12 +59,15 @@ class Reader {
   /** The closing brackets of what is open. */
   readonly #open: string[] = [];
 
-  constructor(private readonly text: string) {}
+  constructor(
+    private readonly text: string,
+    private readonly unitsMax: number,
+  ) {}
 
   mistake(): Found | null {
     for (;;) {
       while (' \t\n\r'.includes(this.text.charAt(this.#at) || '-')) this.#at += 1;
-      if (this.#at > unitsReadMax) return null;
+      if (this.#at > this.unitsMax) return null;
       const isDone = this.#state === 'next' && this.#open.length === 0;
       if (this.#at >= this.text.length && isDone) return null;
       const found = this.#step(this.text.charAt(this.#at));

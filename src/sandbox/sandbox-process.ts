@@ -1,6 +1,7 @@
 /** One process of a sandbox: lines go in, lines come out; it is watched while it has something to do, and may be ended. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { performance } from 'node:perf_hooks';
+import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import {
   codeBuildCpuMs,
@@ -58,14 +59,16 @@ export class SandboxProcess {
         cwd: '/',
       },
     );
-    const answers = this.#child.stdio[answersDescriptor];
+    this.#child.on('error', (error) => this.#end(error.message));
+    // Without a file left for them there are no streams, whatever the types say.
+    const { stdio = [] }: { stdio?: readonly (Readable | Writable | null | undefined)[] } = this.#child;
+    const answers = stdio[answersDescriptor];
     answers?.on('data', (chunk: Buffer) => this.#read(chunk));
     this.#child.stderr?.on('data', (chunk: Buffer) => {
       this.#errors = (this.#errors + chunk.toString()).slice(-errorCharactersKept);
     });
     // Writes to a process that is gone fail; its end says so.
     this.#child.stdin?.on('error', () => {});
-    this.#child.on('error', (error) => this.#end(error.message));
     this.#child.on('close', (code, signal) => this.#end(`exit code ${code ?? signal}`));
     // A process that waits for work must not keep this one from ending.
     this.#child.unref();

@@ -8,7 +8,7 @@ import type { CodeCall, CodeReply, ProgramKind, ProgramSet } from '../schemas/co
 import { CircuitBreaker } from './circuit-breaker.ts';
 import type { Job } from './job.ts';
 import type { DescribeReply, FromSandbox } from './protocol.ts';
-import { TenantSandbox } from './tenant-sandbox.ts';
+import { TenantSandbox, type TenantSandboxHost } from './tenant-sandbox.ts';
 import { Turns } from './turns.ts';
 
 /** A call that is waited for. */
@@ -23,12 +23,7 @@ export class Sandbox {
   /** Those used longest ago first. */
   readonly #tenants = new Map<string, TenantSandbox>();
   readonly #idle = new Map<TenantSandbox, NodeJS.Timeout>();
-  readonly #host = {
-    turns: new Turns(codeRunningMax),
-    breaker: new CircuitBreaker(),
-    makeRoom: () => this.#makeRoom(),
-    onIdle: (tenant: TenantSandbox) => this.#onIdle(tenant),
-  };
+  readonly #host = this.#hostOfTenants();
   #isClosed = false;
 
   /** Replies in the order of the calls. @throws Error when the sandbox cannot be run at all */
@@ -56,6 +51,20 @@ export class Sandbox {
     this.#isClosed = true;
     for (const timer of this.#idle.values()) clearTimeout(timer);
     for (const tenant of this.#tenants.values()) tenant.close();
+  }
+
+  #hostOfTenants(): TenantSandboxHost {
+    const isCrowded = () =>
+      [...this.#tenants.values()].filter(({ isIdle }) => !isIdle).length > codeProcessesMax;
+    return {
+      turns: new Turns(codeRunningMax),
+      breaker: new CircuitBreaker(),
+      get isCrowded() {
+        return isCrowded();
+      },
+      makeRoom: () => this.#makeRoom(),
+      onIdle: (tenant) => this.#onIdle(tenant),
+    };
   }
 
   #tenantOf({ owner }: ProgramSet): TenantSandbox {

@@ -18,19 +18,22 @@ const messageCharacters = 512 * 1024;
 const callsPerMessage = 200;
 /** Expected processor time of a message: others wait for its end. */
 const messageMs = 50;
-/** Assumed processor time of the first builds of a program. */
-const costGuessMs = 5;
 /** How much of the estimate a cheaper build leaves. A dearer one replaces it. */
 const costMemory = 0.9;
 /** Sets of programs that a process keeps: those of former configurations are closed. */
 const setsKept = 100;
-/** A call that a process ended with, for a reason that is not the call's, is tried again so often. */
+/** A call alone that a process ended with, for a reason that is not known, is tried again so often. Then it is the reason. */
 const triesMax = 3;
 const programsRemembered = { entriesMax: 10_000 };
+
+/** What a call took too much of. `unknown`: of something that its process cannot give, and ends for. */
+type Limit = 'time' | 'memory' | 'unknown';
 
 export interface TenantSandboxHost {
   readonly turns: Turns;
   readonly breaker: CircuitBreaker;
+  /** More tenants have something to run than may have processes. */
+  readonly isCrowded: boolean;
   /** A process is about to start: one that is idle may have to end for it. */
   makeRoom(): void;
   /** Nothing is left to run. */
@@ -142,10 +145,14 @@ export class TenantSandbox {
     this.host.onIdle(this);
   }
 
-  /** Sends one message; more while less time went into messages than into the start of the process. */
+  /**
+   * Sends one message. Where the process may have ended before the next turn: more, while less time went into them than into
+   * its start.
+   */
   async #useTurn(): Promise<void> {
     this.#usedMs = 0;
     const process = this.#started();
+    if (process === null) return;
     if (!this.#isReady) {
       await this.#woken();
       this.#usedMs += process.usedMs();
@@ -154,7 +161,7 @@ export class TenantSandbox {
     do {
       if (process !== this.#process || !this.#isReady || this.#waiting.isEmpty) return;
       await this.#exchange(process);
-    } while (this.#usedMs < 2 * startMs);
+    } while (this.#usedMs < 2 * startMs && this.host.isCrowded);
   }
 
   /** Sends one message and waits for its answers. */
@@ -182,10 +189,9 @@ export class TenantSandbox {
   /** How many jobs of a program go into one message. */
   #portion(program: string): number {
     if (this.#alone > 0) return 1;
-    const countMax = Math.min(
-      callsPerMessage,
-      messageMs / Math.max(0.01, this.#costsMs.get(program) ?? costGuessMs),
-    );
+    // Of a program that was never run nothing is known: its first call goes alone.
+    const costMs = this.#costsMs.get(program) ?? messageMs;
+    const countMax = Math.min(callsPerMessage, messageMs / Math.max(0.01, costMs));
     let count = 0;
     let characters = 0;
     for (const job of this.#waiting.of(program)) {
@@ -221,9 +227,20 @@ export class TenantSandbox {
     }
   }
 
-  #started(): SandboxProcess {
+  /** Null when the machine has no process for it: nothing waits any more then. */
+  #started(): SandboxProcess | null {
     if (this.#process !== null) return this.#process;
     this.host.makeRoom();
+    this.#isReady = false;
+    try {
+      this.#process = this.#start();
+    } catch (error) {
+      this.#cannotBegin(String(error));
+    }
+    return this.#process;
+  }
+
+  #start(): SandboxProcess {
     const started: SandboxProcess = new SandboxProcess({
       answered: (reply) => {
         if (started === this.#process) this.#answered(reply);
@@ -233,8 +250,6 @@ export class TenantSandbox {
       },
     });
     started.startWatch();
-    this.#isReady = false;
-    this.#process = started;
     return started;
   }
 
@@ -271,7 +286,7 @@ export class TenantSandbox {
     this.#costsMs.set(program, Math.max(cpuMs, costMemory * beforeMs + (1 - costMemory) * cpuMs));
   }
 
-  #tookTooMuch(job: Job, limit: 'time' | 'memory'): void {
+  #tookTooMuch(job: Job, limit: Limit): void {
     this.#sound.delete(job.program);
     this.host.breaker.trip(job.program, job.input);
     job.done(failed(limitMessage(limit)));
@@ -283,10 +298,8 @@ export class TenantSandbox {
     this.#isReady = false;
     const [first, ...others] = this.#running;
     this.#running = [];
-    const error = new Error(`the process for schemas in JavaScript ended: ${detail}`);
     if (first === undefined) {
-      // It never began: trying without end would help nobody.
-      if (!wasReady) for (const job of this.#waiting.takeAll()) job.failed(error);
+      if (!wasReady) this.#cannotBegin(detail);
       this.#wake();
       return;
     }
@@ -298,12 +311,18 @@ export class TenantSandbox {
       this.#noteCost(first.program, codeBuildCpuMs);
       this.#tookTooMuch(first, reason);
     } else {
-      this.#again(first, others, error);
+      this.#again(first, others);
     }
     this.#wake();
   }
 
-  #again(first: Job, others: readonly Job[], error: Error): void {
+  /** Trying without end would help nobody. */
+  #cannotBegin(detail: string): void {
+    const error = new Error(`the process for schemas in JavaScript cannot begin: ${detail}`);
+    for (const job of this.#waiting.takeAll()) job.failed(error);
+  }
+
+  #again(first: Job, others: readonly Job[]): void {
     if (others.length > 0) {
       this.#alone = others.length + 1;
       this.#waiting.putBack([first, ...others]);
@@ -311,7 +330,7 @@ export class TenantSandbox {
       first.tries += 1;
       this.#waiting.putBack([first]);
     } else {
-      first.failed(error);
+      this.#tookTooMuch(first, 'unknown');
     }
   }
 }
@@ -326,10 +345,10 @@ function total(counts: Iterable<number>): number {
   return sum;
 }
 
-function limitMessage(limit: 'time' | 'memory'): string {
-  return limit === 'time'
-    ? `the schema ran for more than ${codeBuildCpuMs} ms of processor time`
-    : `the schema ran out of memory: a build has ${codeMemoryMebibytes} MB`;
+function limitMessage(limit: Limit): string {
+  if (limit === 'time') return `the schema ran for more than ${codeBuildCpuMs} ms of processor time`;
+  if (limit === 'memory') return `the schema ran out of memory: a build has ${codeMemoryMebibytes} MB`;
+  return 'the schema ended the process that ran it, each time: make its texts and arrays smaller';
 }
 
 function failed(message: string): CodeReply {

@@ -70,7 +70,7 @@ export const keys = {
   fence: (tag: string) => `${tag}:fence`,
   /** Hash: pending rebuild (a view or an item) -> first and last invalidation that asks for it. */
   pendingRebuilds: (tag: string) => `${tag}:dirty`,
-  /** Hash: view, item or actions, as in `pendingRebuilds` -> since when it is not built, and what it waits for (`deferred.ts`). */
+  /** Hash: view, item or actions, as in `pendingRebuilds` -> what it waits for, and since which entry of the stream (`deferred.ts`). */
   deferred: (tag: string) => `${tag}:refused`,
   /** Hash: `<tenant>:<partition>` -> last invalidation that this partition's changes sent there. */
   downstream: (tag: string) => `${tag}:caused`,

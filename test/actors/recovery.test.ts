@@ -4,10 +4,12 @@ import { type TestContext, test } from 'node:test';
 import { processBatch } from '../../src/actors/batch/batch.ts';
 import { CodeRuns } from '../../src/actors/batch/code-runs.ts';
 import { Intents } from '../../src/actors/batch/intents.ts';
+import { OpenCharacters } from '../../src/actors/batch/open-characters.ts';
 import { WorkerMetrics } from '../../src/actors/metrics.ts';
 import { NamedFields } from '../../src/actors/named-fields.ts';
 import { PartitionActor } from '../../src/actors/partition.ts';
 import type { SourceEntity } from '../../src/contract/entity.ts';
+import { codeOpenCharactersMax } from '../../src/contract/limits.ts';
 import { Semaphore } from '../../src/lib/semaphore.ts';
 import { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { writeClaims } from '../../src/store/claims/claims.ts';
@@ -279,6 +281,7 @@ test('a handle that went, a crash before the commit, and the handle is back: it 
       claimsPerCommit: 0,
       code: new CodeRuns(
         new Sandbox(),
+        new OpenCharacters(codeOpenCharactersMax),
         () => {},
         () => {},
       ),
@@ -337,6 +340,7 @@ test('wherever a partition stops, it leaves no rebuild turn behind that blocks t
         changesRetentionMs: 60_000,
         claimsPerCommit: 100,
         sandbox: new Sandbox(),
+        openCharacters: new OpenCharacters(codeOpenCharactersMax),
         basis: () => {
           const { current, generation, layouts } = configuration;
           return { configuration: current, generation, layouts };

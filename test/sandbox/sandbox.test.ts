@@ -338,6 +338,12 @@ test('what takes too much ends alone, and the others are done', async () => {
   for (const index of [0, 2, 4, 6, 8]) assert.equal(replies[index]?.kind, 'made');
 });
 
+test('what the engine cannot give ends its process: the build has failed, and the sandbox goes on', async () => {
+  const failure = await failureOf('return { n: "x".repeat(2 ** 29 - 30).split("").length };');
+  assert.match(failure.message, /ended the process that ran it/);
+  assert.deepEqual(await made('return { n: 1 };'), { n: 1 });
+});
+
 test('on a slow machine the process may take longer to begin than a build may take', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'millrace-slow-'));
   const slowNode = path.join(folder, 'node');

@@ -7,6 +7,7 @@ import { batchWaitMs, codeOpenBuildsMax, codePatienceMs } from '../../contract/l
 import type { CodeCall, CodeReply } from '../../schemas/code/call.ts';
 import type { CodeSandbox } from './code-replies.ts';
 import type { LookupDemand } from './lookup-source.ts';
+import type { OpenBuild, OpenCharacters } from './open-characters.ts';
 
 /** How long nothing is asked after the sandbox could not be run. */
 const troublePauseMs = 1_000;
@@ -16,32 +17,40 @@ export interface CodeSource {
   ask(call: CodeCall): { readonly reply: Promise<CodeReply>; withdraw(): void };
 }
 
+interface Open extends OpenBuild {
+  readonly runs: readonly Run[];
+}
+
 interface Run {
   readonly call: CodeCall;
   /** Settles when there is a reply, or none to be had. */
   readonly settled: Promise<void>;
-  withdraw(): void;
+  withdraw: () => void;
   reply: CodeReply | null;
   hasFailed: boolean;
 }
 
 export class CodeRuns implements CodeSandbox {
   /** Outputs that wait for replies -> the calls of their last build, those that were answered included. */
-  readonly #open = new Map<string, readonly Run[]>();
+  readonly #open = new Map<string, Open>();
   readonly lookups = new Map<string, readonly LookupDemand[]>();
   /** Calls of the batch under way, by the outputs that asked. */
   #batch = new Map<string, Run[]>();
   /** How long the batch under way still waits for code, whatever else it does. */
   #patienceMs = 0;
-  #troubleUntilMs = 0;
+  #isTroubled = false;
   #isEnded = false;
+  readonly #forgetRoom: () => void;
 
-  /** @param onAnswer called when an output that waits may have all its replies @param onTrouble the sandbox cannot be run */
+  /** @param onAnswer called when an output that waits may have all its replies, or room @param onTrouble the sandbox cannot be run */
   constructor(
     private readonly source: CodeSource,
+    private readonly characters: OpenCharacters,
     private readonly onAnswer: () => void,
     private readonly onTrouble: (error: unknown) => void,
-  ) {}
+  ) {
+    this.#forgetRoom = characters.onRoom(onAnswer);
+  }
 
   /** Begins a batch, or begins it again. */
   begin(): void {
@@ -60,10 +69,8 @@ export class CodeRuns implements CodeSandbox {
   /** Ends a batch. @param deferred names of its outputs that wait for code */
   settle(deferred: ReadonlySet<string>): void {
     for (const [asker, runs] of this.#batch) {
-      const before = this.#open.get(asker) ?? [];
-      this.#open.delete(asker);
-      const isOpen = deferred.has(asker) && runs.some(isUnanswered) && this.hasRoom(ownerOf(runs));
-      if (isOpen) this.#open.set(asker, runs);
+      const before = this.#close(asker);
+      const isOpen = deferred.has(asker) && runs.some(isUnanswered) && this.#opens(asker, runs);
       if (!isOpen) this.lookups.delete(asker);
       withdraw(isOpen ? before.filter((run) => !runs.includes(run)) : [...before, ...runs]);
     }
@@ -76,21 +83,20 @@ export class CodeRuns implements CodeSandbox {
   }
 
   isAnswered(asker: string): boolean {
-    return !(this.#open.get(asker) ?? []).some(isUnanswered);
+    return !this.#runsOf(asker).some(isUnanswered);
   }
 
   /** The output needs no replies any more. */
   forget(asker: string): void {
-    withdraw(this.#open.get(asker) ?? []);
-    this.#open.delete(asker);
+    withdraw(this.#close(asker));
     this.lookups.delete(asker);
   }
 
   /** True when another output of the tenant may wait with its calls under way. */
   hasRoom(tenant: string): boolean {
-    if (performance.now() < this.#troubleUntilMs) return false;
+    if (this.#isTroubled || this.characters.isFullFor(tenant)) return false;
     let count = 0;
-    for (const runs of this.#open.values()) if (ownerOf(runs) === tenant) count += 1;
+    for (const open of this.#open.values()) if (open.tenant === tenant) count += 1;
     return count < codeOpenBuildsMax;
   }
 
@@ -98,10 +104,43 @@ export class CodeRuns implements CodeSandbox {
     this.#isEnded = true;
     this.settle(new Set());
     for (const asker of [...this.#open.keys()]) this.forget(asker);
+    this.#forgetRoom();
+  }
+
+  #runsOf(asker: string): readonly Run[] {
+    return this.#open.get(asker)?.runs ?? [];
+  }
+
+  /** @returns false when there is no room for the output to wait with its calls under way */
+  #opens(asker: string, runs: readonly Run[]): boolean {
+    const tenant = runs[0]?.call.set.owner ?? '';
+    if (!this.hasRoom(tenant)) return false;
+    // Those that were answered were given the same texts.
+    const characters = runs.filter(isUnanswered).reduce((sum, { call }) => sum + charactersOf(call), 0);
+    const open = { tenant, characters, runs, giveUp: () => this.#giveUp(runs) };
+    if (!this.characters.take(open)) return false;
+    this.#open.set(asker, open);
+    return true;
+  }
+
+  /** @returns its calls */
+  #close(asker: string): readonly Run[] {
+    const open = this.#open.get(asker);
+    if (open === undefined) return [];
+    this.#open.delete(asker);
+    this.characters.give(open);
+    return open.runs;
+  }
+
+  /** Another tenant has the better right to the room: the output begins again when there is some. */
+  #giveUp(runs: readonly Run[]): void {
+    withdraw(runs);
+    for (const run of runs) if (isUnanswered(run)) run.hasFailed = true;
+    this.onAnswer();
   }
 
   #runOf(call: CodeCall, asker: string): Run {
-    const known = this.#open.get(asker)?.find((run) => !run.hasFailed && isSameCall(run.call, call));
+    const known = this.#runsOf(asker).find((run) => !run.hasFailed && isSameCall(run.call, call));
     const run = known ?? this.#ask(call);
     const ofAsker = this.#batch.get(asker);
     if (ofAsker === undefined) this.#batch.set(asker, [run]);
@@ -116,6 +155,8 @@ export class CodeRuns implements CodeSandbox {
       settled: asked.reply.then(
         (reply) => {
           run.reply = reply;
+          // It holds on to the text of the call.
+          run.withdraw = () => {};
           this.onAnswer();
         },
         (error: unknown) => {
@@ -132,10 +173,14 @@ export class CodeRuns implements CodeSandbox {
 
   /** What waits is asked for again after a pause. */
   #failed(error: unknown): void {
-    if (this.#isEnded || performance.now() < this.#troubleUntilMs) return;
-    this.#troubleUntilMs = performance.now() + troublePauseMs;
+    if (this.#isEnded || this.#isTroubled) return;
+    this.#isTroubled = true;
     this.onTrouble(error);
-    setTimeout(this.onAnswer, troublePauseMs).unref();
+    const over = () => {
+      this.#isTroubled = false;
+      this.onAnswer();
+    };
+    setTimeout(over, troublePauseMs).unref();
   }
 
   /** Waits while replies come. Once none came in time, the batch waits no more. */
@@ -163,8 +208,10 @@ function isUnanswered({ reply, hasFailed }: Run): boolean {
   return reply === null && !hasFailed;
 }
 
-function ownerOf(runs: readonly Run[]): string {
-  return runs[0]?.call.set.owner ?? '';
+function charactersOf({ input, answers }: CodeCall): number {
+  let characters = input.length;
+  for (const text of answers.values()) characters += text.length;
+  return characters;
 }
 
 function withdraw(runs: readonly Run[]): void {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CodeRuns } from '../../../src/actors/batch/code-runs.ts';
+import { OpenCharacters } from '../../../src/actors/batch/open-characters.ts';
 import { codeOpenBuildsMax, codePatienceMs } from '../../../src/contract/limits.ts';
 import type { CodeCall, CodeReply } from '../../../src/schemas/code/call.ts';
+import { until } from '../../support/until.ts';
 
 const reply: CodeReply = { kind: 'asks', lookups: [], findings: [], log: [], cpuMs: 1 };
 
@@ -12,7 +14,7 @@ function callOf(input: string, owner = 'acme'): CodeCall {
 }
 
 /** A sandbox that answers when it is told to. */
-function scene() {
+function scene(characters = new OpenCharacters(1000)) {
   const asked = new Map<string, (reply: CodeReply) => void>();
   const withdrawn: string[] = [];
   const counts = { asked: 0, answers: 0 };
@@ -25,6 +27,7 @@ function scene() {
   };
   const runs = new CodeRuns(
     source,
+    characters,
     () => {
       counts.answers += 1;
     },
@@ -91,6 +94,7 @@ test('code runs: when the sandbox cannot be run, nothing is asked for a while', 
   const source = { ask: () => ({ reply: Promise.reject(new Error('no process')), withdraw() {} }) };
   const runs = new CodeRuns(
     source,
+    new OpenCharacters(1000),
     () => {},
     (error) => troubles.push(error),
   );
@@ -99,4 +103,67 @@ test('code runs: when the sandbox cannot be run, nothing is asked for a while', 
   runs.settle(new Set(['acme|x', 'acme|y']));
   assert.equal(troubles.length, 1);
   assert.deepEqual([runs.isOpen('acme|x'), runs.hasRoom('acme')], [false, false]);
+});
+
+test('code runs: after a while without the sandbox there is room whenever its end is told', async () => {
+  const source = { ask: () => ({ reply: Promise.reject(new Error('no process')), withdraw() {} }) };
+  const told: boolean[] = [];
+  const runs: CodeRuns = new CodeRuns(
+    source,
+    new OpenCharacters(1000),
+    () => told.push(runs.hasRoom('acme')),
+    () => {},
+  );
+  runs.begin();
+  await runs.run([callOf('a')], ['acme|x']);
+  runs.settle(new Set());
+  await until('its end is told', () => told.length > 0);
+  assert.deepEqual(told, [true]);
+});
+
+let inputs = 0;
+
+/** A build that waits. @returns its name */
+async function waits(runs: CodeRuns, tenant: string, characters: number): Promise<string> {
+  inputs += 1;
+  const input = `${tenant} ${inputs} `.padEnd(characters, 'x');
+  const name = `${tenant}|${inputs}`;
+  runs.begin();
+  await runs.run([callOf(input, tenant)], [name]);
+  runs.settle(new Set([name]));
+  return name;
+}
+
+test('code runs: what calls hold is bounded over all partitions, and nobody is kept out by who has more', async () => {
+  const characters = new OpenCharacters(1000);
+  const [one, two] = [scene(characters), scene(characters)];
+  const first = await waits(one.runs, 'large', 450);
+  const second = await waits(one.runs, 'large', 450);
+  const third = await waits(two.runs, 'large', 450);
+  assert.deepEqual(
+    [one.runs.isOpen(first), one.runs.isOpen(second), two.runs.isOpen(third)],
+    [true, true, false],
+  );
+  assert.deepEqual([two.runs.hasRoom('large'), two.runs.hasRoom('small')], [false, true]);
+
+  const small = await waits(two.runs, 'small', 200);
+  assert.equal(two.runs.isOpen(small), true);
+  assert.equal(one.withdrawn.length, 1, 'the last of the tenant that has the most');
+  assert.deepEqual([one.runs.isAnswered(first), one.runs.isAnswered(second)], [false, true]);
+  assert.equal(one.counts.answers, 1, 'its partition is told to begin it again');
+  assert.equal(one.runs.isOpen(await waits(one.runs, 'large', 450)), false);
+
+  const before = two.counts.answers;
+  one.runs.forget(first);
+  assert.ok(two.counts.answers > before, 'the other partition is told of the room');
+  assert.equal(two.runs.hasRoom('large'), true);
+});
+
+test('code runs: a build that is larger than the bound waits alone', async () => {
+  const characters = new OpenCharacters(1000);
+  const [one, two] = [scene(characters), scene(characters)];
+  const name = await waits(one.runs, 'acme', 5000);
+  assert.equal(one.runs.isOpen(name), true);
+  one.runs.end();
+  assert.equal(two.runs.isOpen(await waits(two.runs, 'acme', 10)), true);
 });

@@ -4,6 +4,7 @@ import type { DeferredOutput } from '../../../src/actors/batch/changes.ts';
 import type { Turn } from '../../../src/actors/batch/turn.ts';
 import { DeferredOutputs } from '../../../src/actors/rebuild/deferred-outputs.ts';
 import { formatDependent } from '../../../src/store/derived/dependents.ts';
+import { keys } from '../../../src/store/keys.ts';
 import { commit, PartitionWrites } from '../../../src/store/partitions/commit.ts';
 import type { DeferredFor } from '../../../src/store/partitions/deferred.ts';
 import { takeLease } from '../../../src/store/partitions/lease.ts';
@@ -134,4 +135,24 @@ test('deferred outputs: the next owner finds them, and none that is built', asyn
   await next.load(store);
   assert.deepEqual([...next.firstAwaited], [['acme', 6]]);
   assert.deepEqual(names(next.take(0, 1_000)), [viewOf('a|b')]);
+});
+
+test('deferred outputs: what an earlier version noted is built, and its tenant may be gone since', async () => {
+  const store = await redis.openEmptyStore(1);
+  const lease = await takeLease(store, 0, 'first', 10_000);
+  assert.ok(lease !== null);
+  const noted = [viewOf('a'), viewOf('gone')].map((dependent) => `acme|${dependent}`);
+  for (const name of noted) await store.client.hset(keys.deferred(lease.tag), name, '');
+  const { outputs } = scene(lease.tag);
+  await outputs.load(store);
+  assert.deepEqual([...outputs.firstAwaited], []);
+  const taken = outputs.take(0, 1_000);
+  assert.deepEqual(names(taken), [viewOf('a'), viewOf('gone')]);
+  const writes = new PartitionWrites();
+  const turns = [turnOf('a', { only: new Set([viewOf('a')]) }), turnOf('gone', { entity: null })];
+  outputs.settle(turns, [], 3, taken, writes);
+  const told = { checkpoint: 9, pendingRebuilds: new Map(), downstream: [], digests: Buffer.alloc(0) };
+  await commit(store, lease, writes, told);
+  assert.deepEqual(await store.client.hkeys(keys.deferred(lease.tag)), []);
+  assert.deepEqual([...outputs.firstRebuild], []);
 });

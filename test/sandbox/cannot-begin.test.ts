@@ -1,0 +1,21 @@
+/** A machine that has no process to give: calls are rejected, the owner of the sandbox lives on, and later calls are done. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { typeScriptWords } from '../../src/typescript/words.ts';
+
+const owner = fileURLToPath(new URL('./support/without-files.ts', import.meta.url));
+
+test('without a file left for its process the sandbox rejects calls, and goes on when there is one', async () => {
+  const command = 'ulimit -n 100; exec "$0" "$@"';
+  const { stdout } = await promisify(execFile)('sh', [
+    '-c',
+    command,
+    process.execPath,
+    ...typeScriptWords,
+    owner,
+  ]);
+  assert.equal(stdout.trim(), 'rejected rejected made');
+});
