@@ -19,7 +19,7 @@ import { readIndexTexts } from '../../schemas/definition/index-texts.ts';
 import type { ConfigDocuments } from '../configuration.ts';
 import { documentPlace, programPath, type SchemaPlace } from '../documents/document-path.ts';
 import { Compiler } from './compiler.ts';
-import type { ReadModule } from './read-module.ts';
+import { holdsSecrets, ModuleRefused, type ReadModule } from './read-module.ts';
 
 export interface CompiledDocuments {
   /** The documents, with those that were imported besides and the programs. */
@@ -126,6 +126,7 @@ class Compilation {
   }
 
   async #read(path: string): Promise<string | null> {
+    if (documentPlace(path)?.kind === 'tenant') throw new ModuleRefused(holdsSecrets);
     const known = this.sources.get(path);
     if (known !== undefined) return known;
     const text = await this.readFile(path);

@@ -75,6 +75,27 @@ test('a kept secret or header goes to no other origin', async () => {
   assert.equal((await put(withHook({ url: 'https://two.example/hook' })))[0], 200);
 });
 
+test('a schema cannot import the tenant file, so a kept secret is in no mistake', async () => {
+  const documents = new Map([['tenants/one/tenant.json', JSON.stringify(withHook({}))]]);
+  const loaded = loadConfiguration(documents);
+  assert.ok(loaded.ok);
+  await publishConfiguration(front.store, documents, loaded.configuration);
+  const schema = `import file from '../tenant.json';
+export default { triggers() { throw new Error(file.webhooks[0].secret); }, properties: () => ({}) };`;
+  const { status, text, json } = await front.call('PUT', '/management/v1/configuration', {
+    key: 'one-key',
+    body: {
+      documents: {
+        'tenant.json': JSON.stringify(withHook({ secret: 'kept' })),
+        'schemas/page.full.js': schema,
+      },
+    },
+  });
+  assert.equal(status, 422);
+  assert.match(json.errors.join(), /"\.\.\/tenant\.json" holds secrets and cannot be imported/);
+  assert.ok(!text.includes(hook.secret), text);
+});
+
 test('guesses beyond a burst are owed, and a client has at most 100 keys', () => {
   const limit = new OpenRateLimit(1);
   const address = new Uint8Array([127, 0, 0, 1]).buffer;
@@ -95,7 +116,7 @@ test('a tenant has at most five pending dry runs', async () => {
   const sixth = await dryRun();
   assert.deepEqual(
     [sixth.status, sixth.json.message],
-    [429, 'At most 5 dry runs of a tenant may be pending: wait until one has ended'],
+    [429, 'Too many pending dry runs. The limit is 5 for each tenant; wait until one has ended'],
   );
 });
 
