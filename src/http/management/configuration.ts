@@ -4,6 +4,7 @@ import { type CompiledDocuments, compileCode } from '../../config/code/compile-c
 import type { ConfigDocuments, Configuration } from '../../config/configuration.ts';
 import { withAskedLookups } from '../../config/documents/asked-lookups.ts';
 import { documentsDigest, hashKeys } from '../../config/documents/canonical.ts';
+import { checkedInTurn } from '../../config/documents/checked-in-turn.ts';
 import { type LoadOutcome, loadingSteps } from '../../config/documents/load.ts';
 import { allMistakes } from '../../config/documents/read.ts';
 import { documentsOfTenant, inFolder, withDocumentsOfTenant } from '../../config/documents/tenant-folder.ts';
@@ -34,7 +35,6 @@ import type { Handler } from '../handler.ts';
 import { parseJson } from '../json-body.ts';
 import type { Services } from '../services.ts';
 import { askedFlag, askedText } from './asked.ts';
-import { checkedInTurn } from './configuration-work.ts';
 import { CostlyTurns } from './costly-turns.ts';
 import { issueLine } from './issue-line.ts';
 import { dryRunJobId, rebuildJobId } from './job-id.ts';
