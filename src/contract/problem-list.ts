@@ -14,6 +14,7 @@ const examples: Readonly<Record<DetailedName, Problem>> = {
   scopeMissing: problems.scopeMissing('<scope>'),
   keyTooBusy: problems.keyTooBusy(1),
   addressTooBusy: problems.addressTooBusy(1),
+  newKeysTooMany: problems.newKeysTooMany(1),
   methodWrong: problems.methodWrong('<methods>'),
   contentCodingUnknown: problems.contentCodingUnknown('<coding>'),
   bodyNotJson: problems.bodyNotJson('The body must be JSON in UTF-8 (<place: what was expected>)'),

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import type { Configuration } from '../../../src/config/configuration.ts';
 import { documentsDigest } from '../../../src/config/documents/canonical.ts';
 import { loadConfiguration } from '../../../src/config/documents/load.ts';
-import { OpenRateLimit } from '../../../src/http/routing/rate-limit.ts';
+import { NewKeyLimit } from '../../../src/http/routing/rate-limit.ts';
 import { LayoutStates } from '../../../src/store/configuration/layouts.ts';
 import { publishConfiguration } from '../../../src/store/configuration/published-configuration.ts';
 import { startFront, type TestFront } from '../support/front.ts';
@@ -96,11 +96,37 @@ export default { triggers() { throw new Error(file.webhooks[0].secret); }, prope
   assert.ok(!text.includes(hook.secret), text);
 });
 
+test('many new keys delay the next new keys of their tenant, and no request without a key', async () => {
+  const limited = await startFront({
+    openRateLimit: 2,
+    services: { configuration: { loaded: true, current: configuration, layouts: LayoutStates.none } },
+  });
+  after(() => limited.stop());
+  await publishConfiguration(limited.store, documentsWith(other), configuration);
+  const putKeys = async (apiKeys: readonly string[]) => {
+    const document = { managementClients: [{ name: 'ops', apiKeys: ['one-key', ...apiKeys] }] };
+    return await limited.call('PUT', '/management/v1/configuration?dryRun=true', {
+      key: 'one-key',
+      body: { documents: { 'tenant.json': JSON.stringify(document) } },
+    });
+  };
+  const many = (count: number) => Array.from({ length: count }, (_, at) => `new-${at}`);
+  assert.equal((await putKeys(many(100))).status, 422, 'too many for a client, and not counted');
+  assert.equal((await putKeys(many(99))).status, 200);
+  const next = await putKeys(['another']);
+  assert.deepEqual(
+    [next.status, next.json.message],
+    [429, 'Too many new API keys in configurations of this tenant. Try again after Retry-After'],
+  );
+  assert.ok(Number(next.headers.get('retry-after')) > 10);
+  assert.equal((await limited.call('GET', '/health/live')).status, 200);
+});
+
 test('guesses beyond a burst are owed, and a client has at most 100 keys', () => {
-  const limit = new OpenRateLimit(1);
-  const address = new Uint8Array([127, 0, 0, 1]).buffer;
-  assert.equal(limit.take(address, 0, 500), 0, 'a full bucket may owe');
-  assert.equal(limit.take(address, 0), 496);
+  const limit = new NewKeyLimit(1);
+  assert.equal(limit.take('one', 0, 500), 0, 'a full bucket may owe');
+  assert.equal(limit.take('one', 0, 1), 496);
+  assert.equal(limit.take('two', 0, 1), 0, 'each tenant has its own');
   const many = Array.from({ length: 101 }, (_, at) => `many-${at}`);
   const loaded = loadConfiguration(documentsWith({ managementClients: [{ name: 'ops', apiKeys: many }] }));
   assert.ok(!loaded.ok && loaded.issues[0]?.message.includes('at most 100 are allowed'));
