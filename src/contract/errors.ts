@@ -110,6 +110,12 @@ const generalProblems = {
     message: 'Too many requests from this address without a known API key. Try again after Retry-After',
     retryAfter,
   }),
+  newKeysTooMany: (retryAfter: number): Problem => ({
+    name: 'newKeysTooMany',
+    status: 429,
+    message: 'Too many new API keys in configurations of this tenant. Try again after Retry-After',
+    retryAfter,
+  }),
 
   pathUnknown: {
     name: 'pathUnknown',

@@ -357,9 +357,9 @@ export const actionsPerBuildMax = 1_000;
 /** Different diagnostics of one build; more of them say nothing new. */
 export const diagnosticsPerBuildMax = 100;
 
-/** Processor time that compiling the JavaScript of a preview takes. */
+/** Processor time that the JavaScript of a preview takes to compile and to run once for its triggers. */
 export const compilePreviewCpuMs = 2_000;
-/** Processor time that compiling all JavaScript of one tenant's configuration takes. */
+/** Processor time that all JavaScript of one tenant's configuration takes to compile and to run once for its triggers. */
 export const compileConfigurationCpuMs = 10_000;
 /** Memory that compiling one file takes, on Linux beyond what the compiler needs by itself. */
 export const compilerMebibytesMax = 256;

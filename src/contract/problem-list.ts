@@ -14,6 +14,7 @@ const examples: Readonly<Record<DetailedName, Problem>> = {
   scopeMissing: problems.scopeMissing('<scope>'),
   keyTooBusy: problems.keyTooBusy(1),
   addressTooBusy: problems.addressTooBusy(1),
+  newKeysTooMany: problems.newKeysTooMany(1),
   methodWrong: problems.methodWrong('<methods>'),
   headerRepeated: problems.headerRepeated('<name>'),
   contentCodingUnknown: problems.contentCodingUnknown('<coding>'),

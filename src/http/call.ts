@@ -60,7 +60,7 @@ export class Call {
     /** Null where the endpoint takes none. */
     readonly requestBody: CallBody | null,
     /** Counts keys that a body names and its tenant did not have. @returns why it is refused; null when it is not */
-    readonly countNewKeys: (count: number) => Problem | null = () => null,
+    readonly countNewKeys: (tenant: string, count: number) => Problem | null = () => null,
   ) {
     this.#request = request;
     this.#plan = plan;

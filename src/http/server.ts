@@ -291,8 +291,7 @@ export class HttpServer {
       record.by(principal);
       const parameters = parametersOf(req);
       if (definition.access.kind !== 'management') return new Call(req, plan, parameters, principal, body);
-      const address = res.getRemoteAddress();
-      const countNewKeys = (count: number) => this.#admission.countNewKeys(address, count);
+      const countNewKeys = (tenant: string, count: number) => this.#admission.countNewKeys(tenant, count);
       return new Call(req, plan, parameters, principal, body, countNewKeys);
     } catch (error) {
       return failureAnswer(definition, error, this.#log, record.requestId);

@@ -57,7 +57,7 @@ export interface Description {
 }
 
 export type DescribeReply =
-  | { readonly kind: 'described'; readonly description: Description }
-  | { readonly kind: 'failed'; readonly failure: CodeFailure };
+  | { readonly kind: 'described'; readonly description: Description; readonly cpuMs: number }
+  | { readonly kind: 'failed'; readonly failure: CodeFailure; readonly cpuMs: number };
 
 export type FromSandbox = { readonly kind: 'ready' } | CodeReply | DescribeReply;

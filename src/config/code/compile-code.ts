@@ -3,6 +3,7 @@
  * documents beside its sources. The compiler only reads them. `triggers` is run for it, in the sandbox; nothing else is.
  */
 
+import { performance } from 'node:perf_hooks';
 import { Cursor, type Findings } from '../../contract/config-cursor.ts';
 import type { ConfigIssue } from '../../contract/diagnostic.ts';
 import {
@@ -10,6 +11,7 @@ import {
   compileConfigurationCpuMs,
   compilePreviewCpuMs,
 } from '../../contract/limits.ts';
+import { groupBy } from '../../lib/group-by.ts';
 import { quote } from '../../lib/quote.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
 import { type ProgramKind, programName } from '../../schemas/code/call.ts';
@@ -18,9 +20,16 @@ import { readCollations } from '../../schemas/definition/collations.ts';
 import { readIndexFields } from '../../schemas/definition/index-fields.ts';
 import { readIndexTexts } from '../../schemas/definition/index-texts.ts';
 import type { ConfigDocuments } from '../configuration.ts';
-import { documentPlace, programPath, type SchemaPlace } from '../documents/document-path.ts';
+import {
+  documentPlace,
+  programPath,
+  type SchemaPlace,
+  schemaFolders,
+  tenantFilePath,
+} from '../documents/document-path.ts';
+import { schemaFilesMax, tooMany } from '../tenant/sizes.ts';
 import { Compiler } from './compiler.ts';
-import type { ReadModule } from './read-module.ts';
+import { holdsSecrets, ModuleRefused, type ReadModule } from './read-module.ts';
 
 export interface CompiledDocuments {
   /** The documents, with those that were imported besides and the programs. */
@@ -45,6 +54,8 @@ const kinds: Readonly<Record<SchemaPlace['kind'], ProgramKind>> = {
 const sizeAdvice =
   'Each schema has all that it imports for itself: import less, keep large tables in entities, or share code as a partial.';
 
+const timeAdvice = 'Make the files, what they import, or what their triggers do smaller or simpler.';
+
 /**
  * Never throws for what the documents hold. Programs that the documents have are thrown away. One that has mistakes is
  * given as far as it goes, so that the names in it can be checked; it must not become active.
@@ -56,12 +67,16 @@ export async function compileCode(
   readFile: ReadModule = async () => null,
 ): Promise<CompiledDocuments> {
   const sources = new Map([...documents].filter(([path]) => documentPlace(path)?.kind !== 'program'));
-  const places = [...sources.keys()].flatMap((file) => {
+  const schemas = [...sources.keys()].flatMap((file) => {
     const place = documentPlace(file);
-    return place !== null && 'language' in place && place.language === 'code' ? [{ file, place }] : [];
+    return place !== null && 'language' in place ? [{ file, place }] : [];
   });
-  if (places.length === 0) return { documents: sources, issues: [] };
-  const issues: ConfigIssue[] = [];
+  const issues = tooManyFiles(schemas.map(({ place }) => place));
+  const refused = new Set(issues.map(({ file }) => file));
+  const places = schemas.filter(
+    ({ place }) => place.language === 'code' && !refused.has(tenantFilePath(place.tenant)),
+  );
+  if (places.length === 0) return { documents: sources, issues };
   const compilation = new Compilation(sources, purpose, readFile, issues);
   try {
     const programs: [string, string][] = [];
@@ -79,12 +94,27 @@ export async function compileCode(
   }
 }
 
+/** Mistakes of tenants with more schemas than may be loaded: none of them is compiled. */
+function tooManyFiles(places: readonly SchemaPlace[]): ConfigIssue[] {
+  return [...groupBy(places, ({ tenant }) => tenant)].flatMap(([tenant, own]) =>
+    schemaFolders.flatMap((folder) => {
+      const count = own.filter(({ kind }) => kind === folder).length;
+      const max = schemaFilesMax[folder];
+      return count <= max
+        ? []
+        : [{ file: tenantFilePath(tenant), path: '$', ...tooMany(folder, count, max) }];
+    }),
+  );
+}
+
 class Compilation {
   readonly #sandbox = new Sandbox();
   /** Of the programs of each tenant until now. */
   readonly #characters = new Map<string, number>();
-  /** Processor time that compiling took until now, by tenant. */
+  /** Processor time that compiling and describing took until now, by tenant. */
   readonly #cpuMs = new Map<string, number>();
+  /** Tenants whose time ran out in the sandbox, where files are left of which this was not reported. */
+  readonly #outOfTime = new Set<string>();
 
   /** @param sources takes in what is imported */
   constructor(
@@ -101,7 +131,11 @@ class Compilation {
   async compile(file: string, { tenant, kind: folder, alias }: SchemaPlace): Promise<CodeProgram | null> {
     const { compiler, cpuMs: cpuMsMax } = compilers[this.purpose];
     const cpuMsLeft = cpuMsMax - (this.#cpuMs.get(tenant) ?? 0);
-    // It was told already. A small file may import large ones, so to make the others could take any memory or time.
+    if (this.#outOfTime.delete(tenant)) {
+      const message = `the schemas before it took more than ${cpuMsMax / 1000} s of processor time to compile and check`;
+      this.issues.push({ file, path: '$', message, advice: timeAdvice });
+    }
+    // This was reported. A small file may import large ones, so to make the others could take any memory or time.
     if (cpuMsLeft <= 0 || this.#hasTooMany(tenant)) return null;
     const read = (path: string) => this.#read(path);
     const { draft, issues, cpuMs } = await compiler.compile({
@@ -127,6 +161,7 @@ class Compilation {
   }
 
   async #read(path: string): Promise<string | null> {
+    if (documentPlace(path)?.kind === 'tenant') throw new ModuleRefused(holdsSecrets);
     const known = this.sources.get(path);
     if (known !== undefined) return known;
     const text = await this.readFile(path);
@@ -138,7 +173,10 @@ class Compilation {
     const { kind, alias, code, file } = program;
     const name = programName(kind, alias);
     const set = { id: file, owner, programs: new Map([[name, code]]) };
+    const beganMs = performance.now();
     const reply = await this.#sandbox.describe(set, kind, alias);
+    // A process that was ended takes time to start again. What fails is refused anyway, so a slow machine refuses nothing more.
+    this.#charge(owner, reply.kind === 'failed' ? performance.now() - beganMs : reply.cpuMs);
     if (reply.kind === 'failed') {
       const { line, column, message } = reply.failure;
       this.#issue(program, { line, column }, message, 'Correct it: the file is run when it is checked.');
@@ -147,6 +185,13 @@ class Compilation {
     const { members, triggers, index } = reply.description;
     this.#checkMembers(program, members, index);
     return { ...program, members, triggers, index: kind === 'index' ? index : null };
+  }
+
+  /** Counts the time that a program took in the sandbox. */
+  #charge(tenant: string, cpuMs: number): void {
+    const spentMs = (this.#cpuMs.get(tenant) ?? 0) + cpuMs;
+    this.#cpuMs.set(tenant, spentMs);
+    if (spentMs >= compilers[this.purpose].cpuMs) this.#outOfTime.add(tenant);
   }
 
   #checkMembers({ kind, file }: CodeProgram, members: readonly string[], index: CodeProgram['index']): void {

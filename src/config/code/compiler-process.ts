@@ -12,6 +12,8 @@ const script = fileURLToPath(new URL('./child/start.mjs', import.meta.url));
 const watchMs = 50;
 /** A task that waits, or gets little of a busy machine, may take so many times as long by the clock. */
 const clockFactor = 3;
+/** A task has this much by the clock, however little processor time is left for it. */
+const clockMsMin = 10_000;
 const errorCharactersKept = 2_000;
 const pageMebibytes = 1 / 16;
 
@@ -85,7 +87,7 @@ export class CompilerProcess {
     let cpuMs = 0;
     const end = await new Promise<CompileEnd>((ended) => {
       this.#task = { read, ended };
-      const deadlineMs = performance.now() + cpuMsMax * clockFactor;
+      const deadlineMs = performance.now() + Math.max(cpuMsMax * clockFactor, clockMsMin);
       watch = setInterval(() => {
         cpuMs = this.#cpuMs() - beganCpuMs;
         if (this.#mebibytes() > this.#restMebibytes + compilerMebibytesMax) this.#refuse('memory');

@@ -5,3 +5,6 @@ export type ReadModule = (path: string) => Promise<string | null>;
 export class ModuleRefused extends Error {
   override readonly name = 'ModuleRefused';
 }
+
+/** Of the tenant file: what a schema imports can be read in its mistakes and its views. */
+export const holdsSecrets = 'holds secrets and cannot be imported';

@@ -7,7 +7,7 @@ import { isAlias } from '../../contract/ids.ts';
 import { configFileBytesMax, schemaFolderDepthMax } from '../../contract/limits.ts';
 import { quote } from '../../lib/quote.ts';
 import { nearestName } from '../../lib/suggest.ts';
-import { ModuleRefused } from '../code/read-module.ts';
+import { holdsSecrets, ModuleRefused } from '../code/read-module.ts';
 import type { ConfigDocuments } from '../configuration.ts';
 import { nameAdvice } from '../tenant/fields.ts';
 import {
@@ -35,7 +35,7 @@ export async function readDocuments(configDir: string): Promise<ReadDocuments> {
 
 /**
  * Text of a file that a schema imports; null when there is none. @throws ModuleRefused for one that lies outside the
- * tenant's folder by a link, or is too large, or is no text
+ * tenant's folder by a link, or is the tenant file by another name, or is too large, or is no text
  */
 export async function readModule(configDir: string, path: string): Promise<string | null> {
   const tenantFolder = path.split('/').slice(0, 2).join('/');
@@ -43,7 +43,9 @@ export async function readModule(configDir: string, path: string): Promise<strin
     const file = await realpath(join(configDir, path));
     const folder = await realpath(join(configDir, tenantFolder));
     if (!file.startsWith(folder + sep)) throw new ModuleRefused("is a link out of the tenant's folder");
-    const { size: sizeBytes } = await stat(file);
+    const { size: sizeBytes, dev, ino } = await stat(file);
+    const tenantFile = await stat(join(folder, 'tenant.json')).catch(() => null);
+    if (dev === tenantFile?.dev && ino === tenantFile.ino) throw new ModuleRefused(holdsSecrets);
     if (sizeBytes > configFileBytesMax) throw new ModuleRefused(`is larger than ${configFileBytesMax} bytes`);
     return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file));
   } catch (error) {

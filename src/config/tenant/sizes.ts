@@ -22,7 +22,13 @@ import {
   triggersMax,
 } from '../../contract/limits.ts';
 import type { CodeProgram } from '../../schemas/code/program.ts';
-import type { SchemaFolder } from '../documents/document-path.ts';
+import { type SchemaFolder, schemaFolders } from '../documents/document-path.ts';
+
+export const schemaFilesMax: Readonly<Record<SchemaFolder, number>> = {
+  schemas: schemasMax,
+  partials: partialsMax,
+  indexes: indexesMax,
+};
 
 export interface TenantFiles {
   readonly tenantFile: Cursor;
@@ -34,9 +40,7 @@ export interface TenantFiles {
 export function checkSizes({ tenantFile, folders, programs }: TenantFiles): boolean {
   const sizes = new Sizes(tenantFile);
   sizes.checkTenantFile();
-  sizes.check('schemas', folders.schemas.size, schemasMax);
-  sizes.check('partials', folders.partials.size, partialsMax);
-  sizes.check('indexes', folders.indexes.size, indexesMax);
+  for (const folder of schemaFolders) sizes.check(folder, folders[folder].size, schemaFilesMax[folder]);
   const groups = itemsOf(tenantFile, 'sourceGroups').length;
   const roots = [...folders.schemas.values(), ...folders.indexes.values()];
   const uses = roots.map((root) => triggersOf(root, groups));
@@ -51,6 +55,12 @@ export function checkSizes({ tenantFile, folders, programs }: TenantFiles): bool
   );
   for (const root of folders.schemas.values()) sizes.checkList(root.member('destinations'), destinationsMax);
   return sizes.areSound;
+}
+
+/** What is wrong where there is too much of something, and what to do. */
+export function tooMany(what: string, count: number, max: number): { message: string; advice: string } {
+  const message = `has ${count} ${what}; at most ${max} are allowed`;
+  return { message, advice: 'Remove some, or use several tenants.' };
 }
 
 class Sizes {
@@ -83,7 +93,8 @@ class Sizes {
   check(what: string, count: number, max: number, at: Cursor = this.tenantFile): void {
     if (count <= max) return;
     this.areSound = false;
-    at.issue(`has ${count} ${what}; at most ${max} are allowed`, 'Remove some, or use several tenants.');
+    const { message, advice } = tooMany(what, count, max);
+    at.issue(message, advice);
   }
 }
 

@@ -4,6 +4,7 @@ import { type CompiledDocuments, compileCode } from '../../config/code/compile-c
 import type { ConfigDocuments, Configuration } from '../../config/configuration.ts';
 import { withAskedLookups } from '../../config/documents/asked-lookups.ts';
 import { documentsDigest, hashKeys } from '../../config/documents/canonical.ts';
+import { checkedInTurn } from '../../config/documents/checked-in-turn.ts';
 import { type LoadOutcome, loadingSteps } from '../../config/documents/load.ts';
 import { allMistakes } from '../../config/documents/read.ts';
 import { documentsOfTenant, inFolder, withDocumentsOfTenant } from '../../config/documents/tenant-folder.ts';
@@ -33,7 +34,6 @@ import type { Call } from '../call.ts';
 import type { Handler } from '../handler.ts';
 import type { Services } from '../services.ts';
 import { askedFlag, askedJson, askedText } from './asked.ts';
-import { checkedInTurn } from './configuration-work.ts';
 import { CostlyTurns } from './costly-turns.ts';
 import { issueLine } from './issue-line.ts';
 import { dryRunJobId, rebuildJobId } from './job-id.ts';
@@ -105,11 +105,13 @@ async function replace(
   const sent = withDocumentsOfTenant(new Map(), tenant, withSecretsOf(before, own));
   const compiled = await compileCode(sent, 'configuration');
   const hashed = inFolder(hashKeys(compiled.documents), tenant);
-  const tooBusy = countNewKeys(newKeys(before.get('tenant.json'), hashed.get('tenant.json')));
-  if (tooBusy !== null) throw new ProblemError(tooBusy);
+  const admitNewKeys = () => {
+    const tooMany = countNewKeys(tenant, newKeys(before.get('tenant.json'), hashed.get('tenant.json')));
+    if (tooMany !== null) throw new ProblemError(tooMany);
+  };
   const replaced = withDocumentsOfTenant(published.documents, tenant, hashed);
   const documents = withAskedLookups(replaced, published.documents);
-  const configuration = await soundConfiguration(documents, tenant, { compiled, current });
+  const configuration = await soundConfiguration(documents, tenant, { compiled, current, admitNewKeys });
   const digest = documentsDigest(documentsOfTenant(documents, tenant));
   if (isDryRun) {
     if ((await pendingDryRuns(store, tenant)) >= dryRunsPendingMax)
@@ -172,12 +174,21 @@ const ofAnotherVersion =
 /**
  * The configuration of all tenants, of which one is new. Its documents are checked alone first, so that no mistake tells of
  * another tenant. The others became active once, and stay as they are.
- * @throws ProblemError 422 with every mistake; 409 where those of others cannot be read
+ * @throws ProblemError 422 with every mistake; 429 for too many new keys; 409 where those of others cannot be read
  */
 async function soundConfiguration(
   documents: ConfigDocuments,
   tenant: string,
-  { compiled, current }: { readonly compiled: CompiledDocuments; readonly current: Configuration },
+  {
+    compiled,
+    current,
+    admitNewKeys,
+  }: {
+    readonly compiled: CompiledDocuments;
+    readonly current: Configuration;
+    /** Called before keys are compared with those of others. @throws ProblemError 429 */
+    readonly admitNewKeys: () => void;
+  },
 ): Promise<Configuration> {
   const own = withDocumentsOfTenant(new Map(), tenant, inFolder(documents, tenant));
   const alone = await checkedInTurn(loadingSteps(own, 'folder'));
@@ -186,6 +197,7 @@ async function soundConfiguration(
   if (!alone.configuration.tenants.has(tenant)) {
     throw new ProblemError(problems.configurationInvalid(['tenant.json: the document is missing']));
   }
+  admitNewKeys();
   const loaded = await loadedStored(documents, [alone.configuration, current]);
   if (loaded.ok) return loaded.configuration;
   // Documents that are sound alone can only disagree with those of others about keys. Anything else is wrong with the others,

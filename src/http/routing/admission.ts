@@ -5,7 +5,7 @@ import { type Problem, ProblemError, problems } from '../../contract/errors.ts';
 import type { Services } from '../services.ts';
 import { HeaderName } from '../uws/header-name.ts';
 import { type Access, authorize, authorizeMetrics, bearerToken, clientOf } from './access.ts';
-import { OpenRateLimit, RateLimit } from './rate-limit.ts';
+import { NewKeyLimit, OpenRateLimit, RateLimit } from './rate-limit.ts';
 
 export interface RateLimits {
   /** Requests a second for each API key; absent or 0: no limit. */
@@ -20,6 +20,7 @@ const authorizationHeader = new HeaderName('authorization');
 export class Admission {
   readonly #ofKeys: RateLimit | null;
   readonly #ofAddresses: OpenRateLimit | null;
+  readonly #ofNewKeys: NewKeyLimit | null;
 
   constructor(
     private readonly services: Pick<Services, 'configuration' | 'metricsKeyHash'>,
@@ -27,6 +28,7 @@ export class Admission {
   ) {
     this.#ofKeys = rateLimit === 0 ? null : new RateLimit(rateLimit);
     this.#ofAddresses = openRateLimit === 0 ? null : new OpenRateLimit(openRateLimit);
+    this.#ofNewKeys = openRateLimit === 0 ? null : new NewKeyLimit(openRateLimit);
   }
 
   /** The principal of a request; null at an endpoint that needs no principal. @throws ProblemError 401, 403, 429, 503 */
@@ -72,10 +74,10 @@ export class Admission {
   }
 
   /** Counts keys that a configuration names and its tenant did not have. @returns as `countKeyless` */
-  countNewKeys(address: ArrayBuffer, count: number): Problem | null {
-    if (this.#ofAddresses === null || count === 0) return null;
-    const waitSeconds = this.#ofAddresses.take(address, performance.now(), count);
-    return waitSeconds > 0 ? problems.addressTooBusy(waitSeconds) : null;
+  countNewKeys(tenant: string, count: number): Problem | null {
+    if (this.#ofNewKeys === null || count === 0) return null;
+    const waitSeconds = this.#ofNewKeys.take(tenant, performance.now(), count);
+    return waitSeconds > 0 ? problems.newKeysTooMany(waitSeconds) : null;
   }
 
   /** Counts a request that shows no known key. @returns why it is not answered; null when it may be answered */

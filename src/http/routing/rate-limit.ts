@@ -1,6 +1,6 @@
 /**
  * Limits of requests a second: for each API key (setting `RATE_LIMIT`), and for each address without a key
- * (`OPEN_RATE_LIMIT`).
+ * (`OPEN_RATE_LIMIT`), which also holds for the new keys of each tenant.
  */
 import type { Configuration } from '../../config/configuration.ts';
 import { countedAddressesMax, openBurstSeconds } from '../../contract/limits.ts';
@@ -93,15 +93,33 @@ export class OpenRateLimit {
   }
 
   /**
-   * Counts requests from an address, or guesses of keys.
+   * Counts a request from an address.
    * @param address of 4 or 16 bytes
    * @returns 0 when it may go on, else the whole seconds after which it may
    */
-  take(address: ArrayBuffer, nowMs: number, count = 1): number {
+  take(address: ArrayBuffer, nowMs: number): number {
     // Beyond this number counting begins again for all addresses. So memory is bounded, and an address gets one more
     // burst.
     if (this.#buckets.size >= countedAddressesMax) this.#buckets.clear();
-    return this.#buckets.take(networkOf(Buffer.from(address)), nowMs, count);
+    return this.#buckets.take(networkOf(Buffer.from(address)), nowMs);
+  }
+}
+
+/**
+ * A bucket for each tenant that configures new API keys: each is a guess at those of others. What a tenant owes delays its
+ * own configurations alone.
+ */
+export class NewKeyLimit {
+  readonly #buckets: Buckets;
+
+  /** @param perSecond at least 1 */
+  constructor(perSecond: number) {
+    this.#buckets = new Buckets(perSecond, openBurstSeconds);
+  }
+
+  /** Counts new keys of a tenant. @returns 0 when they may be used, else the whole seconds after which they may */
+  take(tenant: string, nowMs: number, count: number): number {
+    return this.#buckets.take(tenant, nowMs, count);
   }
 }
 

@@ -111,6 +111,7 @@ function invoke(module: Module, member: unknown, given: readonly unknown[]): unk
 export async function describe(
   programs: Programs,
   { program, alias }: Extract<ToSandbox, { kind: 'describe' }>,
+  cpuMs: () => number,
 ): Promise<DescribeReply> {
   const triggers: [string, readonly string[]][] = [];
   const run = new Run(program, null, {}, () => null);
@@ -126,7 +127,7 @@ export async function describe(
     }
     const { texts } = await settledValue(module.index, run);
     const index: Json = JSON.parse(texts.join('null'));
-    return { kind: 'described', description: { members, triggers, index } };
+    return { kind: 'described', description: { members, triggers, index }, cpuMs: cpuMs() };
   };
   work().then(
     (done) => {
@@ -138,9 +139,9 @@ export async function describe(
   );
   await drained();
   const outcome = settled as DescribeReply | { readonly thrown: unknown } | null;
-  if (outcome === null) return { kind: 'failed', failure: failureWithout(neverSettles) };
+  if (outcome === null) return { kind: 'failed', failure: failureWithout(neverSettles), cpuMs: cpuMs() };
   if (!('thrown' in outcome)) return outcome;
   const failure = failureOf(outcome.thrown);
   await drained();
-  return { kind: 'failed', failure };
+  return { kind: 'failed', failure, cpuMs: cpuMs() };
 }

@@ -93,17 +93,17 @@ function* lines(): Generator<string> {
 /** @param beganUs processor time before the message was read: of a large one, reading it takes time, too */
 async function take(message: ToSandbox, beganUs: number): Promise<void> {
   let callBeganUs = beganUs;
+  const cpuMs = () => (cpuUs() - callBeganUs) / 1_000;
   switch (message.kind) {
     case 'open':
       return sets.open(message.id, message.programs);
     case 'close':
       return sets.close(message.id);
     case 'describe':
-      return answer(await describe(sets.get(message.id), message));
+      return answer(await describe(sets.get(message.id), message, cpuMs));
     case 'run':
       for (const call of message.calls) {
         if (call.isTold) send();
-        const cpuMs = () => (cpuUs() - callBeganUs) / 1_000;
         const log = (run: Run) => {
           current = run;
         };

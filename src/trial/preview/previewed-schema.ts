@@ -1,8 +1,9 @@
 /** The schema that a preview is asked for: one of the tenant's, or a text that stands beside its schemas for once. */
 import { compileCode } from '../../config/code/compile-code.ts';
 import type { ConfigDocuments, Configuration, Tenant } from '../../config/configuration.ts';
+import { checkedInTurn } from '../../config/documents/checked-in-turn.ts';
 import { documentPlace, type SchemaFolder } from '../../config/documents/document-path.ts';
-import { loadConfiguration } from '../../config/documents/load.ts';
+import { loadingSteps } from '../../config/documents/load.ts';
 import { inFolder, withDocumentsOfTenant } from '../../config/documents/tenant-folder.ts';
 import type { ConfigIssue } from '../../contract/diagnostic.ts';
 import { assert } from '../../lib/assert.ts';
@@ -64,7 +65,8 @@ export async function withSchemaText(
     ([file]) => !isSchema(file, folder, alias) && !isProgram(file, asked, alias),
   );
   const planned = new Map([...others, [path, asked.text]]);
-  const configuration = loaded(asked.language === 'json' ? planned : await compiled(planned, path), path);
+  const documentsOfIt = asked.language === 'json' ? planned : await compiled(planned, path);
+  const configuration = await loaded(documentsOfIt, path);
   const found = configuration.tenants.get(tenant);
   const previewed = found === undefined ? null : storedSchema(found, nameOf(asked, alias));
   assert(found !== undefined && previewed !== null, 'a schema that was loaded is in its tenant');
@@ -109,13 +111,16 @@ async function compiled(documents: ConfigDocuments, path: string): Promise<Confi
   return new Map([...documents, ...outcome.documents]);
 }
 
-/** What is stored was sound when it was published, whatever a mistake would be now. @throws SchemaTextError */
-function loaded(documents: ConfigDocuments, path: string): Configuration {
-  const strict = loadConfiguration(documents);
+/**
+ * What is stored was sound when it was published, whatever a mistake would be now.
+ * @throws SchemaTextError @throws ProblemError 422 where the check takes too long
+ */
+async function loaded(documents: ConfigDocuments, path: string): Promise<Configuration> {
+  const strict = await checkedInTurn(loadingSteps(documents, 'folder'));
   if (strict.ok) return strict.configuration;
   const own = strict.issues.filter(({ file }) => file === path);
   if (own.length > 0) throw new SchemaTextError(own);
-  const asStored = loadConfiguration(documents, 'stored');
+  const asStored = await checkedInTurn(loadingSteps(documents, 'stored'), Number.POSITIVE_INFINITY);
   if (asStored.ok) return asStored.configuration;
   throw new SchemaTextError(asStored.issues);
 }

@@ -4,6 +4,7 @@ import { after, test } from 'node:test';
 import { startedEsbuild } from '../../../src/config/code/child/esbuild.ts';
 import { compileCode } from '../../../src/config/code/compile-code.ts';
 import type { ConfigIssue } from '../../../src/contract/diagnostic.ts';
+import { schemasMax } from '../../../src/contract/limits.ts';
 import { Sandbox } from '../../../src/sandbox/sandbox.ts';
 import { type CodeProgram, sourcePlace } from '../../../src/schemas/code/program.ts';
 
@@ -176,4 +177,34 @@ test('compile: esbuild reads no file, whatever it is asked for', async () => {
       /Could not resolve|not implemented/,
     );
   }
+});
+
+const schemas = (count: number, text: string) =>
+  new Map([
+    tenantFile,
+    ...Array.from({ length: count }, (_, at): [string, string] => [`${folder}/schemas/s${at}.full.js`, text]),
+  ]);
+
+test('compile: what triggers take counts as time of the configuration, and the rest is not run', async () => {
+  const endless = 'export default { triggers() { for (;;); }, properties: () => ({}) };';
+  const { issues } = await compileCode(schemas(8, endless), 'preview');
+  const ran = issues.filter(({ message }) => message.startsWith('the schema ran for more than'));
+  assert.ok(ran.length >= 1 && ran.length <= 3, `${ran.length} were run`);
+  assert.equal(issues.length, ran.length + 1);
+  assert.equal(
+    issues.at(-1)?.message,
+    'the schemas before it took more than 2 s of processor time to compile and check',
+  );
+});
+
+test('compile: of more schemas than a tenant may have, none is compiled', async () => {
+  const { documents, issues } = await compileCode(
+    schemas(schemasMax + 1, schemaOf('return {};')),
+    'configuration',
+  );
+  assert.deepEqual(
+    issues.map(({ file, message }) => [file, message]),
+    [[`${folder}/tenant.json`, 'has 5001 schemas; at most 5000 are allowed']],
+  );
+  assert.ok(![...documents.keys()].some((path) => path.includes('.compiled')));
 });

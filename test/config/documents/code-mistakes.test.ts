@@ -236,3 +236,20 @@ test('a link out of the folder is not imported', async () => {
   const [first] = await told(files, [outside, 'schemas/link.js']);
   assert.match(first ?? '', /1:15 "\.\/link\.js" is a link out of the tenant's folder/);
 });
+
+test('the tenant file is not imported, whatever the path that leads to it', async () => {
+  const secret = 'whsec_c2VjcmV0';
+  const importing = (target: string) =>
+    `import file from '${target}';\nexport default { triggers() { throw new Error(JSON.stringify(file)); }, properties: () => ({}) };`;
+  const tenant = { 'tenant.json': JSON.stringify({ ...siteTenant(), secret }) };
+  for (const target of ['../tenant.json', '../tenant', './../schemas/../tenant.json']) {
+    const lines = await told({ ...tenant, 'schemas/a.full.js': importing(target) });
+    const refused = `schemas/a.full.js 1:18 "${target}" holds secrets and cannot be imported`;
+    assert.ok(lines.includes(refused), lines.join('\n'));
+    assert.ok(!lines.join().includes(secret));
+  }
+  const ofLink = { ...tenant, 'lib/other.json': '1', 'schemas/a.full.js': importing('../lib/link.json') };
+  const linked = await told(ofLink, ['../tenant.json', 'lib/link.json']);
+  assert.ok(linked.some((line) => line.endsWith('"../lib/link.json" holds secrets and cannot be imported')));
+  assert.ok(!linked.join().includes(secret));
+});

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import type { Configuration } from '../../../src/config/configuration.ts';
 import { documentsDigest } from '../../../src/config/documents/canonical.ts';
 import { loadConfiguration } from '../../../src/config/documents/load.ts';
-import { OpenRateLimit } from '../../../src/http/routing/rate-limit.ts';
+import { NewKeyLimit } from '../../../src/http/routing/rate-limit.ts';
 import { LayoutStates } from '../../../src/store/configuration/layouts.ts';
 import { publishConfiguration } from '../../../src/store/configuration/published-configuration.ts';
 import { startFront, type TestFront } from '../support/front.ts';
@@ -75,11 +75,58 @@ test('a kept secret or header goes to no other origin', async () => {
   assert.equal((await put(withHook({ url: 'https://two.example/hook' })))[0], 200);
 });
 
+test('a schema cannot import the tenant file, so a kept secret is in no mistake', async () => {
+  const documents = new Map([['tenants/one/tenant.json', JSON.stringify(withHook({}))]]);
+  const loaded = loadConfiguration(documents);
+  assert.ok(loaded.ok);
+  await publishConfiguration(front.store, documents, loaded.configuration);
+  const schema = `import file from '../tenant.json';
+export default { triggers() { throw new Error(file.webhooks[0].secret); }, properties: () => ({}) };`;
+  const { status, text, json } = await front.call('PUT', '/management/v1/configuration', {
+    key: 'one-key',
+    body: {
+      documents: {
+        'tenant.json': JSON.stringify(withHook({ secret: 'kept' })),
+        'schemas/page.full.js': schema,
+      },
+    },
+  });
+  assert.equal(status, 422);
+  assert.match(json.errors.join(), /"\.\.\/tenant\.json" holds secrets and cannot be imported/);
+  assert.ok(!text.includes(hook.secret), text);
+});
+
+test('many new keys delay the next new keys of their tenant, and no request without a key', async () => {
+  const limited = await startFront({
+    openRateLimit: 2,
+    services: { configuration: { loaded: true, current: configuration, layouts: LayoutStates.none } },
+  });
+  after(() => limited.stop());
+  await publishConfiguration(limited.store, documentsWith(other), configuration);
+  const putKeys = async (apiKeys: readonly string[]) => {
+    const document = { managementClients: [{ name: 'ops', apiKeys: ['one-key', ...apiKeys] }] };
+    return await limited.call('PUT', '/management/v1/configuration?dryRun=true', {
+      key: 'one-key',
+      body: { documents: { 'tenant.json': JSON.stringify(document) } },
+    });
+  };
+  const many = (count: number) => Array.from({ length: count }, (_, at) => `new-${at}`);
+  assert.equal((await putKeys(many(100))).status, 422, 'too many for a client, and not counted');
+  assert.equal((await putKeys(many(99))).status, 200);
+  const next = await putKeys(['another']);
+  assert.deepEqual(
+    [next.status, next.json.message],
+    [429, 'Too many new API keys in configurations of this tenant. Try again after Retry-After'],
+  );
+  assert.ok(Number(next.headers.get('retry-after')) > 10);
+  assert.equal((await limited.call('GET', '/health/live')).status, 200);
+});
+
 test('guesses beyond a burst are owed, and a client has at most 100 keys', () => {
-  const limit = new OpenRateLimit(1);
-  const address = new Uint8Array([127, 0, 0, 1]).buffer;
-  assert.equal(limit.take(address, 0, 500), 0, 'a full bucket may owe');
-  assert.equal(limit.take(address, 0), 496);
+  const limit = new NewKeyLimit(1);
+  assert.equal(limit.take('one', 0, 500), 0, 'a full bucket may owe');
+  assert.equal(limit.take('one', 0, 1), 496);
+  assert.equal(limit.take('two', 0, 1), 0, 'each tenant has its own');
   const many = Array.from({ length: 101 }, (_, at) => `many-${at}`);
   const loaded = loadConfiguration(documentsWith({ managementClients: [{ name: 'ops', apiKeys: many }] }));
   assert.ok(!loaded.ok && loaded.issues[0]?.message.includes('at most 100 are allowed'));
@@ -95,7 +142,7 @@ test('a tenant has at most five pending dry runs', async () => {
   const sixth = await dryRun();
   assert.deepEqual(
     [sixth.status, sixth.json.message],
-    [429, 'At most 5 dry runs of a tenant may be pending: wait until one has ended'],
+    [429, 'Too many pending dry runs. The limit is 5 for each tenant; wait until one has ended'],
   );
 });
 

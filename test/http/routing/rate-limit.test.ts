@@ -37,7 +37,7 @@ test('a key over its limit gets 429 with Retry-After at every endpoint, in the s
     const shape = problemShape(route, 429);
     assert.ok(shape !== null);
     assert.deepEqual(mistakesOf(shape, busy.json as Json, 5), [], busy.text);
-    assert.match(busy.text, /more requests a second than it may/);
+    assert.match(busy.text, /Too many requests with this key/);
     assert.ok(route.problemStatuses.includes(429));
     assert.ok(document.paths[route.path]?.[route.method]?.responses['429']?.headers?.['Retry-After']);
   }
