@@ -70,7 +70,9 @@ export class CodeRuns implements CodeSandbox {
   settle(deferred: ReadonlySet<string>): void {
     for (const [asker, runs] of this.#batch) {
       const before = this.#close(asker);
-      const isOpen = deferred.has(asker) && runs.some(isUnanswered) && this.#opens(asker, runs);
+      // A reply that came after the batch stopped waiting is kept for the next one.
+      const isOpen =
+        deferred.has(asker) && !runs.every(({ hasFailed }) => hasFailed) && this.#opens(asker, runs);
       if (!isOpen) this.lookups.delete(asker);
       withdraw(isOpen ? before.filter((run) => !runs.includes(run)) : [...before, ...runs]);
     }

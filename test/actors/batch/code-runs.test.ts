@@ -167,3 +167,16 @@ test('code runs: a build that is larger than the bound waits alone', async () =>
   one.runs.end();
   assert.equal(two.runs.isOpen(await waits(two.runs, 'acme', 10)), true);
 });
+
+test('code runs: a reply that comes after the batch stopped waiting is used by the next one', async () => {
+  const { asked, counts, runs } = scene();
+  runs.begin();
+  assert.deepEqual(await runs.run([callOf('slow')], ['acme|x']), [null]);
+  asked.get('slow')?.(reply);
+  await new Promise(setImmediate);
+  runs.settle(new Set(['acme|x']));
+  assert.deepEqual([runs.isOpen('acme|x'), runs.isAnswered('acme|x')], [true, true]);
+  runs.begin();
+  assert.deepEqual(await runs.run([callOf('slow')], ['acme|x']), [reply]);
+  assert.equal(counts.asked, 1);
+});
