@@ -261,9 +261,8 @@ export class PartitionActor {
       works,
       (error) => this.context.onTrouble(lease.partition, error),
     );
-    this.#code.settle(
-      new Set(result.changes.deferred.map(({ tenant, dependent }) => `${tenant}|${dependent}`)),
-    );
+    const late = result.changes.deferred.filter(({ reason }) => reason === 'code');
+    this.#code.settle(new Set(late.map(({ tenant, dependent }) => `${tenant}|${dependent}`)));
     this.#pending.settle(result, from, taken);
     return result;
   }

@@ -380,7 +380,7 @@ export const codeProgramsCharactersMax = 8 * 1024 * 1024;
 export const codeMemoryMebibytes = 64;
 /** How long an entity whose build took too much time or memory is not built again by that schema, unless it changes. */
 export const codeBreakerOpenMs = 3_000;
-/** How long a batch waits for the next reply of a schema in JavaScript. What is not answered by then is built later; the rest of the batch is stored. */
+/** How long a batch waits for the next reply of a schema in JavaScript. What is not answered by then is built later; the rest of the batch is stored. A view that changes each time before it is built is waited for longer: for up to two builds, and a tenth of a partition's time. */
 export const codePatienceMs = 100;
 /** How long a batch looks up entities, and how long it waits for schemas in JavaScript while replies come. Views that would take longer are built later, when it is their tenant's turn. */
 export const batchWaitMs = 400;

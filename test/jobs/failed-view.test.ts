@@ -4,25 +4,31 @@ import { test } from 'node:test';
 import { compileCode } from '../../src/config/code/compile-code.ts';
 import { hashKeys } from '../../src/config/documents/canonical.ts';
 import { loadConfiguration } from '../../src/config/documents/load.ts';
+import { codePatienceMs } from '../../src/contract/limits.ts';
 import { packClaim, unpackClaim } from '../../src/store/claims/claim-records.ts';
 import { readLayouts } from '../../src/store/configuration/layouts.ts';
 import { publishConfiguration } from '../../src/store/configuration/published-configuration.ts';
-import { keys } from '../../src/store/keys.ts';
+import { keys, viewField } from '../../src/store/keys.ts';
 import { verify } from '../../src/verify/verification.ts';
 import { TestRedis } from '../support/redis.ts';
 import { environmentId, Platform, page, siteTenant, tenant } from './support/platform.ts';
 
 const redisUrl = (await TestRedis.start()).url;
 
-const code = `export default {
+const code = `function spin(rounds) {
+  let n = 0;
+  for (let i = 0; i < rounds; i += 1) n = (n * 7 + i) % 1000003;
+  return n;
+}
+export default {
   triggers(context) { context.triggers('cms', ['page']); },
   routes({ url, originId }, context) {
     context.url(url).redirects(['/Old/' + originId, url.toUpperCase()]);
     context.handle('page-' + originId);
   },
-  properties({ properties: { name, fails } }) {
+  properties({ properties: { name, fails, rounds = 0 } }) {
     if (fails) throw new Error('no');
-    return { name };
+    return spin(rounds) < 0 ? {} : { name };
   },
 };`;
 
@@ -106,3 +112,29 @@ test('a repair gives a view whose schema fails its claims back, with their age, 
   assert.deepEqual(await verified(platform, false), []);
   assert.deepEqual(await store.client.hgetallBuffer(key), before);
 });
+
+test('a repair gives a view back whose code takes longer than a batch waits', async (context) => {
+  const platform = await Platform.start(context, redisUrl, 1);
+  const { store } = platform;
+  await publish(platform, false);
+  await platform.startWorker();
+  await platform.ingest([
+    page('p', { name: 'slow', rounds: roundsOf(3 * codePatienceMs) }, { url: '/Slow' }),
+  ]);
+  await platform.settle();
+  const key = keys.views(store.partitions.tag(0), tenant, environmentId, 'src-1');
+  assert.equal(await store.client.hdel(key, viewField('page', 'p')), 1);
+  assert.equal((await verified(platform, true)).length, 1);
+  assert.deepEqual(await platform.view('page', 'p'), { name: 'slow' });
+  assert.deepEqual(await verified(platform, false), []);
+});
+
+/** How many rounds of the schema take so long here. */
+function roundsOf(ms: number): number {
+  const rounds = 3e7;
+  const before = process.cpuUsage().user;
+  let n = 0;
+  for (let i = 0; i < rounds; i += 1) n = (n * 7 + i) % 1000003;
+  assert.ok(n >= 0);
+  return Math.floor((rounds * ms * 1000) / (process.cpuUsage().user - before));
+}

@@ -3,7 +3,7 @@
  * answered by then go on while other batches are done, and the batch that builds the output again finds their replies. That
  * is safe, because the same call always has the same reply.
  */
-import { batchWaitMs, codeOpenBuildsMax, codePatienceMs } from '../../contract/limits.ts';
+import { batchWaitMs, codeBuildCpuMs, codeOpenBuildsMax, codePatienceMs } from '../../contract/limits.ts';
 import type { CodeCall, CodeReply } from '../../schemas/code/call.ts';
 import type { CodeSandbox } from './code-replies.ts';
 import type { LookupDemand } from './lookup-source.ts';
@@ -11,6 +11,11 @@ import type { OpenBuild, OpenCharacters } from './open-characters.ts';
 
 /** How long nothing is asked after the sandbox could not be run. */
 const troublePauseMs = 1_000;
+/** An output whose calls were thrown away so often, because what they are given changes all the time, is waited for. */
+const missesMax = 3;
+const overdueWaitMs = 2 * codeBuildCpuMs;
+/** A partition spends one part of so many on such waits. */
+const overdueShare = 10;
 
 /** Asks the sandbox; `Sandbox` does. */
 export interface CodeSource {
@@ -38,6 +43,13 @@ export class CodeRuns implements CodeSandbox {
   #batch = new Map<string, Run[]>();
   /** How long the batch under way still waits for code, whatever else it does. */
   #patienceMs = 0;
+  /** Outputs that wait for replies -> how often their calls were thrown away. */
+  readonly #misses = new Map<string, number>();
+  /** The one output that the batch under way waits for beyond its patience, and for how long it still does. */
+  #overdue: string | null = null;
+  #overdueLeftMs = 0;
+  /** When the next may be waited for. */
+  #overdueFromMs = 0;
   #isTroubled = false;
   #isEnded = false;
   readonly #forgetRoom: () => void;
@@ -56,6 +68,8 @@ export class CodeRuns implements CodeSandbox {
   begin(): void {
     this.settle(new Set());
     this.#patienceMs = batchWaitMs;
+    this.#overdue = null;
+    this.#overdueLeftMs = overdueWaitMs;
   }
 
   /** @param askers names of the outputs that ask, in the order of the calls */
@@ -63,6 +77,7 @@ export class CodeRuns implements CodeSandbox {
     const runs = calls.map((call, at) => this.#runOf(call, askers[at] ?? ''));
     const open = runs.filter(({ reply, hasFailed }) => reply === null && !hasFailed);
     if (open.length > 0) await this.#patience(open);
+    if (open.some(isUnanswered)) await this.#waitForOverdue(askers);
     return runs.map(({ reply }) => reply);
   }
 
@@ -70,8 +85,12 @@ export class CodeRuns implements CodeSandbox {
   settle(deferred: ReadonlySet<string>): void {
     for (const [asker, runs] of this.#batch) {
       const before = this.#close(asker);
-      const isOpen = deferred.has(asker) && runs.some(isUnanswered) && this.#opens(asker, runs);
-      if (!isOpen) this.lookups.delete(asker);
+      // A reply that came after the batch stopped waiting is kept for the next one.
+      const isOpen =
+        deferred.has(asker) && !runs.every(({ hasFailed }) => hasFailed) && this.#opens(asker, runs);
+      if (!isOpen) this.#drop(asker);
+      else if (before.some((run) => !run.hasFailed && !runs.includes(run)))
+        this.#misses.set(asker, this.#missesOf(asker) + 1);
       withdraw(isOpen ? before.filter((run) => !runs.includes(run)) : [...before, ...runs]);
     }
     this.#batch = new Map();
@@ -89,7 +108,7 @@ export class CodeRuns implements CodeSandbox {
   /** The output needs no replies any more. */
   forget(asker: string): void {
     withdraw(this.#close(asker));
-    this.lookups.delete(asker);
+    this.#drop(asker);
   }
 
   /** True when another output of the tenant may wait with its calls under way. */
@@ -105,6 +124,15 @@ export class CodeRuns implements CodeSandbox {
     this.settle(new Set());
     for (const asker of [...this.#open.keys()]) this.forget(asker);
     this.#forgetRoom();
+  }
+
+  #drop(asker: string): void {
+    this.lookups.delete(asker);
+    this.#misses.delete(asker);
+  }
+
+  #missesOf(asker: string): number {
+    return this.#misses.get(asker) ?? 0;
   }
 
   #runsOf(asker: string): readonly Run[] {
@@ -201,6 +229,24 @@ export class CodeRuns implements CodeSandbox {
     await Promise.race([Promise.all(runs.map(({ settled }) => settled)), over]);
     if (timer !== null) clearInterval(timer);
     this.#patienceMs = isSilent ? 0 : this.#patienceMs - (performance.now() - startMs);
+  }
+
+  /** Otherwise an output that changes faster than it is built would never be built, and reads with a version wait for it. */
+  async #waitForOverdue(askers: readonly string[]): Promise<void> {
+    const startMs = performance.now();
+    if (this.#overdue === null && startMs < this.#overdueFromMs) return;
+    this.#overdue ??= askers.find((asker) => this.#missesOf(asker) >= missesMax) ?? null;
+    if (this.#overdue === null) return;
+    const runs = (this.#batch.get(this.#overdue) ?? []).filter(isUnanswered);
+    let timer: NodeJS.Timeout | null = null;
+    const over = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, this.#overdueLeftMs);
+    });
+    await Promise.race([Promise.all(runs.map(({ settled }) => settled)), over]);
+    if (timer !== null) clearTimeout(timer);
+    const endMs = performance.now();
+    this.#overdueLeftMs = Math.max(0, this.#overdueLeftMs - (endMs - startMs));
+    this.#overdueFromMs = Math.max(this.#overdueFromMs, endMs) + (overdueShare - 1) * (endMs - startMs);
   }
 }
 

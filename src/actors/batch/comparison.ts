@@ -25,6 +25,8 @@ import { formerOutputs, type Turn } from './turn.ts';
 
 /** Digest of an output of which nothing was ever made. */
 const nothingMade = Buffer.alloc(0);
+/** Digest of an output that may not be what the record says: it is equal to none. */
+const unknownBytes = Buffer.from([0]);
 
 interface ClaimChange {
   readonly before: readonly ProcessedClaim[];
@@ -151,6 +153,7 @@ export class Comparison {
   /**
    * Keeps the last output and notes it as outdated, so that no later configuration takes it for its own. The claims of a
    * JSON schema depend on the entity alone and follow it at once. Otherwise the age of a claim would be lost with the state that began it.
+   * A repair does not trust the record: the output is written when it is built, whatever its bytes are.
    */
   #keepOutdated(output: Output, former: ProcessedOutput): ProcessedOutput {
     const { result } = output;
@@ -158,7 +161,9 @@ export class Comparison {
     const claims = areUnknown ? this.#keepClaims(output, former) : this.#compareClaims(output, former, false);
     const { toldType, formerClaims, ...kept } = former;
     const told = historyOf(output.turn, former, claims, false);
-    return { ...kept, schemaDigest: outdatedDigest, claims, ...told };
+    const isDoubted = output.turn.repair !== null && former.bytesDigest.length > 0;
+    const bytesDigest = isDoubted ? unknownBytes : former.bytesDigest;
+    return { ...kept, bytesDigest, schemaDigest: outdatedDigest, claims, ...told };
   }
 
   /**

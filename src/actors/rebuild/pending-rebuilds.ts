@@ -69,16 +69,20 @@ export class PendingRebuilds {
 
   /** Takes what is rebuilt now, for about `budgetMs` of expected work. */
   take(nowMs: number, budgetMs: number): TakenRebuilds {
-    const answered = this.#deferred.takeAnswered();
-    if (answered.length > 0) return { rebuilds: answered, areDeferred: true };
     this.#isTurnOfDeferred = !this.#isTurnOfDeferred;
     const first = this.#takeOf(this.#isTurnOfDeferred, nowMs, budgetMs);
     return first.rebuilds.length > 0 ? first : this.#takeOf(!this.#isTurnOfDeferred, nowMs, budgetMs);
   }
 
   #takeOf(areDeferred: boolean, nowMs: number, budgetMs: number): TakenRebuilds {
-    const from = areDeferred ? this.#deferred : this.queue;
-    return { rebuilds: from.take(nowMs, budgetMs), areDeferred };
+    const rebuilds = areDeferred ? this.#takeDeferred(nowMs, budgetMs) : this.queue.take(nowMs, budgetMs);
+    return { rebuilds, areDeferred };
+  }
+
+  /** Those whose replies are there first. */
+  #takeDeferred(nowMs: number, budgetMs: number): Waiting[] {
+    const answered = this.#deferred.takeAnswered();
+    return answered.length > 0 ? answered : this.#deferred.take(nowMs, budgetMs);
   }
 
   /** Milliseconds until a rebuild may begin: 0 now, null when none waits. */

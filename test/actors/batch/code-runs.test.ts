@@ -167,3 +167,33 @@ test('code runs: a build that is larger than the bound waits alone', async () =>
   one.runs.end();
   assert.equal(two.runs.isOpen(await waits(two.runs, 'acme', 10)), true);
 });
+
+test('code runs: a reply that comes after the batch stopped waiting is used by the next one', async () => {
+  const { asked, counts, runs } = scene();
+  runs.begin();
+  assert.deepEqual(await runs.run([callOf('slow')], ['acme|x']), [null]);
+  asked.get('slow')?.(reply);
+  await new Promise(setImmediate);
+  runs.settle(new Set(['acme|x']));
+  assert.deepEqual([runs.isOpen('acme|x'), runs.isAnswered('acme|x')], [true, true]);
+  runs.begin();
+  assert.deepEqual(await runs.run([callOf('slow')], ['acme|x']), [reply]);
+  assert.equal(counts.asked, 1);
+});
+
+test('code runs: an output that changes faster than it is built is waited for in the end', async () => {
+  const { asked, runs } = scene();
+  const batch = async (input: string) => {
+    runs.begin();
+    const replies = runs.run([callOf(input)], ['acme|x']);
+    setTimeout(() => asked.get(input)?.(reply), 3 * codePatienceMs);
+    const [given = null] = await replies;
+    runs.settle(new Set(given === null ? ['acme|x'] : []));
+    return given;
+  };
+  for (const input of ['1', '2', '3', '4']) assert.equal(await batch(input), null);
+  assert.deepEqual(await batch('5'), reply);
+  assert.equal(await batch('6'), null, 'it begins to count again');
+  for (const input of ['7', '8', '9', '10'])
+    assert.equal(await batch(input), null, 'others had to wait for it');
+});

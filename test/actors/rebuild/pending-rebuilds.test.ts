@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { DeferredOutput } from '../../../src/actors/batch/changes.ts';
 import type { OpenCalls } from '../../../src/actors/rebuild/deferred-outputs.ts';
 import { PendingRebuilds } from '../../../src/actors/rebuild/pending-rebuilds.ts';
 import { formatDependent } from '../../../src/store/derived/dependents.ts';
@@ -12,6 +13,7 @@ import { TestRedis } from '../../support/redis.ts';
 
 const redis = await TestRedis.start();
 const leaseMs = 10_000;
+const noneTaken = { rebuilds: [], areDeferred: false };
 const noCalls: OpenCalls = {
   isOpen: () => false,
   isAnswered: () => true,
@@ -110,4 +112,22 @@ test('what a whole turn of the same portion sees does not wait, but a repair doe
       ['other', view('a')],
     ],
   );
+});
+
+test('deferred outputs whose replies keep coming take turns with the rebuilds of others', async () => {
+  const it = await redis.openEmptyStore(1);
+  const pending = new PendingRebuilds(it, '{x}', { ...noCalls, isOpen: () => true });
+  const writes = new PartitionWrites();
+  const late = ['a', 'b', 'c', 'd'].map((originId): DeferredOutput => {
+    const cause = { sourceId: 's', originId };
+    return { tenant: 'acme', dependent: view(originId), reason: 'code', isAwaited: true, cause };
+  });
+  const defer = (deferred: readonly DeferredOutput[]) =>
+    pending.settle({ turns: [], changes: { deferred: [...deferred], writes } }, 1, noneTaken);
+  pending.add(portionOf(invalidation(1, 'other', view('x'), view('y'))), writes);
+  defer(late.slice(0, 2));
+  const first = pending.take(0, 40);
+  defer(late.slice(2));
+  const second = pending.take(0, 40);
+  assert.deepEqual([first.areDeferred, second.areDeferred].sort(), [false, true]);
 });
