@@ -40,6 +40,7 @@ test('without variables every setting has its documented default', () => {
     tls: null,
     rateLimit: 0,
     metricsKey: null,
+    metricsPort: null,
     openRateLimit: 1000,
     deliveryCacheBytes: 128 * 1024 * 1024,
     frontLimits: {
@@ -110,6 +111,7 @@ test('every variable is read', () => {
     TLS_CERT: 'front.pem',
     TLS_KEY: '/keys/front.key',
     RATE_LIMIT: '50',
+    METRICS_PORT: '9100',
     METRICS_KEY: 'scrape-me',
     OPEN_RATE_LIMIT: '60',
     DELIVERY_CACHE_MB: '0',
@@ -159,6 +161,7 @@ test('every variable is read', () => {
     tls: { certFile: resolve('front.pem'), keyFile: '/keys/front.key' },
     rateLimit: 50,
     metricsKey: 'scrape-me',
+    metricsPort: 9100,
     openRateLimit: 60,
     deliveryCacheBytes: 0,
     frontLimits: {

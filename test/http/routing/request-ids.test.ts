@@ -36,7 +36,7 @@ test('errors: each shape has the code of the catalogue beside its own members', 
     [
       'POST',
       '/ingest/v2',
-      { key: source, body: '{' },
+      { key: source, body: '{}' },
       422,
       ['status', 'message', 'errorCode', 'errors', 'code'],
       'bulkNotArray',
