@@ -40,7 +40,7 @@ test('a body in a coding that is not understood is 415 in the shape of its endpo
       assert.equal(status, 415, `${route.name} ${coding}: ${text}`);
       const shape = problemShape(route, 415);
       assert.ok(shape !== null && mistakesOf(shape, json, 5).length === 0, JSON.stringify(json));
-      assert.match(JSON.stringify(json), /Content-Encoding .* is not supported: send gzip, br or deflate/);
+      assert.match(JSON.stringify(json), /Content-Encoding .* is not supported\. Send gzip, br or deflate/);
     }
   }
 });

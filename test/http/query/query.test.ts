@@ -187,7 +187,7 @@ test('views for which there is no room right now are 503 with Retry-After, and n
   ];
   for (const turn of turns) (await turn)();
   for (const { status, json, headers } of answers) {
-    assert.deepEqual([status, Object.keys(json)], [503, ['error']]);
+    assert.deepEqual([status, Object.keys(json)], [503, ['error', 'code', 'requestId']]);
     assert.ok(headers.get('retry-after'));
   }
   assert.equal((await post('/v1/things', { say: 'large' })).status, 200);

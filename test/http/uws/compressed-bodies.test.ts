@@ -115,9 +115,17 @@ test('every endpoint with a body takes it packed in each coding, and answers as 
   }
 });
 
+/** What is wrong with a body, and where, differs; the rest of the response does not. */
+function withoutPlace({ status, text }: { status: number; text: string }): object {
+  return {
+    status,
+    text: text.replace(/The body must be (?:a )?JSON(?:[^"\\]|\\.)*/, 'The body must be JSON'),
+  };
+}
+
 test('data that are broken, cut off, empty or followed by others get what broken JSON gets', async () => {
   for (const route of takers) {
-    const broken = seen(await send(route, Buffer.from('[')));
+    const broken = withoutPlace(seen(await send(route, Buffer.from('['))));
     assert.ok(broken.status === 400 || broken.status === 422, nameOf(route));
     const example = exampleOf(route);
     for (const [coding, pack] of packers.slice(0, 6)) {
@@ -134,7 +142,8 @@ test('data that are broken, cut off, empty or followed by others get what broken
         pack(Buffer.from('[')),
         pack(packed),
       ]) {
-        assert.deepEqual(seen(await send(route, bytes, coding)), broken, `${nameOf(route)} ${coding}`);
+        const given = withoutPlace(seen(await send(route, bytes, coding)));
+        assert.deepEqual(given, broken, `${nameOf(route)} ${coding}`);
       }
     }
   }
