@@ -294,7 +294,7 @@ test('a wrong method, and a body without a length, are answers that no cache kee
     const { text } = await exchange(front.port, [head(line)]);
     assert.match(text, new RegExp(`^HTTP/1.1 ${status} `), line);
     assert.match(text, /\r\nCache-Control: no-store\r\n/, line);
-    assert.match(text, new RegExp(`\\{"status":${status},"message":"[^"]+"\\}$`), line);
+    assert.match(text, new RegExp(`\\{"status":${status},"message":"[^"]+","code":"\\w+"\\}$`), line);
   }
   for (const path of ['/routes/v2', '/ingest/v2', '/v1/things']) {
     const { status, headers } = await front.call('PUT', path);

@@ -128,14 +128,32 @@ test('mistakes are 400 or 404 with all of them; a multi-query tells them per que
   const bad = await post('/v1/things', { say: 'bad' });
   assert.deepEqual(
     [bad.status, bad.json],
-    [400, { message: 'Query is not valid', errors: ['first', 'second'], status: 400 }],
+    [
+      400,
+      {
+        message: 'Query is not valid',
+        errors: ['first', 'second'],
+        status: 400,
+        code: 'queryInvalid',
+      },
+    ],
   );
   assert.equal((await post('/v1/things', { say: 'unknown' })).status, 404);
   const query = { sourceGroupAlias: 'cms', sourceEntityType: 'a', name: 'q' };
   const multi = await post('/v1/source', [query, { ...query, say: 'unknown' }]);
   assert.deepEqual(
     [multi.status, multi.json[0].totalResults, multi.json[1]],
-    [200, 2, { ...query, message: 'Query is not valid', errors: ['no such index'], status: 404 }],
+    [
+      200,
+      2,
+      {
+        ...query,
+        message: 'Query is not valid',
+        errors: ['no such index'],
+        status: 404,
+        code: 'queryInvalid',
+      },
+    ],
   );
   const nameless = await post('/v1/source', [
     { name: 'n', sourceEntityType: 5 },
@@ -165,7 +183,14 @@ test('an index that the client may not ask is 403, within a multi-query in its p
   const alone = await post('/v1/things', { say: 'forbidden' });
   assert.deepEqual([alone.status, alone.json], [403, { error: 'Forbidden', code: 'indexForbidden' }]);
   const queries = [{ index: 'a' }, { index: 'b', name: 'n', say: 'forbidden' }];
-  const problem = { name: 'n', index: 'b', message: 'Forbidden', errors: ['Forbidden'], status: 403 };
+  const problem = {
+    name: 'n',
+    index: 'b',
+    message: 'Forbidden',
+    errors: ['Forbidden'],
+    status: 403,
+    code: 'indexForbidden',
+  };
   const { status, json } = await post('/v1', queries);
   assert.deepEqual([status, json[0].index, json[0].status, json[1]], [200, 'a', 0, problem]);
   const none = await post('/v1', queries.slice(1));
