@@ -98,19 +98,22 @@ export const queryProblemShape: Shape = {
 
 const label: Shape = { type: ['string', 'null'] };
 
+/** Members of a list have no code: clients of the hosted service expect exactly theirs. */
+const { code: _, ...queryProblemMembers } = queryProblemShape.properties ?? {};
+
 /** What stands in the place of a bad query of several. */
 export const namedQueryProblemShape: Shape = {
   ...queryProblemShape,
   component: 'NamedQueryProblem',
   properties: {
-    ...queryProblemShape.properties,
+    ...queryProblemMembers,
     status: { type: 'integer', enum: [400, 403, 404] },
     name: label,
     index: label,
     sourceGroupAlias: label,
     sourceEntityType: label,
   },
-  required: [...(queryProblemShape.required ?? []), 'name'],
+  required: ['message', 'errors', 'status', 'name'],
 };
 
 export const multiQueryProblemShape: Shape = { type: 'array', items: namedQueryProblemShape };

@@ -69,17 +69,15 @@ function problemBody(style: ProblemStyle, problem: Problem): object {
       return errors === undefined ? { error: message, code } : { message, errors, status, code };
     case 'multiQuery':
       if (queries !== undefined) return queries.map(queryProblemBody);
-      return errors === undefined
-        ? { error: message, code }
-        : [{ name: null, message, errors, status, code }];
+      return errors === undefined ? { error: message, code } : [{ name: null, message, errors, status }];
   }
 }
 
-/** What stands in the place of a bad query of several. */
+/** What stands in the place of a bad query of several: the shape of the hosted service, without a code. */
 export function queryProblemBody({ labels, status, errors }: QueryProblem): object {
   const { name = null, ...others } = labels;
-  const { message, name: code } = status === 403 ? problems.indexForbidden : problems.queryInvalid(errors);
-  return { name, ...others, message, errors, status, code };
+  const { message } = status === 403 ? problems.indexForbidden : problems.queryInvalid(errors);
+  return { name, ...others, message, errors, status };
 }
 
 /** `errors` as answers to many entities have it: a list of texts for each name. */
