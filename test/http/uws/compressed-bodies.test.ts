@@ -115,8 +115,10 @@ test('every endpoint with a body takes it packed in each coding, and answers as 
   }
 });
 
+type Seen = { readonly status: number; readonly text: string };
+
 /** What is wrong with a body, and where, differs; the rest of the response does not. */
-function withoutPlace({ status, text }: { status: number; text: string }): object {
+function withoutPlace({ status, text }: Seen): Seen {
   return {
     status,
     text: text.replace(/The body must be (?:a )?JSON(?:[^"\\]|\\.)*/, 'The body must be JSON'),
