@@ -206,7 +206,11 @@ test('a backup under writes, restored elsewhere, gives the same views, routes an
   assert.match(restored.stdout, /Restored \d+ entities and 4 configuration files of 20/);
   await waitUntilSettled(await to.store());
   const after = await answersOf(to);
-  for (const [name, text] of Object.entries(before)) assert.equal(after[name], text, name);
+  // Scores count all items of the index, and those that were written meanwhile may or may not be in the backup.
+  const withoutScores = (text: string | undefined) => text?.replace(/"_score":[\d.e-]+/g, '"_score":0');
+  for (const [name, text] of Object.entries(before)) {
+    assert.equal(withoutScores(after[name]), withoutScores(text), name);
+  }
 
   const again = await to
     .client()

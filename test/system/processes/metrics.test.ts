@@ -88,7 +88,7 @@ test('with METRICS_KEY the metrics are shown to those who have it', async () => 
   ]) {
     const { status, text } = await scrape(headers as Record<string, string>);
     assert.equal(status, 401, JSON.stringify(headers));
-    assert.deepEqual(Object.keys(JSON.parse(text)), ['status', 'message']);
+    assert.deepEqual(Object.keys(JSON.parse(text)), ['status', 'message', 'code']);
     assert.ok(!text.includes('millrace_'), text);
   }
   for (const headers of [
