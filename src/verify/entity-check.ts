@@ -12,6 +12,7 @@ import type { Configuration } from '../config/configuration.ts';
 import { formatEntityId } from '../contract/ids.ts';
 import { assert } from '../lib/assert.ts';
 import { readLayouts } from '../store/configuration/layouts.ts';
+import { intentName, readIntents } from '../store/derived/intents.ts';
 import { readProcessedStamps } from '../store/derived/processed.ts';
 import type { ProcessedClaim } from '../store/derived/processed-record.ts';
 import { StoredState } from '../store/derived/stored-state.ts';
@@ -86,18 +87,34 @@ export async function checkEntities(
     ...check.findings(counts, listed),
     ...check.checkDirectory(inDirectory),
   ]);
-  return await Promise.all(checks.map((check, at) => ofOneState(store, check.turn, found[at] ?? [])));
+  if (found.every((findings) => findings.length === 0)) return found;
+  const underWay = await intendedEntities(store, tag);
+  return await Promise.all(checks.map(({ turn }, at) => ofOneState(store, underWay, turn, found[at] ?? [])));
+}
+
+/** Names (`intentName`) of entities that a batch is putting something of into other partitions. @throws StoreUnavailableError */
+async function intendedEntities(store: Store, tag: string): Promise<ReadonlySet<string>> {
+  const notes = await readIntents(store, tag);
+  return new Set([...notes.values()].flatMap((note) => [...note.keys()]));
 }
 
 /**
- * The record was read before all else. Where another one stands there by now, what was found may be of two states, and says
- * nothing. @throws StoreUnavailableError
+ * The record was read before all else. Where another one is there by now, or a batch has yet to store one, what was found may be
+ * of two states, and says nothing.
+ * @param underWay read before this, because a commit deletes the note and stores the record at once
+ * @throws StoreUnavailableError
  */
-async function ofOneState(store: Store, turn: Turn, findings: Finding[]): Promise<Finding[]> {
+async function ofOneState(
+  store: Store,
+  underWay: ReadonlySet<string>,
+  turn: Turn,
+  findings: Finding[],
+): Promise<Finding[]> {
   if (findings.length === 0) return findings;
   const before = turn.former?.stamp ?? null;
   const [now = null] = await readProcessedStamps(store, turn.tenantAlias, [turn]);
-  return now === before ? findings : [changingFinding(formatEntityId(turn), before, now)];
+  const isUnderWay = underWay.has(intentName(turn.tenantAlias, turn.sourceId, turn.originId));
+  return now === before && !isUnderWay ? findings : [changingFinding(formatEntityId(turn))];
 }
 
 /** Turns whose entity stands in the directory of its type. */

@@ -64,7 +64,7 @@ async function ofOneState(
 ): Promise<Finding[]> {
   if (findings.length === 0) return findings;
   const [now = nothingServed] = await readServed(store, target, [target.field]);
-  return isDeepStrictEqual(now, before) ? findings : [changingFinding(subjectOf(target), before, now)];
+  return isDeepStrictEqual(now, before) ? findings : [changingFinding(subjectOf(target))];
 }
 
 function clashesKey(

@@ -68,6 +68,7 @@ test('a view claims its URL, its handles, and the redirects of its entity', () =
       ['u:/a', null, 'page', '/a/', null],
       ['u:/old', null, 'redirect', '/old', '/a/'],
       ['u:/old', 'x.com', 'redirect', 'https://x.com/old', '/a/'],
+      ['u:/old?q=', null, 'redirect', '/old?q', '/a/'],
     ],
   );
 });

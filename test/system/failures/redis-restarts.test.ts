@@ -243,8 +243,8 @@ test('a disk that was full leaves reads as they were', oneRedisOnly, async (cont
     const ledger = new Ledger({ key: `acme-${sourceKey}`, sourceId });
     for (let time = 0; time < 5; time += 1) {
       await ledger.save(system.client(), [entityOf(`big${time}`, 'page', { title: 'x'.repeat(20_000) })]);
-      // Redis ends when it cannot write its file, and whoever supervises it starts it again.
-      if (!system.process('redis').isRunning) await system.restart('redis');
+      // Redis ends when it cannot write its file, at times while it starts, and whoever supervises it starts it again.
+      if (!system.process('redis').isRunning) system.process('redis').start();
       await sleep(500);
     }
     unlinkSync(filler);

@@ -72,7 +72,10 @@ test('query: a member that looks like a misspelling of a known one is a mistake,
   assert.match(await mistakes({ pagination: { pagesize: 1 } }), /pagination.pagesize: .*`pageSize`/);
   const search = { field: 'title', value: 'red' };
   assert.match(await mistakes({ search: { ...search, fuzzines: 0 } }), /search.fuzzines: .*`fuzziness`/);
-  assert.equal(await found({ more: 1, pagination: { size: 1 }, search: { ...search, comment: 'x' } }), 'a');
+  assert.equal(
+    await found({ tracking: 1, pagination: { size: 1 }, search: { ...search, comment: 'x' } }),
+    'a',
+  );
 });
 
 test('notIn, notContains and exists are the opposites that they say', async () => {

@@ -87,7 +87,10 @@ test('ingest v1 refuses the same numbers, also where they are written as strings
     );
     const { status, json } = await tenant.send('POST', '/ingest/v1', body);
     assert.equal(status, 422, value);
-    assert.match(json.errors['properties.list[0]'], advice);
+    assert.match(
+      json.errors['properties.list[0]'],
+      /cannot hold exactly\. (Send it as a string|Use type string)/,
+    );
   }
 });
 
