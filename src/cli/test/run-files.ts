@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { canShare, writeSharing } from './shared-processes.ts';
 
 const [concurrency = '1', timeoutMs = '0', ...files] = process.argv.slice(2);
-const shownFiles = 5;
+const shownFiles = 40;
 const tookMs = new Map<string, number>();
 
 function count(file: string | undefined, nesting: number, ms: number): void {
