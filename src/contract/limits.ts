@@ -385,8 +385,8 @@ export const codePatienceMs = 100;
 /** How long a batch looks up entities, and how long it waits for schemas in JavaScript while replies come. Views that would take longer are built later, when it is their tenant's turn. */
 export const batchWaitMs = 400;
 /** Builds by schemas in JavaScript that a partition has under way for one tenant while others of its builds wait. */
-export const codeOpenBuildsMax = 8;
-/** Characters that such builds of all partitions of a worker are given. Beyond that, builds of the tenant that has the most begin again later. A build alone always has room. */
+export const codeOpenBuildsMax = 200;
+/** Characters that such builds of all partitions of a worker are given and have made. Beyond that, builds of the tenant that has the most begin again later. A build alone always has room. */
 export const codeOpenCharactersMax = 64 * 1024 * 1024;
 /** Processes for schemas in JavaScript that a worker keeps alive, one a tenant. */
 export const codeProcessesMax = 8;

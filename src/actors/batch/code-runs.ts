@@ -28,6 +28,8 @@ interface Open extends OpenBuild {
 
 interface Run {
   readonly call: CodeCall;
+  /** Whose build is under way behind its batch; null while the batch waits. */
+  open: Open | null;
   /** Settles when there is a reply, or none to be had. */
   readonly settled: Promise<void>;
   withdraw: () => void;
@@ -143,11 +145,11 @@ export class CodeRuns implements CodeSandbox {
   #opens(asker: string, runs: readonly Run[]): boolean {
     const tenant = runs[0]?.call.set.owner ?? '';
     if (!this.hasRoom(tenant)) return false;
-    // Those that were answered were given the same texts.
-    const characters = runs.filter(isUnanswered).reduce((sum, { call }) => sum + charactersOf(call), 0);
+    const characters = runs.reduce((sum, run) => sum + charactersOfRun(run), 0);
     const open = { tenant, characters, runs, giveUp: () => this.#giveUp(runs) };
     if (!this.characters.take(open)) return false;
     this.#open.set(asker, open);
+    for (const run of runs) run.open = open;
     return true;
   }
 
@@ -156,6 +158,7 @@ export class CodeRuns implements CodeSandbox {
     const open = this.#open.get(asker);
     if (open === undefined) return [];
     this.#open.delete(asker);
+    for (const run of open.runs) run.open = null;
     this.characters.give(open);
     return open.runs;
   }
@@ -163,7 +166,10 @@ export class CodeRuns implements CodeSandbox {
   /** Another tenant has the better right to the room: the output begins again when there is some. */
   #giveUp(runs: readonly Run[]): void {
     withdraw(runs);
-    for (const run of runs) if (isUnanswered(run)) run.hasFailed = true;
+    for (const run of runs) {
+      run.hasFailed = true;
+      run.reply = null;
+    }
     this.onAnswer();
   }
 
@@ -182,9 +188,10 @@ export class CodeRuns implements CodeSandbox {
       call,
       settled: asked.reply.then(
         (reply) => {
-          run.reply = reply;
           // It holds on to the text of the call.
           run.withdraw = () => {};
+          if (!run.hasFailed) run.reply = reply;
+          if (run.open !== null) this.characters.grow(run.open, charactersOfReply(reply));
           this.onAnswer();
         },
         (error: unknown) => {
@@ -192,6 +199,7 @@ export class CodeRuns implements CodeSandbox {
           this.#failed(error);
         },
       ),
+      open: null,
       withdraw: () => asked.withdraw(),
       reply: null,
       hasFailed: false,
@@ -252,6 +260,19 @@ export class CodeRuns implements CodeSandbox {
 
 function isUnanswered({ reply, hasFailed }: Run): boolean {
   return reply === null && !hasFailed;
+}
+
+/** The call of one that is answered was given the same texts as the call that followed. */
+function charactersOfRun({ call, reply }: Run): number {
+  return reply === null ? charactersOf(call) : charactersOfReply(reply);
+}
+
+function charactersOfReply(reply: CodeReply): number {
+  if (reply.kind !== 'made') return 0;
+  let characters = 0;
+  for (const text of reply.value.texts) characters += text.length;
+  for (const hole of reply.value.holes) if (hole.kind === 'partial') characters += hole.input.length;
+  return characters;
 }
 
 function charactersOf({ input, answers }: CodeCall): number {

@@ -6,15 +6,20 @@
 /** A build whose calls are under way. */
 export interface OpenBuild {
   readonly tenant: string;
-  /** Of what its calls are given. */
+  /** Of what its calls are given, and of their replies so far. */
   readonly characters: number;
-  /** Ends its calls. It begins again when there is room. */
+  /** Ends its calls and drops their replies. It begins again when there is room. */
   giveUp(): void;
 }
 
+interface Held {
+  /** With their characters; those that came first at the front. */
+  readonly builds: Map<OpenBuild, number>;
+  characters: number;
+}
+
 export class OpenCharacters {
-  /** Tenant -> its builds, those that came first at the front. */
-  readonly #tenants = new Map<string, Set<OpenBuild>>();
+  readonly #tenants = new Map<string, Held>();
   /** Tenants that were refused since something was given back. */
   readonly #refused = new Set<string>();
   readonly #onRoom = new Set<() => void>();
@@ -41,13 +46,22 @@ export class OpenCharacters {
         this.#refused.add(build.tenant);
         return false;
       }
-      this.#remove(largest);
-      largest.giveUp();
+      this.#end(largest);
     }
-    const builds = this.#tenants.get(build.tenant) ?? new Set<OpenBuild>();
-    this.#tenants.set(build.tenant, builds.add(build));
-    this.#held += build.characters;
+    this.#add(build, build.characters);
     return true;
+  }
+
+  /** A reply came. Where that is too much, builds give up, except the last one that is left. */
+  grow(build: OpenBuild, characters: number): void {
+    const held = this.#tenants.get(build.tenant)?.builds.get(build);
+    if (held === undefined) return;
+    this.#add(build, characters);
+    while (this.#held > this.charactersMax && this.#isShared) {
+      const largest = this.#largest();
+      if (largest === null) return;
+      this.#end(largest);
+    }
   }
 
   /** The calls of a build are over. One that gave up is unknown already. */
@@ -58,26 +72,45 @@ export class OpenCharacters {
     for (const listener of this.#onRoom) listener();
   }
 
+  /** More than one build is under way. */
+  get #isShared(): boolean {
+    const [first, second] = this.#tenants.values();
+    return second !== undefined || (first?.builds.size ?? 0) > 1;
+  }
+
   /** The last build of the tenant that holds the most. */
   #largest(): OpenBuild | null {
-    let [most, last]: [number, OpenBuild | null] = [-1, null];
-    for (const [tenant, builds] of this.#tenants) {
-      const held = this.#heldBy(tenant);
-      if (held > most) [most, last] = [held, [...builds].at(-1) ?? null];
+    let most: Held | null = null;
+    for (const held of this.#tenants.values()) {
+      if (most === null || held.characters > most.characters) most = held;
     }
-    return last;
+    return [...(most?.builds.keys() ?? [])].at(-1) ?? null;
   }
 
   #heldBy(tenant: string): number {
-    let characters = 0;
-    for (const build of this.#tenants.get(tenant) ?? []) characters += build.characters;
-    return characters;
+    return this.#tenants.get(tenant)?.characters ?? 0;
+  }
+
+  #end(build: OpenBuild): void {
+    this.#remove(build);
+    build.giveUp();
+  }
+
+  #add(build: OpenBuild, characters: number): void {
+    const held = this.#tenants.get(build.tenant) ?? { builds: new Map<OpenBuild, number>(), characters: 0 };
+    this.#tenants.set(build.tenant, held);
+    held.builds.set(build, (held.builds.get(build) ?? 0) + characters);
+    held.characters += characters;
+    this.#held += characters;
   }
 
   #remove(build: OpenBuild): void {
-    const builds = this.#tenants.get(build.tenant);
-    if (builds?.delete(build) !== true) return;
-    this.#held -= build.characters;
-    if (builds.size === 0) this.#tenants.delete(build.tenant);
+    const held = this.#tenants.get(build.tenant);
+    const characters = held?.builds.get(build);
+    if (held === undefined || characters === undefined) return;
+    held.builds.delete(build);
+    held.characters -= characters;
+    this.#held -= characters;
+    if (held.builds.size === 0) this.#tenants.delete(build.tenant);
   }
 }

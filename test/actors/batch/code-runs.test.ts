@@ -74,7 +74,7 @@ test('code runs: an entity that has changed is not given the reply for its forme
 });
 
 test('code runs: a tenant has a bounded number of builds under way; others have room', async () => {
-  const { runs, withdrawn } = scene();
+  const { runs, withdrawn } = scene(new OpenCharacters(10_000));
   const names = Array.from({ length: codeOpenBuildsMax + 2 }, (_, number) => `acme|${number}`);
   runs.begin();
   await runs.run(
@@ -157,6 +157,29 @@ test('code runs: what calls hold is bounded over all partitions, and nobody is k
   one.runs.forget(first);
   assert.ok(two.counts.answers > before, 'the other partition is told of the room');
   assert.equal(two.runs.hasRoom('large'), true);
+});
+
+test('code runs: replies that wait to be used count, and builds that hold too much give them up', async () => {
+  const { asked, counts, runs } = scene(new OpenCharacters(1000));
+  const made = (characters: number): CodeReply => ({
+    ...{ kind: 'made', value: { texts: ['x'.repeat(characters)], holes: [] }, urls: [], handles: [] },
+    ...{ actions: [], destinations: [], findings: [], log: [], cpuMs: 1 },
+  });
+  const names = [await waits(runs, 'acme', 10), await waits(runs, 'acme', 10), await waits(runs, 'acme', 10)];
+  for (const answer of asked.values()) answer(made(450));
+  await until('all have replies', () => names.every((name) => runs.isAnswered(name)));
+  assert.equal(counts.asked, 3);
+  runs.begin();
+  const inputs = [...asked.keys()];
+  const replies = await runs.run(
+    inputs.map((input) => callOf(input)),
+    names,
+  );
+  assert.deepEqual(
+    replies.map((given) => given?.kind ?? null),
+    ['made', 'made', null],
+  );
+  assert.equal(counts.asked, 4, 'the one that gave up begins again');
 });
 
 test('code runs: a build that is larger than the bound waits alone', async () => {
