@@ -161,7 +161,7 @@ const counterQuery: Json = { filters: { and: [{ field: 'rank', operator: 'equals
 
 before(async () => {
   const env = { SHARD_COPIES: '2', LEASE_SECONDS: '2', MIN_VERSION_WAIT_SECONDS: '30' };
-  system = await System.start({ web: 2, workers: 2, jobs: 0, partitions, files, env });
+  system = await System.start({ web: 2, workers: 2, jobs: 1, partitions, files, env });
   balancer = new Balancer(system);
   const ledger = new Ledger({ key: sourceKey, sourceId });
   for (let at = 0; at < itemCount; at += 50) {
@@ -190,14 +190,19 @@ async function untilCopied(): Promise<void> {
   });
 }
 
-/** As far as an operator sees without asking for the status. */
+/** As `docs/guide/upgrading.md` says: it runs, and every front is ready without `degraded`. */
 async function untilRunning(name: string): Promise<void> {
-  const isFront = name.startsWith('web');
-  await until(`${name} runs`, async () => {
-    if (!isFront) return system.process(name).outputOfThisLife.includes('worker is running');
-    const answer = await fetch(`${system.url(name)}/health/ready`).catch(() => null);
-    return answer?.status === 200;
+  const isWorker = name.startsWith('worker');
+  await until(`${name} runs`, () => {
+    return !isWorker || system.process(name).outputOfThisLife.includes('worker is running');
   });
+  if (isWorker) await untilCopied();
+  for (const front of system.fronts) {
+    await until(`${front} is ready`, async () => {
+      const answer = await fetch(`${system.url(front)}/health/ready`).catch(() => null);
+      return answer?.status === 200 && !('degraded' in ((await answer.json()) as object));
+    });
+  }
 }
 
 async function underLoad(what: string, act: (load: Load) => Promise<void>): Promise<string> {
