@@ -179,7 +179,7 @@ export const settingsTable = {
     'OPEN_RATE_LIMIT',
     rate,
     openRequestsPerSecond,
-    "requests without a known key (health, metrics, the document, unknown paths and keys) that one front takes from one address, an IPv6 /64 as one, with a burst of five seconds' worth; 0: no limit. Over it: 429. Behind a proxy all requests come from its address",
+    "requests without a known key (health, metrics, the document, unknown paths and keys) that one front takes from one address, an IPv6 /64 as one, with a burst of five seconds' worth; 0: no limit. Over it: 429. As many new API keys a second may a tenant's configurations and dry runs name. Behind a proxy all requests come from its address",
   ),
   ingestBacklogEntries: new Setting<number, number>(
     'INGEST_BACKLOG',
