@@ -221,7 +221,8 @@ export class CodeRuns implements CodeSandbox {
 
   /** Waits while replies come. Once none came in time, the batch waits no more. */
   async #patience(runs: readonly Run[]): Promise<void> {
-    if (this.#patienceMs <= 0) return;
+    const patienceMs = this.#patienceMs;
+    if (patienceMs <= 0) return;
     const startMs = performance.now();
     let timer: NodeJS.Timeout | null = null;
     let isSilent = false;
@@ -231,12 +232,14 @@ export class CodeRuns implements CodeSandbox {
         const left = runs.filter(isUnanswered).length;
         isSilent = left === unanswered;
         unanswered = left;
-        if (isSilent || performance.now() - startMs > this.#patienceMs) resolve();
+        if (isSilent || performance.now() - startMs > patienceMs) resolve();
       }, codePatienceMs);
     });
     await Promise.race([Promise.all(runs.map(({ settled }) => settled)), over]);
     if (timer !== null) clearInterval(timer);
-    this.#patienceMs = isSilent ? 0 : this.#patienceMs - (performance.now() - startMs);
+    // Several may wait side by side: what they wait for at once counts once.
+    const leftMs = patienceMs - (performance.now() - startMs);
+    this.#patienceMs = isSilent ? 0 : Math.min(this.#patienceMs, leftMs);
   }
 
   /** Otherwise an output that changes faster than it is built would never be built, and reads with a version wait for it. */
