@@ -338,6 +338,16 @@ const routesProblems = {
     status: 422,
     message: `Invalid cursor in ${parameter}. Send the startCursor or endCursor of a page unchanged`,
   }),
+  routesFormatInvalid: {
+    name: 'routesFormatInvalid',
+    status: 422,
+    message: 'format must be json or sitemap',
+  },
+  sitemapBaseInvalid: {
+    name: 'sitemapBaseInvalid',
+    status: 422,
+    message: 'base must be an origin such as https://www.example.com',
+  },
   offsetGone: {
     name: 'offsetGone',
     status: 410,

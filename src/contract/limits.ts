@@ -19,6 +19,10 @@ export const urlCodePointsMax = 4096;
 export const deliveryKeysMax = 1000;
 /** References that one delivery answer resolves. */
 export const deliveryReferencesMax = 10_000;
+/** URLs of one file of a sitemap. */
+export const sitemapUrlsMax = 50_000;
+/** URLs of each file of an index of sitemaps: fewer than a file may have, so that there is room for those that come. */
+export const sitemapRangeUrls = 45_000;
 /** Largest `depth` of a delivery request or of an environment client. */
 export const deliveryDepthMax = 100;
 /** One delivery answer. */

@@ -10,8 +10,10 @@ import type { Services } from '../services.ts';
 import { HeaderName } from '../uws/header-name.ts';
 import { sealUrl, unsealUrl } from './cursor-token.ts';
 import { parameterValues, routeResult, routesOf } from './page.ts';
+import { Sitemap, siteOf } from './sitemap.ts';
 
 const tokenHeader = new HeaderName('x-continuation-token');
+const hostHeader = new HeaderName('host');
 
 export function listRoutesV2(services: Services): Handler {
   return async (call) => {
@@ -19,6 +21,15 @@ export function listRoutesV2(services: Services): Handler {
     const list = `routes/v2:${scope.tenant}:${scope.environmentId}`;
     const { store } = services;
     const token = askedToken(call);
+    const valuesOf = parameterValues(call.query);
+    const [format = 'json'] = valuesOf('format');
+    if (format !== 'json' && format !== 'sitemap') throw new ProblemError(problems.routesFormatInvalid);
+    if (format === 'sitemap') {
+      const site = siteOf(valuesOf('base')[0], call.client.domains, call.header(hostHeader));
+      const asked = askedVersion(call, 422);
+      if (asked !== null) await waitForVersion(services, scope.tenant, asked);
+      return await new Sitemap(store, scope, site).answer(token);
+    }
     const after = token === '' ? null : unsealUrl(store.secret, list, token);
     if (token !== '' && after === null) throw new ProblemError(problems.continuationTokenInvalid);
     const version = askedVersion(call, 422);

@@ -71,6 +71,17 @@ async function visiblePage(
   }
 }
 
+/** URLs of the list after one, in code-point order; hidden ones are among them. @param after null: from the first */
+export async function listedUrlsAfter(
+  store: Store,
+  scope: RouteScope,
+  after: string | null,
+  limit: number,
+): Promise<string[]> {
+  const request = { direction: 'ascending', limit: limit - 1, ...(after !== null && { after }) } as const;
+  return await listedUrls(store, scope, request);
+}
+
 /** One URL more than the request asks for, if there is one. */
 async function listedUrls(store: Store, scope: RouteScope, request: RoutePageRequest): Promise<string[]> {
   const found: Buffer[] = [];
@@ -109,7 +120,12 @@ function sum(counts: readonly number[]): number {
   return counts.reduce((total, count) => total + count, 0);
 }
 
-async function routeEntries(store: Store, scope: RouteScope, urls: readonly string[]): Promise<RouteEntry[]> {
+/** The routes of URLs that are listed, without those that are hidden. */
+export async function routeEntries(
+  store: Store,
+  scope: RouteScope,
+  urls: readonly string[],
+): Promise<RouteEntry[]> {
   const claims = new Map<string, Claim>();
   for (const form of scope.urlForms) {
     for (const [url, claim] of await servedClaims(store, scope, form, urls)) claims.set(url, claim);

@@ -119,3 +119,29 @@ test('a redirect header: a comma inside a URL is %2C, and one that splits a URL 
     assert.deepEqual([json.meta.status, json.meta.redirect], [301, '/target'], url);
   }
 });
+
+test('a sitemap lists the pages with absolute, encoded URLs and no redirects', async () => {
+  assert.equal(await save('map', { url: '/kort/café og te/?a=1&b=2', redirects: ['/map-old'] }), 200);
+  assert.equal(await save('map-host', { url: 'https://www.example.com/own' }), 200);
+  assert.equal(await save('map-other', { url: 'https://other.example.com/other' }), 200);
+  const path = '/kort/caf%C3%A9%20og%20te/?a=1&amp;b=2';
+  const based = await tenant.get('/routes/v2?format=sitemap&base=https://www.example.com');
+  assert.equal(based.status, 200, based.text);
+  assert.match(based.headers['content-type'] ?? '', /^application\/xml/);
+  assert.ok(based.text.includes(`<url><loc>https://www.example.com${path}</loc><lastmod>2`), based.text);
+  assert.match(based.text, /<loc>https:\/\/www\.example\.com\/own<\/loc>/);
+  assert.doesNotMatch(based.text, /map-old|other\.example/);
+
+  const { status, text } = await tenant.get('/routes/v2?format=sitemap');
+  assert.equal(status, 200, text);
+  const locs = [...text.matchAll(/<loc>([^<]*)<\/loc>/g)].map(([, loc = '']) => loc);
+  assert.ok(
+    locs.every((loc) => URL.canParse(loc)),
+    'no base, no named host: that of the request',
+  );
+  assert.ok(locs.some((loc) => loc.endsWith(path)));
+  assert.ok(locs.includes('https://other.example.com/other'), 'pages of every host are listed');
+  for (const query of ['format=sitemap&base=/x', 'format=sitemap&base=https://a/b', 'format=xml']) {
+    assert.equal((await tenant.get(`/routes/v2?${query}`)).status, 422, query);
+  }
+});

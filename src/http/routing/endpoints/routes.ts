@@ -69,6 +69,20 @@ export const routesEndpoints: readonly RouteDefinition[] = [
         shape: { type: 'string' },
         description: 'continuationToken of the page before',
       },
+      {
+        name: 'format',
+        in: 'query',
+        shape: { type: 'string', enum: ['json', 'sitemap'], default: 'json' },
+        description:
+          '`sitemap`: the answer is the XML of a sitemap, or of an index of sitemaps beyond 50,000 URLs',
+      },
+      {
+        name: 'base',
+        in: 'query',
+        shape: { type: 'string' },
+        description:
+          'Origin of the relative routes of a sitemap, which then has no pages of other hosts; absent: https:// and the first hostname that a domain of the client names, or the Host header',
+      },
     ],
     headers: [
       minVersion,
@@ -77,10 +91,15 @@ export const routesEndpoints: readonly RouteDefinition[] = [
         prefixed: false,
         description: 'As the query parameter continuationToken',
       },
+      {
+        name: 'Host',
+        prefixed: false,
+        description: 'Host of a sitemap where neither base nor a domain names one',
+      },
     ],
     answers: {
       200: {
-        description: 'A page of routes',
+        description: 'A page of routes; with format=sitemap XML (application/xml)',
         shape: routesV2AnswerShape,
         example: { continuationToken: null, results: [routeExample] },
       },
