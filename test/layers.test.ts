@@ -39,6 +39,7 @@ const packageRooms: Readonly<Record<string, string>> = {
   'uWebSockets.js': 'http',
   flexsearch: 'search',
   'snowball-stemmers': 'search',
+  htmlparser2: 'search',
 };
 
 /** Rooms that read their input and nothing else: no files, no network, no clock, no chance. */

@@ -417,6 +417,8 @@ export const definitionDepthMax = 64;
 export const synonymEntriesMax = 1000;
 /** Texts of one entry of synonyms. */
 export const synonymTextsMax = 20;
+/** Characters of a text field that count as letters. */
+export const keptCharactersMax = 10;
 /** Characters of one expression, path or filter. */
 export const languageTextCharactersMax = 100_000;
 

@@ -21,6 +21,8 @@ export interface CheckedSearch {
   /** At least one, each once. `weight` is over 0, and at most 100. */
   readonly fields: readonly { readonly field: string; readonly weight: number }[];
   readonly value: string;
+  /** Characters that count as letters in each of the fields; absent: none. */
+  readonly keep?: string;
   readonly literal: boolean;
   readonly mode: 'any' | 'all';
   /** The last word also matches words that begin with it. */

@@ -1,4 +1,4 @@
-import { synonymEntriesMax, synonymTextsMax } from '../../contract/limits.ts';
+import { keptCharactersMax, synonymEntriesMax, synonymTextsMax } from '../../contract/limits.ts';
 import { fieldTypes } from '../../schemas/definition/index-fields.ts';
 import { languages } from '../../schemas/definition/languages.ts';
 import { definitions, expression, isTriggered, properties, triggers } from './definitions.ts';
@@ -42,6 +42,11 @@ const field = objectOf(
       'Words are found without their accents; "de", "da": and with ä ö ü å æ ø written out.',
       oneOf([true, false, 'de', 'da']),
     ),
+    keep: told('Characters that count as letters in this field, such as "+#": C++, C#.', {
+      ...filledText,
+      maxLength: keptCharactersMax,
+    }),
+    format: told('"html": tags are no words, entities are decoded.', oneOf(['html'])),
     collation: told('A BCP 47 tag such as "da": texts are sorted in the order of this locale.', filledText),
     metadata: {},
   },

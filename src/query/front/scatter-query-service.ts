@@ -127,12 +127,13 @@ export class ScatterQueryService implements QueryService {
 
   #checkedIn({ tenant }: ClientPrincipal, resolution: TargetResolution, body: Json): CheckedRequest {
     if (!resolution.ok) return resolution;
-    const { kind, scope, index: name, fields, collations } = resolution.target;
+    const { kind, scope, index: name, fields, collations, rules } = resolution.target;
     const { schemas } = tenant;
     const checked = checkQuery(body, {
       fields,
       isOpen: kind === 'auto',
       ...(collations === undefined ? {} : { collations }),
+      ...(rules === undefined ? {} : { rules }),
       isSchemaAlias: kind === 'index' ? (alias) => schemas.has(alias) : null,
     });
     if (!checked.ok) return { ok: false, status: 400, errors: checked.errors };

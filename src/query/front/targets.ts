@@ -2,6 +2,7 @@
 import type { ClientPrincipal } from '../../config/configuration.ts';
 import { BoundedCache } from '../../lib/bounded-cache.ts';
 import { quote } from '../../lib/quote.ts';
+import type { TextRules } from '../../schemas/definition/index-texts.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
 import type { ScopedIndex } from '../../store/derived/items.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
@@ -14,6 +15,7 @@ export interface ResolvedTarget extends ScopedIndex {
   readonly kind: QueryTarget['kind'];
   readonly fields: ReadonlyMap<string, FieldType>;
   readonly collations?: ReadonlyMap<string, string>;
+  readonly rules?: ReadonlyMap<string, TextRules>;
 }
 
 export type TargetResolution = { readonly ok: true; readonly target: ResolvedTarget } | BadOutcome;
@@ -98,6 +100,7 @@ function resolveIndex({ tenant }: ClientPrincipal, scope: EnvironmentScope, alia
   const schema = tenant.indexes.get(alias);
   if (schema === undefined) return unknown(`No index has the alias ${quote(alias)}`);
   const index = indexName.schema(alias);
-  const { fields, collations } = schema;
-  return { ok: true, target: { kind: 'index', scope, index, fields, collations } };
+  const { fields, collations, texts } = schema;
+  const { rules } = texts;
+  return { ok: true, target: { kind: 'index', scope, index, fields, collations, rules } };
 }

@@ -26,7 +26,7 @@ export const fieldTypes: readonly FieldTypeName[] = [
 ];
 
 /**
- * `index: {fields: {name: {type, language?, foldAccents?, collation?, metadata?}}, synonyms?, metadata?}`: the types of the fields. What
+ * `index: {fields: {name: {type, language?, foldAccents?, keep?, format?, collation?, metadata?}}, synonyms?, metadata?}`: the types of the fields. What
  * is said about their words is read by `readIndexTexts`. That each has its property, and each property its field, is
  * checked where files are read (`config/tenant/index-properties.ts`): of a stored configuration it need not be so.
  */
@@ -46,7 +46,8 @@ function readField(at: Cursor, name: string): FieldTypeName | null {
   if (reservedFields.includes(name)) {
     at.issue(`the name ${name} is taken by Millrace`, 'Choose another name for this field.');
   }
-  if (at.object(['type', 'language', 'foldAccents', 'collation', 'metadata']) === null) return null;
+  if (at.object(['type', 'language', 'foldAccents', 'keep', 'format', 'collation', 'metadata']) === null)
+    return null;
   const type = at.member('type');
   const text = type.text(`Write one of ${fieldTypes.join(', ')}.`);
   if (text === null) return null;

@@ -1,5 +1,10 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
-import { searchCodePointsMax, synonymEntriesMax, synonymTextsMax } from '../../contract/limits.ts';
+import {
+  keptCharactersMax,
+  searchCodePointsMax,
+  synonymEntriesMax,
+  synonymTextsMax,
+} from '../../contract/limits.ts';
 import { countCodePoints } from '../../lib/code-points.ts';
 import { adviceForUnknown } from '../../lib/suggest.ts';
 import { type Language, languages } from './languages.ts';
@@ -11,6 +16,10 @@ export type Folding = boolean | 'de' | 'da';
 export interface TextRules {
   readonly language: Language | null;
   readonly foldAccents: Folding;
+  /** Characters that count as letters; absent: none. */
+  readonly keep?: string;
+  /** Absent: the texts are plain. */
+  readonly format?: 'html';
 }
 
 /** Each text of `from` also finds each of `to`. */
@@ -36,7 +45,7 @@ export function sameTexts(a: IndexTexts, b: IndexTexts): boolean {
 }
 
 /**
- * `language` and `foldAccents` of each field in `index.fields`, and `index.synonyms`
+ * `language`, `foldAccents`, `keep` and `format` of each field in `index.fields`, and `index.synonyms`
  * (docs/reference/indexes-and-queries.md "Words of a field"). The types of the fields are read by `readIndexFields`.
  */
 export function readIndexTexts(at: Cursor): IndexTexts {
@@ -44,9 +53,16 @@ export function readIndexTexts(at: Cursor): IndexTexts {
   const fields = at.member('fields');
   for (const name of fields.names()) {
     const field = fields.member(name);
-    const read = { language: readLanguage(field.member('language')), foldAccents: readFold(field) };
+    const keep = readKeep(field.member('keep'));
+    const read: TextRules = {
+      language: readLanguage(field.member('language')),
+      foldAccents: readFold(field),
+      ...(keep !== '' && { keep }),
+      ...(isHtml(field.member('format')) && { format: 'html' }),
+    };
     refuseOtherTypes(field);
-    if (read.language !== null || read.foldAccents !== false) rules.set(name, read);
+    const says = read.language !== null || read.foldAccents !== false || Object.keys(read).length > 2;
+    if (says) rules.set(name, read);
   }
   return { rules, synonyms: readSynonyms(at.member('synonyms')) };
 }
@@ -73,10 +89,37 @@ function readFold(field: Cursor): Folding {
   return false;
 }
 
+const keepAdvice = 'Write the characters one after the other, such as "+#".';
+/** Phrases have spaces between their words; what is not seen is taken out of texts. */
+const keepsNot = /[\s\p{C}\p{Z}\p{DI}\p{M}]/u;
+
+/** In code-point order, so that the order in which they are written makes no other index. */
+function readKeep(at: Cursor): string {
+  if (at.isAbsent) return '';
+  const text = at.filledText();
+  if (text === null) return '';
+  const count = countCodePoints(text);
+  if (count > keptCharactersMax) {
+    at.issue(`has ${count} characters; at most ${keptCharactersMax} are allowed`, 'Leave some out.');
+    return '';
+  }
+  if (keepsNot.test(text) || !text.isWellFormed()) {
+    at.issue('keeps a space, a mark or a character that is not seen', keepAdvice);
+    return '';
+  }
+  return [...new Set(text)].sort().join('');
+}
+
+function isHtml(at: Cursor): boolean {
+  if (at.isAbsent) return false;
+  if (at.json !== 'html') at.mustBe('"html"', 'Leave it out for plain texts.');
+  return at.json === 'html';
+}
+
 function refuseOtherTypes(field: Cursor): void {
   const { json: type } = field.member('type');
   if (type === 'text' || type === 'text[]' || type === undefined) return;
-  for (const name of ['language', 'foldAccents']) {
+  for (const name of ['language', 'foldAccents', 'keep', 'format']) {
     const at = field.member(name);
     if (!at.isAbsent)
       at.issue(`${name} needs a field of type text or text[]`, 'Remove it, or change the type.');

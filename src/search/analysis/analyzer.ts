@@ -1,6 +1,6 @@
 import type { Folding, IndexTexts, TextRules } from '../../schemas/definition/index-texts.ts';
 import type { CheckedSearch } from '../checked-query.ts';
-import { allowedDistance, wordSequence } from '../text/words.ts';
+import { allowedDistance, type Cutter, cutterOf, wordSequence } from '../text/words.ts';
 import { foldAccents } from './fold.ts';
 import { type Stem, stemmerOf } from './stemmers.ts';
 import { stopWordsOf } from './stop-words.ts';
@@ -18,11 +18,16 @@ export interface AskedWord {
   readonly stem: string | null;
   /** Terms of one or several words that count as well. */
   readonly synonyms: ReadonlySet<string>;
-  /** The distinct words of the query that it stands for. There are several when the field writes them alike. */
+  /** The distinct words of the query that it stands for. There are several when the field writes them alike, or as one. */
   readonly sources: readonly number[];
 }
 
 const noSynonyms: ReadonlySet<string> = new Set();
+
+/** The words of a text of a search, which all its fields share. @param text absent: its value */
+export function sharedWords({ value, keep = '' }: CheckedSearch, text = value): string[] {
+  return wordSequence(text, cutterOf(keep));
+}
 
 /** How the words of a field are written, and which others they mean (docs/reference/indexes-and-queries.md "Words of a field"). */
 export class Analyzer {
@@ -30,20 +35,37 @@ export class Analyzer {
   readonly stem: Stem | null;
   /** Null: the index has none. */
   readonly synonyms: SynonymTable | null;
+  readonly cutter: Cutter;
+  /** The texts are HTML. */
+  readonly isHtml: boolean;
+  readonly #keep: string;
   readonly #folding: Folding;
   readonly #stopWords: ReadonlySet<string>;
 
-  constructor({ language, foldAccents: folding }: TextRules, synonyms: IndexTexts['synonyms'] = []) {
+  constructor(
+    { language, foldAccents: folding, keep = '', format }: TextRules,
+    synonyms: IndexTexts['synonyms'] = [],
+  ) {
     this.#folding = folding;
+    this.#keep = keep;
+    this.cutter = cutterOf(keep);
+    this.isHtml = format === 'html';
     this.#stopWords = new Set(language === null ? [] : stopWordsOf(language).map((word) => this.word(word)));
     const stem = language === null ? null : stemmerOf(language);
     this.stem = stem && ((word) => (this.isStopWord(word) ? null : stem(word)));
-    this.synonyms = synonyms.length === 0 ? null : new SynonymTable(synonyms, (word) => this.word(word));
+    this.synonyms = synonyms.length === 0 ? null : new SynonymTable(synonyms, (text) => this.terms(text));
   }
 
   /** A word of a text or a query as it is written here; empty for none. */
   word(word: string): string {
     return this.#folding === false ? word : foldAccents(word, this.#folding);
+  }
+
+  /** The words of a short text as they are written here. */
+  terms(text: string): string[] {
+    return wordSequence(text, this.cutter)
+      .map((word) => this.word(word))
+      .filter((word) => word !== '');
   }
 
   isStopWord(word: string): boolean {
@@ -52,7 +74,7 @@ export class Analyzer {
 
   /** The distinct words of a search as the field writes them, in order of appearance, without stop words. */
   askedWords(search: CheckedSearch): AskedWord[] {
-    const sequence = wordSequence(search.value);
+    const sequence = wordSequence(search.value, this.cutter);
     const words = sequence.map((word) => this.word(word));
     const synonyms = this.synonyms?.of(words) ?? [];
     const last = words.length - 1;
@@ -61,10 +83,12 @@ export class Analyzer {
     const isStop = words.map((word, at) => this.isStopWord(word) && !isOpen(at));
     const isBare = isStop.every((stop) => stop);
     const asked = new Map<string, AskedWord>();
-    const sources = [...new Set(sequence)];
+    const shared = [...new Set(sharedWords(search))];
+    const sourcesOf = (word: string) =>
+      (search.keep ?? '') === this.#keep ? [shared.indexOf(word)] : sourcesIn(shared, search, word);
     for (const [at, word] of words.entries()) {
       if (word === '' || (isStop[at] && !isBare)) continue;
-      const source = sources.indexOf(sequence[at] ?? '');
+      const sources = sourcesOf(sequence[at] ?? '');
       const known = asked.get(word);
       asked.set(word, {
         word,
@@ -73,16 +97,22 @@ export class Analyzer {
         isBeginning: isOpen(at),
         stem: isStop[at] ? null : (this.stem?.(word) ?? null),
         synonyms: isStop[at] ? noSynonyms : new Set([...(known?.synonyms ?? []), ...(synonyms[at] ?? [])]),
-        sources: [...new Set([...(known?.sources ?? []), source])],
+        sources: [...new Set([...(known?.sources ?? []), ...sources])],
       });
     }
     return [...asked.values()];
   }
 
-  /** True when words are taken as they are, so a text need not be read word by word. */
+  /** True when words are taken as they are cut. */
   get isPlain(): boolean {
     return this.#folding === false && this.synonyms === null;
   }
+}
+
+/** Where the words are that a field which keeps more characters writes as one. */
+function sourcesIn(shared: readonly string[], search: CheckedSearch, word: string): number[] {
+  const places = sharedWords(search, word).map((part) => shared.indexOf(part));
+  return places.filter((place) => place >= 0);
 }
 
 const noRules: TextRules = { language: null, foldAccents: false };
@@ -95,7 +125,7 @@ export function analyzersOf({ rules, synonyms }: IndexTexts): (field: string) =>
   const made = new Map<string, Analyzer>();
   return (field) => {
     const own = rules.get(field) ?? noRules;
-    const key = `${own.language} ${own.foldAccents}`;
+    const key = `${own.language} ${own.foldAccents} ${own.format} ${own.keep}`;
     const analyzer = made.get(key) ?? new Analyzer(own, synonyms);
     made.set(key, analyzer);
     return analyzer;

@@ -1,5 +1,4 @@
 import type { Synonym } from '../../schemas/definition/index-texts.ts';
-import { wordSequence } from '../text/words.ts';
 import { isPhrase, PhraseFinder, phraseTerm } from './phrase-finder.ts';
 
 /** The synonyms of an index, as the words of a field are written. */
@@ -10,14 +9,9 @@ export class SynonymTable {
   /** The terms of several words that can be found. */
   readonly phrases: readonly string[];
 
-  /** @param wordOf how a word is written in the field; empty for none */
-  constructor(synonyms: readonly Synonym[], wordOf: (word: string) => string) {
-    const termOf = (text: string) =>
-      phraseTerm(
-        wordSequence(text)
-          .map(wordOf)
-          .filter((word) => word !== ''),
-      );
+  /** @param wordsOf the words of a text as the field writes them */
+  constructor(synonyms: readonly Synonym[], wordsOf: (text: string) => readonly string[]) {
+    const termOf = (text: string) => phraseTerm(wordsOf(text));
     const phrases = new Set<string>();
     for (const { from, to } of synonyms) {
       const targets = to.map(termOf).filter((term) => term !== '');

@@ -1,5 +1,5 @@
 import type { SearchOperators } from '../checked-query.ts';
-import { wordSequence } from '../text/words.ts';
+import { cutterOf, wordSequence } from '../text/words.ts';
 
 /** A phrase, or a word behind a hyphen that stands at the beginning or behind a blank. */
 const operator = /(^|(?<=\s))-(?:"([^"]*)"|([^\s"]+))|"([^"]*)"/gu;
@@ -7,9 +7,11 @@ const operator = /(^|(?<=\s))-(?:"([^"]*)"|([^\s"]+))|"([^"]*)"/gu;
 /**
  * Reads the quotes and hyphens of a value (docs/reference/indexes-and-queries.md "Phrases and exclusions"). A quote that is
  * not closed is a separator.
+ * @param keep characters that count as letters
  * @returns the words to score, and what is asked of the items besides
  */
-export function readOperators(value: string): { value: string; operators: SearchOperators } {
+export function readOperators(value: string, keep = ''): { value: string; operators: SearchOperators } {
+  const hasWords = (text: string) => wordSequence(text, cutterOf(keep)).length > 0;
   const phrases = new Set<string>();
   const excluded = new Set<string>();
   let [scored, free] = ['', ''];
@@ -21,15 +23,14 @@ export function readOperators(value: string): { value: string; operators: Search
     free += `${before} `;
     from = match.index + all.length;
     if (phrase !== undefined) {
-      add(phrases, phrase);
+      if (hasWords(phrase)) phrases.add(phrase);
       scored += ` ${phrase} `;
-    } else add(excluded, excludedPhrase ?? excludedWord ?? '');
+      continue;
+    }
+    const text = excludedPhrase ?? excludedWord ?? '';
+    if (hasWords(text)) excluded.add(text);
   }
   const rest = value.slice(from);
   const operators = { free: free + rest, phrases: [...phrases], excluded: [...excluded] };
   return { value: scored + rest, operators };
-}
-
-function add(texts: Set<string>, text: string): void {
-  if (wordSequence(text).length > 0) texts.add(text);
 }

@@ -29,8 +29,27 @@ export function checkSearch(search: Json, table: FieldTable, mistakes: Mistakes)
   const hasOperators = checkFlag(search, 'operators', mistakes);
   checkNearMembers(search, searchMemberNames, 'search.', mistakes);
   if (fields === null || text === null || text.trim() === '') return null;
-  const words = hasOperators ? readOperators(text) : { value: text, operators: null };
-  return { fields, ...words, literal, mode, prefix, fuzziness, boost, nowMs: null, stats: null };
+  const keep = keptByAll(fields, table);
+  const words = hasOperators ? readOperators(text, keep) : { value: text, operators: null };
+  return {
+    fields,
+    ...words,
+    ...(keep !== '' && { keep }),
+    literal,
+    mode,
+    prefix,
+    fuzziness,
+    boost,
+    nowMs: null,
+    stats: null,
+  };
+}
+
+function keptByAll(fields: CheckedSearch['fields'], { rules }: FieldTable): string {
+  const [first = '', ...others] = fields.map(({ field }) => rules?.get(field)?.keep ?? '');
+  return Array.from(first)
+    .filter((character) => others.every((kept) => kept.includes(character)))
+    .join('');
 }
 
 /** The part of a query's identity that its search is. A search of one field is known by what it says itself. */

@@ -1,3 +1,4 @@
+import type { TextRules } from '../../schemas/definition/index-texts.ts';
 import type { FieldType } from './field-type.ts';
 import { type FieldTraits, traitsOf } from './field-type.ts';
 
@@ -8,6 +9,8 @@ export interface FieldTable {
   readonly isOpen: boolean;
   /** Tags of the locales in whose order fields are sorted. */
   readonly collations?: ReadonlyMap<string, string>;
+  /** How the words of fields are read; absent: as they are. */
+  readonly rules?: ReadonlyMap<string, TextRules>;
 }
 
 /** The meaning of a name: a field of some type, `_score`, a field that no item has, or a mistake. */

@@ -3,6 +3,7 @@ import { queryPageUnitsMax } from '../../contract/limits.ts';
 import { pace, type Steps } from '../../lib/pace.ts';
 import type { Analyzer } from '../analysis/analyzer.ts';
 import type { CheckedHighlight, CheckedQuery } from '../checked-query.ts';
+import { textOfHtml } from '../text/html-text.ts';
 import { markedText } from './marked-text.ts';
 import { matchesIn } from './matches.ts';
 import type { MatchPlace } from './passage.ts';
@@ -65,7 +66,9 @@ export class Highlighter {
 
   /** The value with its marks: all texts of a list. Null when no word matches. */
   *#marked(value: Json, matcher: WordMatcher): Steps<Json> {
-    const texts = (Array.isArray(value) ? value : [value]).filter((item) => typeof item === 'string');
+    const sent = (Array.isArray(value) ? value : [value]).filter((item) => typeof item === 'string');
+    const texts: string[] = [];
+    for (const text of sent) texts.push(matcher.isHtml ? yield* textOfHtml(text) : text);
     const matches: MatchPlace[][] = [];
     for (const text of texts) matches.push(yield* matchesIn(text, matcher));
     if (matches.every(({ length }) => length === 0)) return null;

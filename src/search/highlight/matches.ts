@@ -1,6 +1,6 @@
 import type { Steps } from '../../lib/pace.ts';
 import type { MatchPlace } from './passage.ts';
-import { sourceWords } from './source-words.ts';
+import { sourceWords, type WordVisitor } from './source-words.ts';
 import type { WordMatch, WordMatcher } from './word-matcher.ts';
 
 /** A word of a text that may still turn out to be one of a phrase. */
@@ -16,7 +16,7 @@ export function* matchesIn(text: string, matcher: WordMatcher): Steps<MatchPlace
   const pending: Pending[] = [];
   const pendingMax = matcher.phrases?.wordsMax ?? 0;
   const phrasesAt = matcher.phrases?.walk();
-  yield* sourceWords(text, (raw, start, end) => {
+  const visit: WordVisitor = (raw, start, end) => {
     const word = matcher.word(raw);
     if (word === '') return;
     pending.push({ start, end, match: matcher.match(word) });
@@ -24,7 +24,8 @@ export function* matchesIn(text: string, matcher: WordMatcher): Steps<MatchPlace
       for (const one of pending.slice(-words.length)) one.match = closer(one.match, matcher.match(term));
     }
     if (pending.length > pendingMax) settle(pending.shift(), matches);
-  });
+  };
+  yield* sourceWords(text, visit, matcher.letters);
   for (const one of pending) settle(one, matches);
   return matches;
 }

@@ -1,5 +1,12 @@
 import { pace, type Steps } from '../../lib/pace.ts';
-import { isVisible, visibleUnits, visitRuns, visitWords } from '../text/word-cutter.ts';
+import {
+  isVisible,
+  type Letters,
+  plainLetters,
+  visibleUnits,
+  visitRuns,
+  visitWords,
+} from '../text/word-cutter.ts';
 import { endOfPiece } from '../text/words.ts';
 
 /**
@@ -12,13 +19,14 @@ export type WordVisitor = (word: string, start: number, end: number) => void;
 const unitsPerUnit = 20;
 
 /** Visits the words of a text as `wordsOf` cuts them, in order, with their places. */
-export function* sourceWords(text: string, visit: WordVisitor): Steps<void> {
+export function* sourceWords(text: string, visit: WordVisitor, letters = plainLetters): Steps<void> {
   for (let from = 0; from < text.length; ) {
-    const end = endOfPiece(text, from);
-    const runs = runsOf(text.slice(from, end));
+    const end = endOfPiece(text, from, letters);
+    const runs = runsOf(text.slice(from, end), letters);
     for (const { visible, first, units } of runs) {
       const unitOf = (at: number) => from + (units === null ? first + at : (units[at] ?? 0));
-      yield* visitRun(visible, (word, start, stop) => visit(word, unitOf(start), unitOf(stop - 1) + 1));
+      const visitWord: WordVisitor = (word, start, stop) => visit(word, unitOf(start), unitOf(stop - 1) + 1);
+      yield* visitRun(visible, visitWord, letters);
       pace.units += unitsPerUnit * visible.length;
       if (pace.isOver()) yield;
     }
@@ -36,27 +44,30 @@ interface Run {
   readonly units: readonly number[] | null;
 }
 
-function runsOf(piece: string): Run[] {
+function runsOf(piece: string, letters: Letters): Run[] {
   const runs: Run[] = [];
   if (isVisible(piece)) {
-    visitRuns(piece, (first, end) => runs.push({ visible: piece.slice(first, end), first, units: null }));
+    const take = (first: number, end: number) =>
+      runs.push({ visible: piece.slice(first, end), first, units: null });
+    visitRuns(piece, take, letters);
     return runs;
   }
   const { visible, units } = visibleUnits(piece);
-  visitRuns(visible, (first, end) => {
+  const take = (first: number, end: number) =>
     runs.push({ visible: visible.slice(first, end), first, units: units.slice(first, end) });
-  });
+  visitRuns(visible, take, letters);
   return runs;
 }
 
-function* visitRun(run: string, visit: WordVisitor): Steps<void> {
+function* visitRun(run: string, visit: WordVisitor, letters: Letters): Steps<void> {
   const normal = run.normalize('NFKC');
   const places = normal === run ? null : yield* placesOf(run);
-  visitWords(normal, (start, end) => {
+  const take = (start: number, end: number) => {
     const word = normal.slice(start, end).toLowerCase();
     if (places === null) visit(word, start, end);
     else visit(word, places.starts[start] ?? 0, places.ends[end - 1] ?? 0);
-  });
+  };
+  visitWords(normal, take, letters);
 }
 
 /** For each unit of a normalised text, the units of the source that it comes from. */

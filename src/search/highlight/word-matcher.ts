@@ -1,10 +1,10 @@
-import type { Analyzer, AskedWord } from '../analysis/analyzer.ts';
+import { type Analyzer, type AskedWord, sharedWords } from '../analysis/analyzer.ts';
 import { foldAccents } from '../analysis/fold.ts';
 import { isPhrase, PhraseFinder, phraseTerm } from '../analysis/phrase-finder.ts';
 import type { CheckedSearch } from '../checked-query.ts';
 import { EditDistance } from '../text/edit-distance.ts';
 import { hasMoreBits, letterMask } from '../text/letter-mask.ts';
-import { wordSequence } from '../text/words.ts';
+import type { Letters } from '../text/word-cutter.ts';
 
 /** How far words that mean the word are from it, of which a passage has the closest: less than a misspelt one. */
 const synonymEdits = 0.25;
@@ -40,16 +40,10 @@ export class WordMatcher {
     const asked = analyzer.askedWords(search);
     const { operators } = search;
     if (operators === null) return new WordMatcher(asked, analyzer);
-    const sources = [...new Set(wordSequence(search.value))];
-    const free = new Set(wordSequence(operators.free));
+    const sources = [...new Set(sharedWords(search))];
+    const free = new Set(sharedWords(search, operators.free));
     const isFree = (source: number) => free.has(sources[source] ?? '');
-    const quoted = operators.phrases.map((phrase) =>
-      phraseTerm(
-        wordSequence(phrase)
-          .map((word) => analyzer.word(word))
-          .filter((word) => word !== ''),
-      ),
-    );
+    const quoted = operators.phrases.map((phrase) => phraseTerm(analyzer.terms(phrase)));
     return new WordMatcher(
       asked.filter((one) => one.sources.some(isFree)),
       analyzer,
@@ -67,6 +61,16 @@ export class WordMatcher {
       distance.setWord(one.word);
       return { ...one, mask: letterMask(one.word), distance };
     });
+  }
+
+  /** Which characters are in the words of a text. */
+  get letters(): Letters {
+    return this.#analyzer.cutter.letters;
+  }
+
+  /** The texts are HTML. */
+  get isHtml(): boolean {
+    return this.#analyzer.isHtml;
   }
 
   /** A word of a text as the field writes it; empty for none. */

@@ -4,13 +4,15 @@
  */
 import { getOwn, type Json } from '../../contract/json.ts';
 import { pace, type Steps, Unfinished } from '../../lib/pace.ts';
+import { sharedWords } from '../analysis/analyzer.ts';
 import { PhraseFinder, phraseTerm } from '../analysis/phrase-finder.ts';
 import { Bitmap } from '../bitmap.ts';
 import type { CheckedSearch, SearchOperators } from '../checked-query.ts';
 import type { FieldText } from '../text/field-text.ts';
+import { textOfHtml } from '../text/html-text.ts';
 import { type DocRun, docOf } from '../text/postings.ts';
 import type { Found } from '../text/word-search.ts';
-import { wordPieces, wordSequence } from '../text/words.ts';
+import { wordPieces } from '../text/words.ts';
 import type { Scratch } from './scratch.ts';
 import type { Tables } from './tables.ts';
 
@@ -45,7 +47,7 @@ function* matching(
   search: CheckedSearch,
   tables: Tables,
 ): Steps<Bitmap> {
-  const isOnlyExclusions = excluded.length > 0 && wordSequence(search.value).length === 0;
+  const isOnlyExclusions = excluded.length > 0 && sharedWords(search).length === 0;
   const isAny = search.mode === 'any' && phrases.length > 0;
   const left = new Bitmap(tables.docs.capacity);
   left.unite(isOnlyExclusions || isAny ? tables.docs.live : known);
@@ -59,9 +61,7 @@ function* docsWith(phrase: string, { fields }: CheckedSearch, tables: Tables): S
   for (const { field } of fields) {
     const text = tables.fields.get(field)?.text ?? null;
     if (text === null) continue;
-    const words = wordSequence(phrase)
-      .map((word) => text.analyzer.word(word))
-      .filter((word) => word !== '');
+    const words = text.analyzer.terms(phrase);
     const having = yield* docsWithAll(words, text, tables);
     if (words.length > 1) yield* keepPhrase(phraseTerm(words), having, field, text, tables);
     docs.unite(having);
@@ -111,10 +111,11 @@ function* keepPhrase(
 }
 
 function* hasPhrase(value: Json, finder: PhraseFinder, { analyzer }: FieldText): Steps<boolean> {
-  for (const text of Array.isArray(value) ? value : [value]) {
-    if (typeof text !== 'string') continue;
+  for (const sent of Array.isArray(value) ? value : [value]) {
+    if (typeof sent !== 'string') continue;
+    const text = analyzer.isHtml ? yield* textOfHtml(sent) : sent;
     const next = finder.walk();
-    for (const piece of wordPieces(text)) {
+    for (const piece of wordPieces(text, analyzer.cutter)) {
       for (const raw of piece) {
         const word = analyzer.word(raw);
         if (word !== '' && next(word).length > 0) return true;

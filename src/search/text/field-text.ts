@@ -2,6 +2,7 @@ import { pace, type Steps } from '../../lib/pace.ts';
 import type { Analyzer } from '../analysis/analyzer.ts';
 import { PhraseFinder } from '../analysis/phrase-finder.ts';
 import type { PartReader, Parts } from '../snapshot/parts.ts';
+import { textOfHtml } from './html-text.ts';
 import { TextIndex } from './text-index.ts';
 import { WordCounts } from './word-counts.ts';
 import { isIndexable, wordPieces } from './words.ts';
@@ -74,11 +75,12 @@ export class FieldText {
     phrases: Map<string, number>,
   ): Steps<number> {
     const { analyzer } = this;
-    const { isPlain } = analyzer;
+    const { isPlain, isHtml, cutter } = analyzer;
     let count = 0;
-    for (const text of texts) {
+    for (const sent of texts) {
+      const text = isHtml ? yield* textOfHtml(sent) : sent;
       const next = this.#finder?.walk();
-      for (const piece of wordPieces(text)) {
+      for (const piece of wordPieces(text, cutter)) {
         for (const raw of piece) {
           const word = isPlain ? raw : analyzer.word(raw);
           if (word === '') continue;

@@ -4,13 +4,41 @@
  */
 
 const letters = String.raw`\p{L}\p{M}\p{Nd}\p{Nl}`;
-
-/** One character, because a repetition over a long run overflows the stack. */
-export const notInWord = new RegExp(`[^${letters}]`, 'u');
-export const inWord = new RegExp(`[${letters}]`, 'u');
-const nextOutside = new RegExp(notInWord, 'gu');
-const nextInside = new RegExp(inWord, 'gu');
 const mark = /^\p{M}/u;
+const basicSeparators = String.raw`\0-/:-@[-\x60{-\x7f\u3000-\u3004`;
+
+/** Which characters are in words: letters, marks, digits, and those that a field keeps. */
+export class Letters {
+  /** One character, because a repetition over a long run overflows the stack. */
+  readonly outside: RegExp;
+  readonly inside: RegExp;
+  readonly nextOutside: RegExp;
+  readonly nextInside: RegExp;
+  /** Characters that no word has, of which most texts have some. */
+  readonly separator: RegExp;
+  /** At the beginning or end of a part of a word; null: nothing is kept. */
+  readonly keptEdge: { readonly start: RegExp; readonly end: RegExp } | null;
+
+  /** @param kept characters that count as letters */
+  constructor(kept: string) {
+    const escaped = Array.from(kept, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`).join(
+      '',
+    );
+    const all = `${letters}${escaped}`;
+    this.outside = new RegExp(`[^${all}]`, 'u');
+    this.inside = new RegExp(`[${all}]`, 'u');
+    this.nextOutside = new RegExp(this.outside, 'gu');
+    this.nextInside = new RegExp(this.inside, 'gu');
+    this.separator = new RegExp(
+      kept === '' ? `[${basicSeparators}]` : `(?![${escaped}])[${basicSeparators}]`,
+      'gu',
+    );
+    this.keptEdge =
+      kept === '' ? null : { start: new RegExp(`^[${escaped}]`, 'u'), end: new RegExp(`[${escaped}]$`, 'u') };
+  }
+}
+
+export const plainLetters = new Letters('');
 
 /** Has no sign: joiners, soft hyphens, variation selectors, byte order marks; or encloses one. U+200B separates words. */
 const invisible = /(?!\u200b)[\p{DI}\p{Me}]/u;
@@ -52,7 +80,8 @@ export function visibleUnits(text: string): { readonly visible: string; readonly
 export type BoundsVisitor = (start: number, end: number) => void;
 
 /** Visits the runs of letters, marks and digits of a text, without marks that follow no letter or digit. */
-export function visitRuns(text: string, visit: BoundsVisitor): void {
+export function visitRuns(text: string, visit: BoundsVisitor, letters = plainLetters): void {
+  const { nextInside, nextOutside } = letters;
   for (let from = 0; from < text.length; ) {
     nextInside.lastIndex = from;
     const first = nextInside.exec(text);
@@ -72,19 +101,24 @@ function withoutMarks(text: string, start: number, end: number): number {
 }
 
 /** Visits the words of a run that is in NFKC already. NFKC makes separators of a few letters. */
-export function visitWords(run: string, visit: BoundsVisitor): void {
-  visitRuns(run, (start, end) => {
-    const part = start === 0 && end === run.length ? run : run.slice(start, end);
-    if (writesNoSpaces.test(part)) visitSegments(part, (from, to) => visit(start + from, start + to));
-    else visit(start, end);
-  });
+export function visitWords(run: string, visit: BoundsVisitor, letters = plainLetters): void {
+  visitRuns(
+    run,
+    (start, end) => {
+      const part = start === 0 && end === run.length ? run : run.slice(start, end);
+      if (writesNoSpaces.test(part))
+        visitSegments(part, (from, to) => visit(start + from, start + to), letters);
+      else visit(start, end);
+    },
+    letters,
+  );
 }
 
 /** The words of a run as it was cut, in lower case. */
-export function wordsOfRun(run: string): readonly string[] {
+export function wordsOfRun(run: string, letters = plainLetters): readonly string[] {
   const normal = run.normalize('NFKC');
   const words: string[] = [];
-  visitWords(normal, (start, end) => words.push(normal.slice(start, end).toLowerCase()));
+  visitWords(normal, (start, end) => words.push(normal.slice(start, end).toLowerCase()), letters);
   return words;
 }
 
@@ -104,7 +138,27 @@ const overlapUnits = 64;
 
 let segmenter: Intl.Segmenter | null = null;
 
-function visitSegments(run: string, visit: BoundsVisitor): void {
+function visitSegments(run: string, visit: BoundsVisitor, { keptEdge }: Letters): void {
+  if (keptEdge === null) {
+    cutSegments(run, visit);
+    return;
+  }
+  // The segmenter does not know what is kept: it cuts C++ into three.
+  let [start, end] = [0, 0];
+  cutSegments(run, (from, to) => {
+    const [before, next] = [run.slice(start, end), run.slice(from, to)];
+    const isKept = keptEdge.end.test(before) || keptEdge.start.test(next);
+    const isOne = end > start && isKept && !writesNoSpaces.test(before) && !writesNoSpaces.test(next);
+    if (!isOne) {
+      if (end > start) visit(start, end);
+      start = from;
+    }
+    end = to;
+  });
+  if (end > start) visit(start, end);
+}
+
+function cutSegments(run: string, visit: BoundsVisitor): void {
   // It is made for the first text that needs it. English has no rules of its own for words.
   segmenter ??= new Intl.Segmenter('en', { granularity: 'word' });
   let size = windowUnits;

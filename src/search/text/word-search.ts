@@ -1,5 +1,5 @@
 import { pace, type Steps } from '../../lib/pace.ts';
-import type { Analyzer, AskedWord } from '../analysis/analyzer.ts';
+import { type Analyzer, type AskedWord, sharedWords } from '../analysis/analyzer.ts';
 import type { Bitmap } from '../bitmap.ts';
 import type { CheckedSearch } from '../checked-query.ts';
 import { type FieldStats, noTier, type SearchStats, type WordStats } from '../search-stats.ts';
@@ -9,7 +9,6 @@ import { noTiers, type TermGroup, type Tiers, tiersOf } from './matching-terms.t
 import { type DocRun, docOf } from './postings.ts';
 import { coordination, idf, laterShare, tierCount, weightedFrequency, wordScore } from './relevance.ts';
 import { type DocScore, noScore } from './score.ts';
-import { wordSequence } from './words.ts';
 
 /** The cost of finding the postings of a term, in units of the pace. */
 const unitsPerTerm = 5;
@@ -48,7 +47,7 @@ interface Word {
 /** The distinct words of a search that at least one of the fields asks for. */
 function askedWords(search: CheckedSearch, fields: readonly SearchedField[]): Word[] {
   const asked = fields.map(({ analyzer }) => analyzer.askedWords(search));
-  const count = new Set(wordSequence(search.value)).size;
+  const count = new Set(sharedWords(search)).size;
   const words: Word[] = [];
   for (let source = 0; source < count; source += 1) {
     const inFields = asked.map((ofField) => ofField.find(({ sources }) => sources.includes(source)) ?? null);

@@ -2,7 +2,14 @@ import { Encoder } from 'flexsearch';
 import { searchCodePointsMax } from '../../contract/limits.ts';
 import { countCodePoints } from '../../lib/code-points.ts';
 import { pace } from '../../lib/pace.ts';
-import { inWord, isSimple, mayCutBefore, notInWord, withoutInvisible, wordsOfRun } from './word-cutter.ts';
+import {
+  isSimple,
+  Letters,
+  mayCutBefore,
+  plainLetters,
+  withoutInvisible,
+  wordsOfRun,
+} from './word-cutter.ts';
 
 /** NFKC turns a code point into 18 at most, and lower-casing into 3 at most. 2 edits may add to it. */
 const wordCodePointsMax = searchCodePointsMax * 18 * 3 + 2;
@@ -18,19 +25,44 @@ const options = {
   maxlength: Number.POSITIVE_INFINITY,
 } as const;
 
-/** Cuts a text into its runs. Of equal ones next to each other it gives one. */
-const encoder = new Encoder({ ...options, split: notInWord });
+/** How the words of a text are cut. */
+export class Cutter {
+  /** Cuts a text into its runs. Of equal ones next to each other it gives one. */
+  readonly runs: Encoder;
+  /** As `runs`, and gives equal runs as often as they come, because the separators between them are cut out as well. */
+  readonly sequences: Encoder;
 
-/** As `encoder`, and gives equal runs as often as they come, because the separators between them are cut out as well. */
-const sequenceEncoder = new Encoder({
-  ...options,
-  split: new RegExp(`(${notInWord.source})`, 'u'),
-  finalize: (runs) => runs.filter((run) => inWord.test(run.slice(0, 2))),
-});
+  constructor(readonly letters: Letters) {
+    const { outside, inside } = letters;
+    this.runs = new Encoder({ ...options, split: outside });
+    this.sequences = new Encoder({
+      ...options,
+      split: new RegExp(`(${outside.source})`, 'u'),
+      finalize: (runs) => runs.filter((run) => inside.test(run.slice(0, 2))),
+    });
+  }
+}
 
-function cut(text: string, runs: Encoder): string[] {
+const plainCutter = new Cutter(plainLetters);
+/** Of the fields that keep something. */
+const cutters = new Map<string, Cutter>();
+/** Configurations come and go, so the number of cutters is bounded. */
+const cuttersMax = 1000;
+
+/** @param kept characters that count as letters */
+export function cutterOf(kept: string): Cutter {
+  if (kept === '') return plainCutter;
+  const known = cutters.get(kept);
+  if (known !== undefined) return known;
+  if (cutters.size >= cuttersMax) cutters.clear();
+  const cutter = new Cutter(new Letters(kept));
+  cutters.set(kept, cutter);
+  return cutter;
+}
+
+function cut(text: string, runs: Encoder, { letters }: Cutter): string[] {
   if (isSimple(text)) return runs.encode(text).map((run) => run.toLowerCase());
-  return runs.encode(withoutInvisible(text)).flatMap(wordsOfRun);
+  return runs.encode(withoutInvisible(text)).flatMap((run) => wordsOfRun(run, letters));
 }
 
 /**
@@ -44,8 +76,8 @@ export function wordsOf(text: string): string[] {
 }
 
 /** The words of a short text, in order, repeated ones too. */
-export function wordSequence(text: string): string[] {
-  return cut(text, sequenceEncoder);
+export function wordSequence(text: string, cutter = plainCutter): string[] {
+  return cut(text, cutter.sequences, cutter);
 }
 
 /** A large text is cut at separators that are about this many units apart. */
@@ -54,11 +86,11 @@ const pieceUnits = 16_384;
 const unitsPerUnit = 10;
 
 /** The words of a text in order, repeated and long ones too, piece by piece. */
-export function* wordPieces(text: string): Generator<readonly string[]> {
+export function* wordPieces(text: string, cutter = plainCutter): Generator<readonly string[]> {
   for (let from = 0; from < text.length; ) {
-    const end = endOfPiece(text, from);
+    const end = endOfPiece(text, from, cutter.letters);
     pace.units += unitsPerUnit * (end - from);
-    yield wordSequence(text.slice(from, end));
+    yield wordSequence(text.slice(from, end), cutter);
     from = end;
   }
 }
@@ -66,11 +98,8 @@ export function* wordPieces(text: string): Generator<readonly string[]> {
 /** Among so many units a script without spaces has a place to cut: marks stand between its letters. */
 const lookUnits = 64;
 
-/** No word has one of these signs. */
-const separator = /[\0-/:-@[-`{-\x7f\u3000-\u3004]/g;
-
 /** The place of the next separator, or the end of the text. A longer run is cut where its script writes no spaces. */
-export function endOfPiece(text: string, from: number): number {
+export function endOfPiece(text: string, from: number, { separator } = plainLetters): number {
   separator.lastIndex = from + pieceUnits;
   const end = separator.exec(text)?.index ?? text.length;
   if (end <= from + 2 * pieceUnits) return end;
@@ -80,7 +109,7 @@ export function endOfPiece(text: string, from: number): number {
 }
 
 function collectWords(text: string, words: Set<string>): void {
-  for (const word of cut(text, encoder)) if (isIndexable(word)) words.add(word);
+  for (const word of cut(text, plainCutter.runs, plainCutter)) if (isIndexable(word)) words.add(word);
 }
 
 /** False for a word that is too long for any search. */

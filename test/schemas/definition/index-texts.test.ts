@@ -26,6 +26,32 @@ test('fields say how their words are read; those that say nothing are not listed
   assert.deepEqual([synonyms, places], [[], []]);
 });
 
+test('keep: at most ten characters that are seen, whose order and repetition say nothing', () => {
+  const { rules, places } = read({
+    fields: {
+      a: { type: 'text', keep: '#+' },
+      b: { type: 'text[]', keep: '+#+', format: 'html' },
+      c: { type: 'text', keep: '' },
+      d: { type: 'text', keep: '0123456789+' },
+      e: { type: 'text', keep: '+ #' },
+      f: { type: 'text', keep: '+\u00ad' },
+      g: { type: 'text', format: 'markdown' },
+      h: { type: 'keyword', keep: '+', format: 'html' },
+    },
+  });
+  assert.deepEqual(rules.get('a'), { language: null, foldAccents: false, keep: '#+' });
+  assert.deepEqual(rules.get('b'), { language: null, foldAccents: false, keep: '#+', format: 'html' });
+  assert.deepEqual(places, [
+    '$.fields.c.keep',
+    '$.fields.d.keep',
+    '$.fields.e.keep',
+    '$.fields.f.keep',
+    '$.fields.g.format',
+    '$.fields.h.keep',
+    '$.fields.h.format',
+  ]);
+});
+
 test('synonyms are lists, or what a text finds besides itself', () => {
   const list = ['tv', 'television set'];
   const { synonyms, places } = read({ synonyms: [list, { from: 'iphone', to: ['apple phone'] }] });

@@ -6,6 +6,7 @@ import { PhraseFinder } from '../../../src/search/analysis/phrase-finder.ts';
 import { stemmerOf } from '../../../src/search/analysis/stemmers.ts';
 import { stopWordsOf } from '../../../src/search/analysis/stop-words.ts';
 import { SynonymTable } from '../../../src/search/analysis/synonyms.ts';
+import { wordSequence } from '../../../src/search/text/words.ts';
 
 test('accents are dropped, and letters with strokes or of two letters are written as plain ones', () => {
   const folded = [
@@ -75,7 +76,7 @@ test('each of a list finds the others; `from` finds those of `to`', () => {
       { from: list, to: list },
       { from: ['iphone'], to: ['apple phone', 'iphone'] },
     ],
-    (word) => word,
+    wordSequence,
   );
   const of = (...words: string[]) => table.of(words).map((terms) => [...terms]);
   assert.deepEqual(of('tv', 'x', 'iphone'), [['television set'], [], ['apple phone']]);

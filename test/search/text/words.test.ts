@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import {
   allowedDistance,
+  cutterOf,
   isIndexable,
   wordPieces,
   wordSequence,
@@ -92,4 +93,24 @@ test('scripts without spaces are cut at word boundaries, in runs of any length',
   assert.deepEqual(wordsOf('ｶﾞｽWifi'), ['ガス', 'wifi']);
   const long = '東京都の観光案内'.repeat(20_000);
   assert.deepEqual([...new Set([...wordPieces(long)].flat())].sort(), wordsOf('東京都の観光案内').sort());
+});
+
+test('keep: characters that count as letters, wherever they are', () => {
+  const words = (text: string, keep = '#+') => wordSequence(text, cutterOf(keep));
+  assert.deepEqual(words('C++ for beginners, C#-in depth + a+b'), [
+    'c++',
+    'for',
+    'beginners',
+    'c#',
+    'in',
+    'depth',
+    '+',
+    'a+b',
+  ]);
+  assert.deepEqual(words('東京C++の観光'), ['東京', 'c++', 'の', '観光'], 'in scripts without spaces too');
+  assert.deepEqual(words('Ge\u00adsamt+'), ['gesamt+']);
+  assert.deepEqual(words('.NET Core 3.1', '.'), ['.net', 'core', '3.1']);
+  assert.deepEqual(words('a-b]c^d\\e', '-]^\\'), ['a-b]c^d\\e']);
+  const long = 'x+'.repeat(40_000);
+  assert.deepEqual([...wordPieces(`${long} C++ ${long}`, cutterOf('+'))].flat(), [long, 'c++', long]);
 });

@@ -26,12 +26,18 @@ const titles = {
   koeln: 'Köln',
   aarhus: 'Århus',
   aeroe: 'Ærø',
+  cpp: 'C++ for beginners',
+  csharp: 'C# in depth',
+  markup:
+    '<p>chimi<b>changas</b>&nbsp;and Caf&eacute;</p><p>end</p>next<strong>x</strong><script>var y = 0</script><template>hid</template>',
 };
 const folds: Readonly<Record<string, JsonObject>> = {
   plain: {},
   fold: { foldAccents: true },
   de: { foldAccents: 'de' },
   da: { foldAccents: 'da' },
+  kept: { keep: '+#' },
+  html: { format: 'html', foldAccents: true },
 };
 
 const tenant = new QueryTenant(
@@ -65,9 +71,9 @@ async function found(value: string, field = 'plain'): Promise<string> {
   return (await rows(field, value)).map(({ _originId }) => _originId).join(' ');
 }
 
-async function shown(value: string): Promise<string> {
-  const [row] = await rows('plain', value);
-  return ((row?._highlights as JsonObject | undefined)?.plain as string | undefined) ?? '';
+async function shown(value: string, field = 'plain'): Promise<string> {
+  const [row] = await rows(field, value);
+  return ((row?._highlights as JsonObject | undefined)?.[field] as string | undefined) ?? '';
 }
 
 test('emoji with variation selectors and enclosing marks leave the words beside them alone', async () => {
@@ -118,4 +124,47 @@ test('foldAccents "de" and "da" write umlauts out', async () => {
     assert.equal(await found('aarhus', field), 'aarhus');
     assert.equal(await found('aeroe', field), 'aeroe');
   }
+});
+
+test('keep: characters that count as letters in one field, in texts, queries and highlights', async () => {
+  assert.equal(await found('c'), 'cpp csharp');
+  assert.equal(await found('c', 'kept'), '');
+  assert.equal(await found('C++', 'kept'), 'cpp');
+  assert.equal(await found('c#', 'kept'), 'csharp');
+  assert.equal(await found('c++'), 'cpp csharp', 'another field reads the same query as it reads texts');
+  assert.equal(await shown('c++', 'kept'), '<em>C++</em> for beginners');
+  const search = { value: '"c++ for" -depth', operators: true };
+  const both = { fields: [{ field: 'plain' }, { field: 'kept' }] };
+  assert.equal((await tenant.good({ search: { ...search, field: 'kept' } })).totalResults, 1);
+  assert.equal((await tenant.good({ search: { ...search, ...both } })).totalResults, 1);
+  const all = { ...both, value: 'c# depth', mode: 'all', literal: true };
+  const { results } = await tenant.good({ search: all });
+  assert.deepEqual(
+    results.map(({ _originId }: JsonObject) => _originId),
+    ['csharp'],
+  );
+});
+
+test('html: tags are no words, entities are decoded, and highlights are of the text without tags', async () => {
+  for (const word of ['strong', 'nbsp', 'eacute', 'var', 'hid', 'p']) {
+    assert.equal(await found(word, 'html'), '', word);
+  }
+  for (const word of ['chimichangas', 'café', 'cafe', 'end', 'nextx']) {
+    assert.equal(await found(word, 'html'), 'markup', word);
+  }
+  assert.equal(await shown('cafe', 'html'), 'chimichangas\u00a0and <em>Café</em> end nextx');
+  const phrase = { field: 'html', value: '"chimichangas and" -strong', operators: true };
+  assert.equal((await tenant.good({ search: phrase })).totalResults, 1);
+  const { results } = await tenant.good({ search: { field: 'html', value: 'cafe' } });
+  assert.equal(results[0].html, titles.markup, 'the value itself is as it was sent');
+});
+
+test('check: a keep or a format that is none is a mistake with its place', async () => {
+  const index = (field: JsonObject): JsonObject => ({
+    triggers: { cms: ['thing'] },
+    properties: { a: '{p.title}' },
+    index: { fields: { a: { type: 'text', ...field } } },
+  });
+  await assert.rejects(tenant.apply({ indexes: { things: index({ keep: 'a b' }) } }), /keep/);
+  await assert.rejects(tenant.apply({ indexes: { things: index({ format: 'md' }) } }), /format/);
 });
