@@ -306,6 +306,10 @@ export const distinctCellsMax = 2 * 1024 * 1024;
 export const sortKeysMax = 100;
 /** Fields of one auto-indexed entity type; properties met later are not indexed. */
 export const autoFieldsMax = 1000;
+/** Names in the path of a field of an auto-indexed entity type: `author.name` has two. */
+export const autoPathNamesMax = 3;
+/** Characters of such a path; members with a longer one are not indexed. */
+export const autoPathCharactersMax = 256;
 /** Auto-indexed entity types of one source and their fields, together: each takes memory in every worker. */
 export const autoIndexedNamesMax = 20_000;
 

@@ -45,6 +45,12 @@ export function knownFields(
   return autoFields.known(definition.tenant, definition.sourceId, definition.type) ?? new Map();
 }
 
+/** How many fields got another type, as far as this process knows. */
+export function knownRetypings(definition: IndexDefinition, autoFields: AutoFields): number {
+  if (definition.kind === 'schema') return 0;
+  return autoFields.retypings(definition.tenant, definition.sourceId, definition.type);
+}
+
 /** All of a definition as text, but for the fields that auto-indexing finds. */
 export function textOfDefinition(definition: IndexDefinition): string {
   if (definition.kind === 'auto') return JSON.stringify(definition);
@@ -55,7 +61,7 @@ export function textOfDefinition(definition: IndexDefinition): string {
 /** True when a shard of one definition answers as a shard of the other. */
 export function sameDefinition(a: IndexDefinition, b: IndexDefinition): boolean {
   if (a.kind === 'auto') {
-    // The types of an auto-indexed type never change once they are decided.
+    // A shard follows by itself when a field gets another type.
     return b.kind === 'auto' && a.sourceId === b.sourceId && a.type === b.type;
   }
   if (b.kind === 'auto' || a.fields.size !== b.fields.size || !sameTexts(a.texts, b.texts)) return false;

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../contract/json.ts';
+import type { Json, JsonObject } from '../contract/json.ts';
 
 /** An index item without its fields. */
 export interface ItemHead {
@@ -13,6 +13,8 @@ export interface ItemHead {
 export interface IndexItem extends ItemHead {
   /** Values that fit their types (see `fitField`), without nulls and absent fields. */
   readonly fields: JsonObject;
+  /** Values of members of objects, by path, as `fields`. Of auto-indexed types alone. */
+  readonly members?: ReadonlyMap<string, Json>;
   /** JSON text of the fields, if the caller has it already. */
   readonly fieldsText?: string;
 }

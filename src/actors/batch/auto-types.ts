@@ -1,9 +1,9 @@
 /** Field types of the auto-indexed entity types that a batch meets. */
-import { namesOf } from '../../contract/large-json/parse-in-parts.ts';
-import { autoFieldsMax } from '../../contract/limits.ts';
+import { autoFieldsMax, shardSliceMs } from '../../contract/limits.ts';
 import { groupBy } from '../../lib/group-by.ts';
+import { Slice } from '../../lib/slices/slice.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
-import { inferFieldType } from '../../search/fields/infer.ts';
+import { noteShown, shownFields } from '../../search/fields/shown-fields.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import type { Output } from './output.ts';
 
@@ -12,13 +12,11 @@ type FieldTypes = ReadonlyMap<string, FieldType>;
 export class AutoTypes {
   private constructor(private readonly types: ReadonlyMap<string, FieldTypes>) {}
 
-  /** Decides the types of fields that the outputs show for the first time. @throws StoreUnavailableError */
+  /** Decides the types of fields that the outputs show for the first time, or change. @throws StoreUnavailableError */
   static decide(autoFields: AutoFields, outputs: readonly Output[]): Promise<AutoTypes> {
-    return AutoTypes.#of(outputs, (tenant, sourceId, type, ofType) => {
+    return AutoTypes.#of(outputs, async (tenant, sourceId, type, ofType) => {
       const known = autoFields.known(tenant, sourceId, type);
-      const isFull = autoFields.isFull(tenant, sourceId, type);
-      const candidates = isFull ? noCandidates : candidatesOf(ofType, known);
-      return autoFields.decide(tenant, sourceId, type, candidates);
+      return autoFields.decide(tenant, sourceId, type, await candidatesOf(ofType, known));
     });
   }
 
@@ -65,19 +63,17 @@ function typeKey({ turn }: Output): string {
   return `${turn.tenantAlias}:${turn.sourceId}:${turn.entity?.type ?? ''}`;
 }
 
-const noCandidates: FieldTypes = new Map();
-
-/** Fields without a type, one more than any entity type has room for at most. */
-function candidatesOf(outputs: readonly Output[], known: FieldTypes | null): Map<string, FieldType> {
+/** Fields without a type or with another one; of the former, one more than any entity type has room for at most. */
+async function candidatesOf(
+  outputs: readonly Output[],
+  known: FieldTypes | null,
+): Promise<Map<string, FieldType>> {
   const candidates = new Map<string, FieldType>();
+  const slice = new Slice(shardSliceMs);
   for (const { turn } of outputs) {
-    const properties = turn.entity?.properties ?? {};
-    for (const name of namesOf(properties)) {
-      if (known?.has(name) || candidates.has(name)) continue;
-      const type = inferFieldType(properties[name] ?? null);
-      if (type !== null) candidates.set(name, type);
-      if (candidates.size > autoFieldsMax) return candidates;
-    }
+    const shown = await slice.run(shownFields(turn.entity?.properties ?? {}, known));
+    for (const field of shown) noteShown(field, candidates);
+    if (candidates.size > autoFieldsMax) return candidates;
   }
   return candidates;
 }

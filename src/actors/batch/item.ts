@@ -5,11 +5,12 @@ import { namesOf } from '../../contract/large-json/parse-in-parts.ts';
 import { stringified } from '../../contract/large-json/stringify-in-parts.ts';
 import { diagnosticsPerBuildMax } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
-import { chain, type Maybe, pace, repeat } from '../../lib/pace.ts';
+import { chain, type Maybe, pace, repeat, type Steps, Unfinished } from '../../lib/pace.ts';
 import type { BuiltItem } from '../../schemas/build/outcome.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
 import { fitField, fitsAsItIs } from '../../search/fields/fit.ts';
 import { decidesNothing } from '../../search/fields/infer.ts';
+import { hasMembers, pathValues } from '../../search/fields/paths.ts';
 import type { StoredItem } from '../../store/derived/item-record.ts';
 import type { Output } from './output.ts';
 
@@ -96,13 +97,12 @@ export function itemOf(
   const updatedAtMs = Math.floor(stamp / 1000);
   return chain(mapped?.fields ?? decisiveValues(entity.properties), (values) =>
     chain(fitFields(values, types), ({ fields, misfits }) =>
-      chain(fieldsTextOf(mapped, fields, isLarge), (fieldsText) => {
-        const withoutRoom = builder.schema === null ? fieldsWithoutRoom(values, types) : [];
-        return {
+      chain(fieldsTextOf(mapped, fields, isLarge), (fieldsText) =>
+        chain(builder.schema === null ? autoMisfits(values, types) : noMisfits, (others) => ({
           item: { sourceId, originId, updatedAtMs, fields, fieldsText, fittedTo: types },
-          misfits: withoutRoom.length === 0 ? misfits : [...misfits, ...withoutRoom],
-        };
-      }),
+          misfits: others.length === 0 ? misfits : [...misfits, ...others],
+        })),
+      ),
     ),
   );
 }
@@ -134,6 +134,25 @@ function decisiveValues(properties: JsonObject): Maybe<JsonObject> {
 
 function isDecisive(properties: JsonObject, name: string): boolean {
   return !decidesNothing(properties[name] ?? null);
+}
+
+/** Properties that have no room, and members of objects that do not fit or have none. */
+function autoMisfits(values: JsonObject, types: FieldTypes): Maybe<readonly Misfit[]> {
+  const withoutRoom = fieldsWithoutRoom(values, types);
+  if (!namesOf(values).some((name) => hasMembers(values[name] ?? null))) return withoutRoom;
+  return new Unfinished(memberMisfits(values, types, withoutRoom));
+}
+
+function* memberMisfits(values: JsonObject, types: FieldTypes, misfits: Misfit[]): Steps<readonly Misfit[]> {
+  for (const [field, value] of yield* pathValues(values)) {
+    if (misfits.length >= diagnosticsPerBuildMax) break;
+    if (decidesNothing(value)) continue;
+    const type = types.get(field) ?? null;
+    const made = type === null ? null : fitField(type, value);
+    const fit = made instanceof Unfinished ? yield* made.steps : made;
+    if (fit === null || !fit.ok || fit.leftOut > 0) misfits.push({ field, type });
+  }
+  return misfits;
 }
 
 /** The first values that would have decided the type of their field, and did not. */

@@ -8,8 +8,9 @@ import { jsonDepthMax, mistakesListedMax } from '../../contract/limits.ts';
 import type { Shape } from '../../contract/shape.ts';
 import { bulkEntityShape, plainEntityV1Shape, simplifiedEntityShape } from '../../contract/shapes-ingest.ts';
 import { quoteInexact } from '../../lib/exact-number.ts';
+import { atOnce } from '../../lib/pace.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
-import { inferFieldType } from '../../search/fields/infer.ts';
+import { type ShownField, shownFields } from '../../search/fields/shown-fields.ts';
 import type { EncodedEntity } from '../../store/entities/entity-record.ts';
 import { encodeEntity } from '../../store/entities/entity-record.ts';
 import { notJsonText, parseJson, textOf, unstorable } from '../json-body.ts';
@@ -37,9 +38,6 @@ interface PropertiesRule {
   readonly propertiesOptional: boolean;
 }
 
-/** A property, and the type that its value gives it in an auto-indexed source group. */
-export type ShownField = readonly [name: string, type: FieldType];
-
 /** Gives the fields of an entity type whose types are known already; null for a type without any. */
 export type KnownFields = (entityType: string) => ReadonlyMap<string, FieldType> | null;
 
@@ -47,7 +45,7 @@ export type KnownFields = (entityType: string) => ReadonlyMap<string, FieldType>
 export interface ReadEntity {
   readonly kind: 'entity';
   readonly entity: EncodedEntity;
-  /** Fields that were not known; empty when the source group is not auto-indexed. */
+  /** Fields that are new, or get another type; empty when the source group is not auto-indexed. */
   readonly shown: readonly ShownField[];
 }
 
@@ -119,18 +117,8 @@ export function readSourceEntity(
 }
 
 function readingOf(entity: SourceEntity, known: KnownFields | null): EntityReading {
-  const shown = known === null ? [] : shownFields(entity.properties, known(entity.type));
+  const shown = known === null ? [] : atOnce(shownFields(entity.properties, known(entity.type)));
   return { kind: 'entity', entity: encodeEntity(entity), shown };
-}
-
-function shownFields(properties: JsonObject, known: ReadonlyMap<string, FieldType> | null): ShownField[] {
-  const shown: ShownField[] = [];
-  for (const name of Object.keys(properties)) {
-    if (known?.has(name) === true) continue;
-    const type = inferFieldType(properties[name] ?? null);
-    if (type !== null) shown.push([name, type]);
-  }
-  return shown;
 }
 
 function shapeOf({ kind }: EntityForm): Shape {

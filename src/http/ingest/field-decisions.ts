@@ -6,6 +6,7 @@
  */
 import type { SourcePrincipal } from '../../config/configuration.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
+import { isNews, noteShown } from '../../search/fields/shown-fields.ts';
 import { readEntities } from '../../store/entities/entities.ts';
 import type { Services } from '../services.ts';
 import type { KnownFields, ReadEntity } from './entity-reading.ts';
@@ -20,7 +21,7 @@ export function knownFields(
 }
 
 /**
- * Decides the types of new fields. Redis is asked only when an entity shows a field for the first time. An entity that
+ * Decides the types of new fields, and of date fields that get another text. Redis is asked only for these. An entity that
  * will be refused for its type decides nothing.
  * @param force the request lets entities change their type.
  * @throws StoreUnavailableError
@@ -46,9 +47,10 @@ function showsNew(
   { tenant, source }: SourcePrincipal,
   { entity, shown }: ReadEntity,
 ): boolean {
-  if (shown.length === 0 || autoFields.isFull(tenant.alias, source.id, entity.type)) return false;
+  if (shown.length === 0) return false;
   const known = autoFields.known(tenant.alias, source.id, entity.type);
-  return shown.some(([name]) => known?.has(name) !== true);
+  const isFull = autoFields.isFull(tenant.alias, source.id, entity.type);
+  return shown.some((field) => (isFull ? known?.has(field[0]) === true : true) && isNews(field, known));
 }
 
 async function withoutConflicts(
@@ -66,9 +68,7 @@ function candidatesByType(readings: readonly ReadEntity[]): Map<string, Map<stri
   for (const { entity, shown } of readings) {
     const candidates = byType.get(entity.type) ?? new Map<string, FieldType>();
     byType.set(entity.type, candidates);
-    for (const [name, fieldType] of shown) {
-      if (!candidates.has(name)) candidates.set(name, fieldType);
-    }
+    for (const field of shown) noteShown(field, candidates);
   }
   return byType;
 }

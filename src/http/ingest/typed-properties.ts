@@ -101,7 +101,7 @@ const readers: Readonly<Record<TypeName, Reader>> = {
     }
     if (value === null) return null;
     if (typeof value === 'string' && parseJsonNumber(value) !== null && isInexact(value.trim())) {
-      return tellMistake(mistakes, inexactText(at.place, value.trim(), 'Use type string'));
+      return tellMistake(mistakes, inexactText(at.place, value.trim(), 'Send it as a string (type string)'));
     }
     return numberOf(value, precision) ?? tell(mistakes, at, 'must have a number as value');
   },

@@ -15,6 +15,8 @@ export interface GoodQuery {
   readonly query: CheckedQuery;
   /** Nothing is added to the rows, so a worker that has all of them may write the result. */
   readonly isText: boolean;
+  /** See `ShardQuery`; 0: none. */
+  readonly retypings: number;
   /** Full schemas whose views are asked for; null for none. */
   readonly aliases: readonly string[] | null;
   /** See `GoodOutcome`. */

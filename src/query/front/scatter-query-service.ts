@@ -127,7 +127,7 @@ export class ScatterQueryService implements QueryService {
 
   #checkedIn({ tenant }: ClientPrincipal, resolution: TargetResolution, body: Json): CheckedRequest {
     if (!resolution.ok) return resolution;
-    const { kind, scope, index: name, fields, collations, rules } = resolution.target;
+    const { kind, scope, index: name, fields, collations, rules, retypings } = resolution.target;
     const { schemas } = tenant;
     const checked = checkQuery(body, {
       fields,
@@ -141,7 +141,8 @@ export class ScatterQueryService implements QueryService {
     const index = { scope, index: name };
     const good = (asked: CheckedQuery): CheckedRequest => {
       const isText = aliases === null;
-      return { ok: true, index, query: asked, isText, aliases, subject: itemsSubject(scope, name) };
+      const subject = itemsSubject(scope, name);
+      return { ok: true, index, query: asked, isText, retypings, aliases, subject };
     };
     if (nextPageToken === null) return good(atThisMoment(query));
     const page = openToken(this.#secret, tokenUse(index, query), nextPageToken);
@@ -217,8 +218,9 @@ function withMistakes(mistakes: readonly string[], body: Json): BadOutcome {
   return { ok: false, status: 400, errors: checked.ok ? mistakes : [...mistakes, ...checked.errors] };
 }
 
-function shardQueryOf({ index: { scope, index }, query, isText }: GoodQuery): ShardQuery {
-  return { scope, index, question: { kind: 'answer', query, isText } };
+function shardQueryOf({ index: { scope, index }, query, isText, retypings }: GoodQuery): ShardQuery {
+  const question = { kind: 'answer', query, isText } as const;
+  return { scope, index, ...(retypings > 0 && { retypings }), question };
 }
 
 /** The replies as if the query at that place were the only one of the request. */

@@ -16,6 +16,8 @@ export interface ResolvedTarget extends ScopedIndex {
   readonly fields: ReadonlyMap<string, FieldType>;
   readonly collations?: ReadonlyMap<string, string>;
   readonly rules?: ReadonlyMap<string, TextRules>;
+  /** Fields of an auto-indexed type that got another type. */
+  readonly retypings: number;
 }
 
 export type TargetResolution = { readonly ok: true; readonly target: ResolvedTarget } | BadOutcome;
@@ -68,7 +70,9 @@ export class Targets {
     if (fields === null) {
       return unknown(`The source group ${quote(sourceGroup)} has no entities of the type ${quote(type)}`);
     }
-    return { ok: true, target: { kind: 'auto', scope, index: indexName.auto(sourceGroup, type), fields } };
+    const retypings = this.autoFields.retypings(definition.tenant, definition.sourceId, type);
+    const index = indexName.auto(sourceGroup, type);
+    return { ok: true, target: { kind: 'auto', scope, index, fields, retypings } };
   }
 
   async #fields(
@@ -102,5 +106,5 @@ function resolveIndex({ tenant }: ClientPrincipal, scope: EnvironmentScope, alia
   const index = indexName.schema(alias);
   const { fields, collations, texts } = schema;
   const { rules } = texts;
-  return { ok: true, target: { kind: 'index', scope, index, fields, collations, rules } };
+  return { ok: true, target: { kind: 'index', scope, index, fields, collations, rules, retypings: 0 } };
 }

@@ -19,6 +19,8 @@ export type ShardQuestion =
   | { readonly kind: 'texts'; readonly query: CheckedQuery; readonly rows: readonly EntityRef[] };
 
 export interface ShardQuery extends ScopedIndex {
+  /** Fields that got another type, as the front knows them; absent: none. A shard that has not followed yet indexes them anew first. */
+  readonly retypings?: number;
   readonly question: ShardQuestion;
 }
 

@@ -6,6 +6,7 @@ import { builtInFields } from '../../contract/built-in-fields.ts';
 import { getOwn, type JsonObject } from '../../contract/json.ts';
 import { pace } from '../../lib/pace.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
+import { propertyOf } from '../../search/fields/paths.ts';
 import { highlightsName } from '../../search/highlight/highlighter.ts';
 import type { RowPlace } from '../../search/shard-answer.ts';
 
@@ -101,8 +102,12 @@ function withoutBuiltIns(fieldsText: Buffer, hasDistance: boolean): Buffer {
 /** The cost of reading a byte of JSON text, in units of the pace. */
 const unitsPerByte = 5;
 
-/** The fields with one of the names, in the order in which the item has them. */
-function chosenFields(fieldsText: Buffer, names: ReadonlySet<string>): Buffer {
+/**
+ * The fields with one of the names, in the order in which the item has them. A member of an object brings the object, as it was
+ * sent.
+ */
+function chosenFields(fieldsText: Buffer, asked: ReadonlySet<string>): Buffer {
+  const names = new Set([...asked].flatMap((name) => [name, propertyOf(name)]));
   pace.units += unitsPerByte * fieldsText.length;
   const fields = JSON.parse(fieldsText.toString()) as JsonObject;
   const members: string[] = [];

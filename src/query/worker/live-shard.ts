@@ -1,14 +1,16 @@
 /** One index of one environment in a worker's memory, and the loads that are filling it. */
-import { getOwn, type JsonObject, setOwn } from '../../contract/json.ts';
+import { getOwn, type Json, type JsonObject, setOwn } from '../../contract/json.ts';
 import { namesOf } from '../../contract/large-json/parse-in-parts.ts';
-import { chain, type Maybe, pace, repeat, type Steps, Unfinished } from '../../lib/pace.ts';
+import { atOnce, chain, type Maybe, pace, repeat, type Steps, Unfinished } from '../../lib/pace.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
 import { fitField } from '../../search/fields/fit.ts';
+import { decidesNothing, retypes } from '../../search/fields/infer.ts';
+import { hasMembers, pathValues } from '../../search/fields/paths.ts';
 import { Shard } from '../../search/shard/shard.ts';
 import type { PartReader } from '../../search/snapshot/parts.ts';
 import { type EncodedItem, type StoredItem, updatedAtIfSame } from '../../store/derived/item-record.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
-import { type IndexDefinition, knownFields } from '../index-fields.ts';
+import { type IndexDefinition, knownFields, knownRetypings } from '../index-fields.ts';
 
 /**
  * A scan of one partition that is under way. An item that changed since the scan began is newer than what the scan
@@ -24,7 +26,8 @@ type Change =
   | { readonly kind: 'put'; readonly partition: number; readonly item: StoredItem }
   | { readonly kind: 'remove'; readonly sourceId: string; readonly originId: string }
   | { readonly kind: 'drop'; readonly partition: number }
-  | { readonly kind: 'dropUnproven' };
+  | { readonly kind: 'dropUnproven' }
+  | { readonly kind: 'learn' };
 
 export class LiveShard {
   readonly shard: Shard;
@@ -36,6 +39,8 @@ export class LiveShard {
   #done = 0;
   /** The steps of applying them; null: not begun. */
   #applying: Steps<void> | null = null;
+  /** Fields that got another type, as far as the shard follows. */
+  #retypings: number;
   #pins = 0;
   #waiting: (() => void)[] = [];
 
@@ -47,6 +52,7 @@ export class LiveShard {
     fields: ReadonlyMap<string, FieldType> = knownFields(definition, autoFields),
   ) {
     this.#fields = new Map(fields);
+    this.#retypings = knownRetypings(definition, autoFields);
     const texts = definition.kind === 'schema' ? { texts: definition.texts } : {};
     this.shard = new Shard({ fields: new Map(this.#fields), ...texts });
   }
@@ -145,6 +151,8 @@ export class LiveShard {
         return this.shard.dropPartition(change.partition);
       case 'dropUnproven':
         return this.shard.dropUnproven();
+      case 'learn':
+        return new Unfinished(this.#learnFields());
     }
   }
 
@@ -159,6 +167,17 @@ export class LiveShard {
   /** Notes that all items of a partition are removed, for the next `advance`. */
   drop(partition: number): void {
     this.#note({ kind: 'drop', partition });
+  }
+
+  /** Number of fields that got another type, in what waits to be applied too. */
+  get retypings(): number {
+    return this.#retypings;
+  }
+
+  /** Notes that fields got another type, for the next `advance`: their items are indexed anew. */
+  learn(): void {
+    this.#retypings = knownRetypings(this.definition, this.autoFields);
+    this.#note({ kind: 'learn' });
   }
 
   /** Notes that items of the snapshot that no fill has found are gone, for the next `advance`. */
@@ -199,17 +218,53 @@ export class LiveShard {
   /** True when every field of the item has its type here, so that it can be put. */
   knows({ fields }: StoredItem): boolean {
     if (this.definition.kind === 'schema') return true;
-    return Object.keys(fields).every((name) => this.#fields.has(name));
+    const isKnown = (name: string, value: Json) => {
+      const type = this.#fields.get(name);
+      return type !== undefined && !retypes(type, value);
+    };
+    let hasPaths = false;
+    for (const name of namesOf(fields)) {
+      const value = fields[name] ?? null;
+      if (!isKnown(name, value)) return false;
+      hasPaths ||= hasMembers(value);
+    }
+    if (!hasPaths) return true;
+    return [...atOnce(pathValues(fields))].every(
+      ([path, value]) => decidesNothing(value) || isKnown(path, value),
+    );
   }
 
   #put(partition: number, item: StoredItem): Maybe<void> {
-    if (!this.knows(item)) this.#learnFields();
+    return this.knows(item)
+      ? this.#putKnown(partition, item)
+      : chain(new Unfinished(this.#learnFields()), () => this.#putKnown(partition, item));
+  }
+
+  #putKnown(partition: number, item: StoredItem): Maybe<void> {
     const { sourceId, originId, updatedAtMs, fieldsText } = item;
+    const head = { partition, sourceId, originId, updatedAtMs };
     return chain(this.#isMadeForThis(item) ? item.fields : this.#fitting(item.fields), (fields) => {
       const isWhole = fields === item.fields && fieldsText !== undefined;
       const text = isWhole ? { fieldsText } : {};
-      return this.shard.put({ partition, sourceId, originId, updatedAtMs, fields, ...text });
+      const hasPaths = this.definition.kind === 'auto' && Object.values(fields).some(hasMembers);
+      if (!hasPaths) return this.shard.put({ ...head, fields, ...text });
+      return chain(new Unfinished(this.#members(fields)), (members) =>
+        this.shard.put({ ...head, fields, members, ...text }),
+      );
     });
+  }
+
+  /** Values of members of objects that fit the types of their fields. */
+  *#members(fields: JsonObject): Steps<ReadonlyMap<string, Json>> {
+    const members = new Map<string, Json>();
+    for (const [path, value] of yield* pathValues(fields)) {
+      const type = this.#fields.get(path);
+      if (type === undefined || decidesNothing(value)) continue;
+      const made = fitField(type, value);
+      const fit = made instanceof Unfinished ? yield* made.steps : made;
+      if (fit.ok) members.set(path, fit.value);
+    }
+    return members;
   }
 
   #isMadeForThis({ fittedTo }: StoredItem): boolean {
@@ -241,13 +296,16 @@ export class LiveShard {
     return type !== undefined && chain(fitField(type, getOwn(fields, name) ?? null), ({ ok }) => ok);
   }
 
-  /** Adds the fields that this process has learnt since. */
-  #learnFields(): void {
+  /** Adds the fields that this process has learnt since, and indexes those anew that got another type. */
+  *#learnFields(): Steps<void> {
     for (const [name, type] of knownFields(this.definition, this.autoFields)) {
-      if (this.#fields.has(name)) continue;
+      const former = this.#fields.get(name);
+      if (former === type) continue;
       this.#fields.set(name, type);
-      this.shard.addField(name, type);
+      if (former === undefined) this.shard.addField(name, type);
+      else yield* this.shard.retypeField(name, type);
     }
+    this.#retypings = knownRetypings(this.definition, this.autoFields);
   }
 }
 

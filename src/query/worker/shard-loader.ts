@@ -90,8 +90,13 @@ export class ShardLoader {
    * them all.
    */
   async learnFields(live: LiveShard, items: readonly StoredItem[]): Promise<void> {
-    const { definition } = live;
-    if (definition.kind === 'schema' || items.every((item) => live.knows(item))) return;
+    if (live.definition.kind === 'schema' || items.every((item) => live.knows(item))) return;
+    await this.readTypes(live);
+  }
+
+  /** @throws StoreUnavailableError */
+  async readTypes({ definition }: LiveShard): Promise<void> {
+    if (definition.kind === 'schema') return;
     await this.autoFields.read(definition.tenant, definition.sourceId, definition.type);
   }
 }

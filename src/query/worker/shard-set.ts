@@ -59,6 +59,8 @@ export class ShardSet implements ItemSink {
   readonly #listeners: (() => void)[] = [];
   readonly #catchUp = new CatchUp(() => this.#tell());
   readonly #loader: ShardLoader;
+  /** Shards whose fields' types are being read. */
+  readonly #learning = new Set<LiveShard>();
   /** Drops what is left of snapshots. */
   #dropping: NodeJS.Timeout | undefined;
   #keepsAll = false;
@@ -214,6 +216,27 @@ export class ShardSet implements ItemSink {
   async learnFields(index: ScopedIndex, items: readonly StoredItem[]): Promise<void> {
     const live = this.#liveShard(itemIndexField(index), index);
     if (live !== null) await this.#loader.learnFields(live, items);
+  }
+
+  /** Reads the types of the fields of an index anew, because some got another one, and indexes these again. */
+  learnTypes(index: ScopedIndex): void {
+    const live = this.live(itemIndexField(index));
+    if (live === null || this.#learning.has(live)) return;
+    this.#learning.add(live);
+    this.#loader
+      .readTypes(live)
+      .then(() => {
+        live.learn();
+        this.#catchUp.advance([live]);
+      })
+      .catch((error) => {
+        // Whoever waits asks again.
+        if (!(error instanceof StoreUnavailableError)) throw error;
+      })
+      .finally(() => {
+        this.#learning.delete(live);
+        this.#tell();
+      });
   }
 
   close(partition: number): void {

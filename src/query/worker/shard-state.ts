@@ -1,6 +1,6 @@
 import { itemIndexField, type ScopedIndex } from '../../store/derived/items.ts';
 import type { Coverage, HeldState } from '../protocol/shard-reply.ts';
-import type { ShardRequest } from '../protocol/shard-request.ts';
+import type { ShardQuery, ShardRequest } from '../protocol/shard-request.ts';
 import type { LiveShard } from './live-shard.ts';
 import type { ShardSet } from './shard-set.ts';
 
@@ -52,11 +52,17 @@ export class ShardState {
   readonly shardOf = (index: ScopedIndex): LiveShard | null => this.shards.live(itemIndexField(index));
 
   canAnswer({ needs, queries }: ShardRequest): boolean {
-    return (
-      this.isSettled &&
-      this.#hasApplied(needs) &&
-      queries.every((query) => this.shardOf(query)?.canAnswer !== false)
-    );
+    return this.isSettled && this.#hasApplied(needs) && queries.every((query) => this.#isCurrent(query));
+  }
+
+  #isCurrent(query: ShardQuery): boolean {
+    const live = this.shardOf(query);
+    if (live === null) return true;
+    if (live.retypings < (query.retypings ?? 0)) {
+      this.shards.learnTypes(query);
+      return false;
+    }
+    return live.canAnswer;
   }
 
   /** True when every partition here has applied the commits that the front has heard of. */

@@ -13,7 +13,29 @@ export function inferFieldType(value: Json): FieldType | null {
   if (first === undefined) return null;
   if (Array.isArray(first)) return 'object';
   const item = inferScalar(first);
+  // A list of dates that has another text is one of texts, as when that text had come later.
+  if (item === 'date' && value.some(isOtherText)) return 'keywordText[]';
   return item === null || item === 'object' ? item : (`${item}[]` as const);
+}
+
+/**
+ * True when a value that gives a type makes the decided type of its field another one: a date field that gets another text is one
+ * of texts from then on.
+ */
+export function isRetyped(decided: FieldType, shown: FieldType): boolean {
+  return (
+    (decided === 'date' && shown === 'keywordText') || (decided === 'date[]' && shown === 'keywordText[]')
+  );
+}
+
+/** True for a value of a date field that makes it one of texts. */
+export function retypes(decided: FieldType, value: Json): boolean {
+  if (decided === 'date') return isOtherText(value);
+  return decided === 'date[]' && Array.isArray(value) && value.some(isOtherText);
+}
+
+function isOtherText(value: Json): boolean {
+  return typeof value === 'string' && parseDateText(value) === null;
 }
 
 /** True for a value that gives its field no type: null, an empty array, an array of nulls. */

@@ -1,8 +1,9 @@
-import { getOwn, type Json, type JsonObject } from '../../contract/json.ts';
+import type { Json, JsonObject } from '../../contract/json.ts';
 import { queryPageUnitsMax } from '../../contract/limits.ts';
-import { pace, type Steps } from '../../lib/pace.ts';
+import { pace, type Steps, Unfinished } from '../../lib/pace.ts';
 import type { Analyzer } from '../analysis/analyzer.ts';
 import type { CheckedHighlight, CheckedQuery } from '../checked-query.ts';
+import { sentValue } from '../fields/paths.ts';
 import { textOfHtml } from '../text/html-text.ts';
 import { markedText } from './marked-text.ts';
 import { matchesIn } from './matches.ts';
@@ -53,7 +54,9 @@ export class Highlighter {
     const fields = JSON.parse(text) as JsonObject;
     const members: string[] = [];
     for (const [field, matcher] of this.#matchers) {
-      const marked = yield* this.#marked(getOwn(fields, field) ?? null, matcher);
+      const made = sentValue(fields, field);
+      const value = made instanceof Unfinished ? yield* made.steps : made;
+      const marked = yield* this.#marked(value, matcher);
       if (marked !== null) members.push(`${JSON.stringify(field)}:${JSON.stringify(marked)}`);
     }
     // Clients name the fields of auto-indexed types.

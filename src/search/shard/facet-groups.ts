@@ -6,6 +6,7 @@ import { countAll, countGroups, countValues, type FacetScope } from '../facets/f
 import { countNumbers, isByValue } from '../facets/number-facet.ts';
 import type { FacetTally } from '../facets/tally.ts';
 import { isFacetable } from '../fields/field-type.ts';
+import { fieldValue } from '../fields/paths.ts';
 import { current } from '../phase.ts';
 import { populationsOf } from '../populations.ts';
 import type { FacetGroup, FacetGroups } from '../shard-answer.ts';
@@ -133,6 +134,6 @@ function* codesOf(name: string, { docs, fields }: Tables): Steps<CodeColumn | nu
   current.enter('shared');
   return yield* field.facetCodes(docs.docCount, (doc) => {
     pace.units += unitsPerByte * docs.textBytesOf(doc).length;
-    return chain(docs.readFields(doc), (values) => values[name] ?? null);
+    return chain(docs.readFields(doc), (values) => fieldValue(values, name, field.type));
   });
 }

@@ -2,12 +2,13 @@
  * What quotes and hyphens of a search ask of the items. The lists do not say where a word stands in a text, so the texts of items
  * that have all words of a phrase are read.
  */
-import { getOwn, type Json } from '../../contract/json.ts';
+import type { Json } from '../../contract/json.ts';
 import { pace, type Steps, Unfinished } from '../../lib/pace.ts';
 import { sharedWords } from '../analysis/analyzer.ts';
 import { PhraseFinder, phraseTerm } from '../analysis/phrase-finder.ts';
 import { Bitmap } from '../bitmap.ts';
 import type { CheckedSearch, SearchOperators } from '../checked-query.ts';
+import { sentValue } from '../fields/paths.ts';
 import type { FieldText } from '../text/field-text.ts';
 import { textOfHtml } from '../text/html-text.ts';
 import { type DocRun, docOf } from '../text/postings.ts';
@@ -105,7 +106,9 @@ function* keepPhrase(
     const made = tables.docs.readFields(doc);
     const fields = made instanceof Unfinished ? yield* made.steps : made;
     pace.units += unitsPerItem;
-    if (!(yield* hasPhrase(getOwn(fields, field) ?? null, finder, text))) docs.remove(doc);
+    const value = sentValue(fields, field);
+    const sent = value instanceof Unfinished ? yield* value.steps : value;
+    if (!(yield* hasPhrase(sent, finder, text))) docs.remove(doc);
     if (pace.isOver()) yield;
   }
 }

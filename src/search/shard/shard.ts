@@ -1,5 +1,5 @@
 import type { EntityRef } from '../../contract/ids.ts';
-import { getOwn } from '../../contract/json.ts';
+import type { Json } from '../../contract/json.ts';
 import { shardSliceMs } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
 import { atOnce, finish, type Maybe, pace, type Steps, Unfinished } from '../../lib/pace.ts';
@@ -11,6 +11,7 @@ import type { PlainValue } from '../columns/value-dictionary.ts';
 import type { SentPlace } from '../distinct/sent-place.ts';
 import { facetGroupsPerShardMax } from '../facets/facet.ts';
 import type { FieldType } from '../fields/field-type.ts';
+import { fieldValue } from '../fields/paths.ts';
 import type { IndexItem, ItemHead } from '../index-item.ts';
 import { populationsOf } from '../populations.ts';
 import type { SearchStats } from '../search-stats.ts';
@@ -19,6 +20,7 @@ import { type PartReader, type Parts, uint32 } from '../snapshot/parts.ts';
 import { placesOf, placesOfFirsts, reduced, reductionOf } from './distinct.ts';
 import { facetsOf, groupsOf, noGroups } from './facet-groups.ts';
 import { Field } from './field.ts';
+import { fillField } from './fill-field.ts';
 import { findHits, type Hits, hitsBeside, searchStats } from './hits.ts';
 import { hitsInOrder } from './in-order.ts';
 import { pageOf } from './page.ts';
@@ -33,6 +35,7 @@ export type TakeFirst = (populationIndex: number, name: PlainValue, place: SentP
 const scratches = new Scratches();
 /** The cost of putting or taking out an item, in units of the pace, besides a unit for each character. */
 const itemUnits = 1000;
+const noMembers: ReadonlyMap<string, Json> = new Map();
 
 /**
  * An index in memory: the items of some partitions, ready for queries. The time of `put` and `take` does not grow with
@@ -142,9 +145,17 @@ export class Shard {
     for (const index of field.text?.indexes ?? []) this.#sweeper.watch(index);
     if (!this.#hasUnknownField) return;
     for (const doc of docs.all()) {
-      const value = getOwn(docs.fieldsOf(doc), name) ?? null;
+      const value = finish(fieldValue(docs.fieldsOf(doc), name, type));
       if (value !== null && atOnce(field.set(doc, value, docs.capacity))) docs.markIndexed(doc);
     }
+  }
+
+  /** Gives a field another type, and the values that items have, in steps. */
+  *retypeField(name: string, type: FieldType): Steps<void> {
+    const field = new Field(type, this.#analyzerOf(name));
+    this.#tables.fields.set(name, field);
+    for (const index of field.text?.indexes ?? []) this.#sweeper.watch(index);
+    yield* fillField(name, field, this.#tables.docs);
   }
 
   /** Puts an item in place of the one with the same ids, in steps. */
@@ -263,6 +274,11 @@ export class Shard {
       const value = item.fields[name] ?? null;
       if (field === undefined) this.#hasUnknownField = true;
       else if (value !== null && (yield* field.set(doc, value, docs.capacity))) docs.markIndexed(doc);
+      if (pace.isOver()) yield;
+    }
+    for (const [path, value] of item.members ?? noMembers) {
+      const field = fields.get(path);
+      if (field !== undefined && (yield* field.set(doc, value, docs.capacity))) docs.markIndexed(doc);
       if (pace.isOver()) yield;
     }
     yield* this.#sweep(this.#sweeper.dueWith(this.size));

@@ -1,7 +1,8 @@
 /**
  * Field types of auto-indexed entity types. The first value that is not null decides a field's type, once and for all
  * workers (docs/reference/indexes-and-queries.md "Auto-indexed source groups"), so the decision is a write that only
- * the first one makes.
+ * the first one makes. A date field that gets another text becomes text; each type counts how often that was (`retypings`), so that
+ * everybody can tell what they know from what is so.
  *
  * Every field is a column, and every type an index, in the memory of all workers; the names of both come from the
  * sources. So the fields of a type are bounded, and so are the types and fields of a source. What comes later is not
@@ -11,6 +12,7 @@
 import type { Configuration } from '../../config/configuration.ts';
 import { autoFieldsMax, autoIndexedNamesMax } from '../../contract/limits.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
+import { isNews } from '../../search/fields/shown-fields.ts';
 import { scanKeyNames } from '../derived/keyspace.ts';
 import { keys } from '../keys.ts';
 import { answerOf, storeError } from '../redis/errors.ts';
@@ -21,7 +23,7 @@ import type { Store } from '../store.ts';
 const decide = new Script<number>('entities/decide', 2);
 const decideOutcome = { typeRefused: 0, someRefused: 2 } as const;
 
-/** Says that the type exists, with or without fields; property names never hold an asterisk. */
+/** Says that the type exists, with or without fields, and how many were retyped; no field has this name. */
 const marker = '*';
 /** A script holds up all other commands while it runs. */
 const fieldsPerCall = 500;
@@ -30,6 +32,8 @@ interface KnownType {
   readonly fields: Map<string, FieldType>;
   /** `fields` are all that the type will ever have. */
   readonly isFull: boolean;
+  /** How many fields got another type. */
+  readonly retypings: number;
 }
 
 export class AutoFields {
@@ -42,13 +46,18 @@ export class AutoFields {
     return this.#types.get(nameOf(tenant, sourceId, type))?.fields ?? null;
   }
 
+  /** How many fields of a type got another type, as far as this process has learnt. */
+  retypings(tenant: string, sourceId: string, type: string): number {
+    return this.#types.get(nameOf(tenant, sourceId, type))?.retypings ?? 0;
+  }
+
   /** True for a type that this process knows to have no room for another field. */
   isFull(tenant: string, sourceId: string, type: string): boolean {
     return this.#types.get(nameOf(tenant, sourceId, type))?.isFull === true;
   }
 
   /**
-   * Decides the types of fields that have none, and that the entity type exists. In the order of the candidates: those
+   * Decides the types of fields that have none or get another, and that the entity type exists. In the order of the candidates: those
    * at the end are left out when there is no room (`autoFieldsMax`, `autoIndexedNamesMax`).
    * @returns the decided types, or null when there is no room for the entity type; Redis is not asked when there is
    * nothing to decide
@@ -62,36 +71,44 @@ export class AutoFields {
   ): Promise<ReadonlyMap<string, FieldType> | null> {
     const name = nameOf(tenant, sourceId, type);
     const known = this.#types.get(name);
-    const missing = [...candidates].filter(([field]) => !known?.fields.has(field));
-    if (known !== undefined && (known.isFull || missing.length === 0)) return known.fields;
+    const missing = [...candidates].filter(
+      (field) => isNews(field, known?.fields ?? null) && !(known?.isFull && !known.fields.has(field[0])),
+    );
+    if (known !== undefined && missing.length === 0) return known.fields;
     // If a failover took the decision back, another process could decide otherwise.
     const outcome = await surviving(this.store.replication, [this.#tag(tenant, sourceId)], () =>
       this.#claim(tenant, sourceId, type, missing),
     );
     if (outcome === decideOutcome.typeRefused) return null;
     const fields = await this.read(tenant, sourceId, type);
-    const isFull = outcome === decideOutcome.someRefused;
-    if (fields !== null && isFull) this.#types.set(name, { fields: new Map(fields), isFull });
+    const read = this.#types.get(name);
+    if (read !== undefined && outcome === decideOutcome.someRefused) {
+      this.#types.set(name, { ...read, isFull: true });
+    }
     return fields;
   }
 
   /**
-   * All fields as Redis has them now; null when the entity type was never seen. Fields are only ever added, so an
-   * unchanged count means an unchanged map and the fields need not be sent again. @throws StoreUnavailableError
+   * All fields as Redis has them now; null when the entity type was never seen. Fields are only ever added or retyped, so
+   * unchanged counts mean an unchanged map and the fields need not be sent again. @throws StoreUnavailableError
    */
   async read(tenant: string, sourceId: string, type: string): Promise<ReadonlyMap<string, FieldType> | null> {
     const name = nameOf(tenant, sourceId, type);
     const key = keys.autoFields(this.#tag(tenant, sourceId), tenant, sourceId, type);
     try {
       const known = this.#types.get(name);
-      const count = await this.store.client.hlen(key);
+      const { client } = this.store;
+      const [count, marked] = await Promise.all([client.hlen(key), client.hget(key, marker)]);
       if (count === 0) {
         this.#types.delete(name);
         return null;
       }
-      if (known !== undefined && known.fields.size === count - 1) return known.fields;
-      const fields = decodeFields(await this.store.client.hgetall(key));
-      this.#types.set(name, { fields, isFull: false });
+      const isSame = known?.fields.size === count - 1 && known.retypings === retypingsIn(marked);
+      if (known !== undefined && isSame) return known.fields;
+      const stored = await client.hgetall(key);
+      const fields = decodeFields(stored);
+      const isFull = known?.isFull === true && known.fields.size === fields.size;
+      this.#types.set(name, { fields, isFull, retypings: retypingsIn(stored[marker]) });
       return fields;
     } catch (error) {
       throw storeError(error);
@@ -194,6 +211,12 @@ export class AutoFields {
 /** Tenants and source ids never hold a colon. */
 function nameOf(tenant: string, sourceId: string, type: string): string {
   return `${tenant}:${sourceId}:${type}`;
+}
+
+/** @param marked value of the marker */
+function retypingsIn(marked: string | null | undefined): number {
+  const retypings = Number(marked ?? 0);
+  return Number.isInteger(retypings) ? retypings : 0;
 }
 
 /** What a hash of `keys.autoFields` holds. */

@@ -1,6 +1,7 @@
 /** docs/reference/http.md "Source entities" over HTTP: numbers that a double would change, and bodies without `properties`. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { indexOfTypes, QueryTenant } from '../support/query-tenant.ts';
 import { sourceId, sourceKey } from '../support/site.ts';
 
@@ -126,4 +127,97 @@ test('a body without properties is 422, unless its source has propertiesOptional
     ['single', undefined],
     ['v1', undefined],
   ]);
+});
+
+async function savePosts(type: string, posts: Readonly<Record<string, JsonObject>>): Promise<void> {
+  for (const [originId, properties] of Object.entries(posts)) {
+    const { status, text } = await tenant.send('POST', `/ingest/v2/${originId}`, { type, properties });
+    assert.equal(status, 200, text);
+  }
+  await tenant.settle();
+}
+
+async function idsOf(type: string, query: JsonObject): Promise<string[]> {
+  const path = `/v1/sourceGroupAlias/cms/type/${type}`;
+  const { results } = await tenant.good({ sort: [{ field: '_originId' }], ...query }, path);
+  return results.map(({ _originId }: { _originId: string }) => _originId);
+}
+
+const where = (field: string, operator: string, value: Json) => ({
+  filters: { and: [{ field, operator, value }] },
+});
+
+test('auto-indexed groups: members of objects are fields by their path, three names deep', async () => {
+  const ada = { name: 'Ada Lovelace', born: '1815-12-10', home: { city: 'London', at: { street: 'x' } } };
+  const bob = { name: 'Bob', born: '1950-01-01', home: { city: 'Paris' } };
+  await savePosts('post', {
+    p1: { title: 'one', author: ada, tags: [{ label: 'red', size: 3 }, { label: 'blue' }] },
+    p2: { title: 'two', author: bob, tags: [{ label: 'red', size: 5, more: ['a', 'b'] }] },
+    p3: { title: 'three', author: null, tags: [] },
+  });
+  assert.deepEqual(await idsOf('post', where('author.name', 'equals', 'Ada Lovelace')), ['p1']);
+  assert.deepEqual(await idsOf('post', { search: { field: 'author.name', value: 'lovelace' } }), ['p1']);
+  assert.deepEqual(await idsOf('post', where('author.home.city', 'in', ['Paris'])), ['p2']);
+  assert.deepEqual(await idsOf('post', where('author.born', 'lessThan', '1900-01-01')), ['p1']);
+  assert.deepEqual(await idsOf('post', where('tags.label', 'equals', 'red')), ['p1', 'p2']);
+  assert.deepEqual(await idsOf('post', where('tags.size', 'greaterThan', 4)), ['p2']);
+  assert.deepEqual(await idsOf('post', where('tags.more', 'equals', 'b')), ['p2']);
+  assert.deepEqual(await idsOf('post', where('author.name', 'exists', false)), ['p3']);
+  assert.deepEqual(await idsOf('post', where('author.home.at.street', 'exists', true)), [], 'a fourth name');
+  const asked = {
+    search: { field: 'author.name', value: 'ada' },
+    highlight: {},
+    facets: [{ field: 'tags.label' }, { field: 'tags.size', stats: true }],
+    sort: [{ field: 'author.name', order: 'desc' }],
+    fields: ['title', 'author.name'],
+  };
+  const json = await tenant.good(asked, '/v1/sourceGroupAlias/cms/type/post');
+  const [row] = json.results;
+  assert.deepEqual(row.author, ada, 'items show the objects as they were sent');
+  assert.equal(row._highlights['author.name'], '<em>Ada</em> Lovelace');
+  assert.equal(row.tags, undefined);
+  assert.deepEqual(
+    json.facets.map(({ groups }: { groups: { value: Json }[] }) => groups.map(({ value }) => value)),
+    [['blue', 'red'], [3]],
+  );
+  await savePosts('post', { p2: { title: 'two', author: { name: 'Bea' } } });
+  assert.deepEqual(await idsOf('post', where('author.home.city', 'exists', true)), ['p1']);
+  assert.deepEqual(await idsOf('post', where('author.name', 'equals', 'Bea')), ['p2']);
+});
+
+test('auto-indexed groups: a date field that gets another text becomes text for the whole type', async () => {
+  await savePosts('dated', {
+    d1: { title: '2024-05-17', when: { day: '2024-05-17' }, days: ['2024-05-17'], kept: '2024-05-17' },
+    d2: { title: '2024-05-18', when: { day: '2024-05-18' }, days: ['2024-05-18'], kept: '2024-05-18' },
+  });
+  assert.deepEqual(await idsOf('dated', where('title', 'greaterThan', '2024-05-17')), ['d2']);
+  const path = '/v1/sourceGroupAlias/cms/type/dated';
+  assert.equal((await tenant.ask({ search: { field: 'title', value: '2024' } }, path)).status, 400);
+
+  const properties = { title: 'Hello world', when: { day: 'soon' }, days: ['2024-05-17', 'never'] };
+  const { headers } = await tenant.send('POST', '/ingest/v2/d3', { type: 'dated', properties });
+  const version = headers['x-service-version'] ?? '';
+  assert.notEqual(version, '');
+  await tenant.settle();
+  for (const field of ['title', 'when.day', 'days']) {
+    const value = { title: 'hello', 'when.day': 'soon', days: 'never' }[field] ?? '';
+    assert.deepEqual(await idsOf('dated', { search: { field, value } }), ['d3'], field);
+    assert.deepEqual(
+      await idsOf('dated', { search: { field, value: '18' } }),
+      ['d2'],
+      `${field}: items before`,
+    );
+    assert.deepEqual(await idsOf('dated', where(field, 'contains', field === 'days' ? 'never' : '*o*')), [
+      'd3',
+    ]);
+  }
+  assert.deepEqual(await idsOf('dated', where('title', 'equals', '2024-05-17')), ['d1']);
+  assert.deepEqual(await idsOf('dated', where('kept', 'greaterThan', '2024-05-17')), ['d2'], 'a date still');
+  const { results } = await tenant.good({ sort: [{ field: 'title', order: 'desc' }] }, path);
+  assert.deepEqual(
+    results.map(({ title }: { title: string }) => title),
+    ['Hello world', '2024-05-18', '2024-05-17'],
+  );
+  await savePosts('mixed', { m1: { day: '' }, m2: { day: '2024-05-17' } });
+  assert.deepEqual(await idsOf('mixed', where('day', 'equals', '2024-05-17')), ['m2']);
 });

@@ -1,0 +1,50 @@
+/** What the values of an entity say about the fields of its auto-indexed type. */
+import type { Json, JsonObject } from '../../contract/json.ts';
+import { namesOf } from '../../contract/large-json/parse-in-parts.ts';
+import { pace, type Steps } from '../../lib/pace.ts';
+import type { FieldType } from './field-type.ts';
+import { inferFieldType, isRetyped, retypes } from './infer.ts';
+import { hasMembers, pathValues } from './paths.ts';
+
+/** A property or a path, and the type that its value gives it. */
+export type ShownField = readonly [name: string, type: FieldType];
+
+type FieldTypes = ReadonlyMap<string, FieldType>;
+
+/** The cost of a look at a property, in units of the pace. */
+const unitsPerField = 20;
+
+/** The fields that are not known, or get another type: properties first, so that members of objects take no room of theirs. */
+export function* shownFields(properties: JsonObject, known: FieldTypes | null): Steps<ShownField[]> {
+  const shown: ShownField[] = [];
+  let hasPaths = false;
+  for (const name of namesOf(properties)) {
+    const value = properties[name] ?? null;
+    show(name, value, known, shown);
+    hasPaths ||= hasMembers(value);
+    pace.units += unitsPerField;
+    if (pace.isOver()) yield;
+  }
+  if (!hasPaths) return shown;
+  for (const [path, value] of yield* pathValues(properties)) show(path, value, known, shown);
+  return shown;
+}
+
+function show(name: string, value: Json, known: FieldTypes | null, shown: ShownField[]): void {
+  const decided = known?.get(name);
+  if (decided !== undefined && !retypes(decided, value)) return;
+  const type = inferFieldType(value);
+  if (type !== null) shown.push([name, type]);
+}
+
+/** Notes what an entity shows among what others show. The first value decides a type, unless it is a date. */
+export function noteShown([name, type]: ShownField, candidates: Map<string, FieldType>): void {
+  const candidate = candidates.get(name);
+  if (candidate === undefined || isRetyped(candidate, type)) candidates.set(name, type);
+}
+
+/** True for a field that has no type yet, or gets another one. */
+export function isNews([name, type]: ShownField, known: FieldTypes | null): boolean {
+  const decided = known?.get(name);
+  return decided === undefined || isRetyped(decided, type);
+}
