@@ -45,10 +45,13 @@ const invisible = /(?!\u200b)[\p{DI}\p{Me}]/u;
 const everyInvisible = new RegExp(invisible, 'gu');
 /** Of Latin texts, dashes and quotes only soft hyphens are taken out, and NFKC says whether their letters change. */
 const beyondLatin = /[^\0-\xac\xae-\u024f\u2010-\u2027\u2030-\u205e]/;
+const noSpaces = String.raw`\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}`;
+/** What is taken out, may begin no word, or is cut further. */
+const special = new RegExp(String.raw`[\p{DI}\p{M}${noSpaces}]`, 'u');
 
-/** True for a text whose runs are words as they are, but for their case. Nearly every Latin text is one. */
+/** True for a text, or a run of one, whose runs are words as they are, but for their case. Most texts are such. */
 export function isSimple(text: string): boolean {
-  return !beyondLatin.test(text) && text.normalize('NFKC') === text;
+  return (!beyondLatin.test(text) || !special.test(text)) && text.normalize('NFKC') === text;
 }
 
 /** The text without what is not seen; itself when it has nothing such. */
@@ -116,14 +119,14 @@ export function visitWords(run: string, visit: BoundsVisitor, letters = plainLet
 
 /** The words of a run as it was cut, in lower case. */
 export function wordsOfRun(run: string, letters = plainLetters): readonly string[] {
+  if (isSimple(run)) return [run.toLowerCase()];
   const normal = run.normalize('NFKC');
   const words: string[] = [];
   visitWords(normal, (start, end) => words.push(normal.slice(start, end).toLowerCase()), letters);
   return words;
 }
 
-const writesNoSpaces =
-  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
+const writesNoSpaces = new RegExp(`[${noSpaces}]`, 'u');
 
 /** True where a text may be cut though no separator is there. */
 export function mayCutBefore(text: string, at: number): boolean {
