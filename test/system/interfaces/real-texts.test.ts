@@ -20,6 +20,9 @@ const titles = {
   tokyo: '東京都の観光案内',
   chinese: '我喜欢自然语言处理',
   thai: 'ภาษาไทยอ่านยาก',
+  lao: 'ຂ້ອຍຮັກພາສາລາວ',
+  khmer: 'ខ្ញុំស្រលាញ់ភាសាខ្មែរ',
+  burmese: 'မြန်မာဘာသာစကားကိုလေ့လာပါ',
   gas: 'ガス',
   bread: 'パン',
   hindi: 'हिंदी',
@@ -105,6 +108,9 @@ test('a word in the middle of a sentence without spaces is found', async () => {
   assert.equal(await found('東京'), 'tokyo');
   assert.equal(await found('语言'), 'chinese');
   assert.equal(await found('ไทย'), 'thai');
+  assert.equal(await found('ພາສາ'), 'lao');
+  assert.equal(await found('ស្រលាញ់'), 'khmer');
+  assert.equal(await found('စကား'), 'burmese');
   assert.equal(await shown('観光'), '東京都の<em>観光</em>案内');
 });
 

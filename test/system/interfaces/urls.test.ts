@@ -42,6 +42,10 @@ test('a URL that a schema gives so is no claim', async () => {
   assert.equal(await save('given-host', { properties: { title: 'given', path: '//host/x' } }), 200);
   assert.equal(await titleAt('/'), 'home');
   assert.equal(await titleAt('/x'), null);
+  const { json } = await tenant.get('/management/v1/diagnostics', managementKey);
+  const told = json.diagnostics.find(({ kind }: { kind: string }) => kind === 'urlMissing');
+  assert.match(told.message, /begins with one \/ .* has no fragment/);
+  assert.deepEqual([told.schema, told.place, told.count], ['page', '$.route.url', 2]);
   assert.equal(await save('given', { properties: { title: 'given', path: '/given' } }), 200);
   assert.equal(await titleAt('/given'), 'given');
 });
