@@ -57,8 +57,8 @@ It takes no options. Settings are environment variables, or lines in a .env file
     ends: '0 after Ctrl-C or SIGTERM; 130 after a second Ctrl-C; 1: the start failed.',
   },
   init: {
-    does: `Creates a new site in FOLDER: one tenant with new random keys, two schemas in TypeScript, three sample entities and a
-one-page README. FOLDER must be empty or not exist.`,
+    does: `Creates a new site in FOLDER: one tenant with new random keys, two schemas in TypeScript, an index, three sample
+entities, a tsconfig.json for editors and a one-page README. FOLDER must be empty or not exist.`,
     words: { FOLDER: 'the folder to create' },
     options: {},
     example: 'npm run init -- my-site',
@@ -66,8 +66,9 @@ one-page README. FOLDER must be empty or not exist.`,
   },
   dev: {
     does: `Starts everything like start, and watches the configuration: each change becomes active immediately, removals included.
-Mistakes are printed with file and position, and the running configuration stays active. If the store is empty, it imports
-data.ndjson from the folder beside the configuration once. It reads the same settings as start.`,
+Mistakes are printed with file and position, and the running configuration stays active. It also reports builds that fail
+(up to 5,000 entities) and types of entities that no schema takes. If the store is empty, it imports data.ndjson from the
+folder beside the configuration once. It reads the same settings as start.`,
     options: {},
     example: 'npm run dev',
     ends: '0 after Ctrl-C or SIGTERM; 130 after a second Ctrl-C; 1: the start failed.',

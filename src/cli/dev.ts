@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { lossesText } from '../jobs/removal-plan.ts';
 import { importFile } from './import/import-file.ts';
-import { firstSourceKey, isStoreEmpty } from './site/first-import.ts';
+import { firstManagementKey, firstSourceKey, isStoreEmpty } from './site/first-import.ts';
+import { followFindings } from './site/follow-findings.ts';
 import { watchFolder } from './site/watch-folder.ts';
 import { applyAgain, type RunningPlatform, runPlatform } from './start/platform.ts';
 import { waitUntilSettled } from './start/settled.ts';
@@ -19,8 +20,10 @@ async function develop(platform: RunningPlatform): Promise<void> {
   void watchFolder(settings.configDir, signal, apply);
   await importOnce(platform);
   signal.throwIfAborted();
-  console.log(welcomeText(url, { ...settings, demo: false }));
+  const consoleKey = await firstManagementKey(settings.configDir);
+  console.log(welcomeText(url, { ...settings, demo: false }, consoleKey));
   say(`watching ${settings.configDir}`);
+  void followFindings(address, settings, signal, say);
 }
 
 /** Imports `data.ndjson` beside the configuration folder into a store that has no entity yet. */

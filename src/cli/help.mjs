@@ -121,6 +121,7 @@ function usage(name) {
       return isRequired ? whole : `[${whole}]`;
     }),
   ];
+  if (!isClone) return ['millrace', name, ...all].join(' ');
   return all.length === 0 ? script(name) : `${withWords(name)} ${all.join(' ')}`;
 }
 
@@ -139,7 +140,7 @@ export function commandList() {
   );
   const width = Math.max(...names.map((name) => name.length));
   const lines = names.map((name) => `  ${name.padEnd(width)}  ${inShort(command(name).does)}`);
-  return ['Usage: millrace COMMAND', lines.join('\n'), 'Run millrace COMMAND --help for details.'].join(
+  return ['Usage: millrace COMMAND', lines.join('\n'), 'Run npx millrace COMMAND --help for details.'].join(
     '\n\n',
   );
 }

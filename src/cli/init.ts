@@ -29,7 +29,7 @@ async function main(): Promise<number> {
 
 /** A clone has no program of its own: its npm scripts run in its own folder. */
 function startLines(folder: string): string[] {
-  if (!isClone) return [`  cd ${folder}`, `  npx ${script('dev')}`];
+  if (!isClone) return [`  cd ${folder}`, `  ${script('dev')}`];
   return [`  CONFIG_DIR=${folder}/config DATA_DIR=${folder}/.data ${script('dev')}`];
 }
 

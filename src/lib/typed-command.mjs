@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * How commands are typed here: the one place that knows whether this is a clone, where npm runs them, or the installed
- * package, which has a program of its own. Plain JavaScript: it is needed before anything is installed.
+ * package, whose program npx runs from the folder where it is installed. Plain JavaScript: it is needed before anything is installed.
  */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -17,7 +17,7 @@ const ownScripts = new Map([['types', 'view-types']]);
  * @param {string} name
  */
 export function script(name) {
-  if (!isClone) return `millrace ${name}`;
+  if (!isClone) return `npx millrace ${name}`;
   return name === 'start' || name === 'test' ? `npm ${name}` : `npm run ${ownScripts.get(name) ?? name}`;
 }
 
@@ -28,6 +28,6 @@ export function script(name) {
 export function asTyped(text) {
   if (isClone) return text;
   return text
-    .replaceAll(/npm run (?:view-)?([a-z]+)(?: --(?= ))?/g, 'millrace $1')
-    .replaceAll('npm start', 'millrace start');
+    .replaceAll(/npm run (?:view-)?([a-z]+)(?: --(?= ))?/g, 'npx millrace $1')
+    .replaceAll('npm start', 'npx millrace start');
 }

@@ -1,7 +1,7 @@
 /** What `npm pack` makes works where it is installed: from an empty folder to a page of one's own. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -18,7 +18,10 @@ test('the package, installed in an empty folder, makes a site and runs it', asyn
   const folder = await temporaryFolder(context);
   // npm looks for a folder to install into above the one where it is run.
   writeFileSync(path.join(folder, 'package.json'), '{"private": true}');
-  const packed = await run('npm', ['pack', '--silent', '--pack-destination', folder]);
+  const packed = await run('npm', ['pack', '--silent', '--pack-destination', folder], {
+    cwd: await freshClone(context),
+    env: { npm_config_prefer_offline: 'true' },
+  });
   assert.equal(packed.code, 0, packed.stderr);
   const file = path.join(folder, packed.stdout.trim().split('\n').at(-1) ?? '');
   const words = ['install', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error', file];
@@ -38,7 +41,14 @@ test('the package, installed in an empty folder, makes a site and runs it', asyn
   const again = await init();
   assert.equal(again.code, 1);
   assert.match(again.stderr, /my-site is not empty: choose another folder\./);
-  assert.deepEqual(readdirSync(site).sort(), ['.gitignore', 'README.md', 'config', 'data.ndjson']);
+  assert.deepEqual(readdirSync(site).sort(), [
+    '.gitignore',
+    'README.md',
+    'config',
+    'data.ndjson',
+    'tsconfig.json',
+  ]);
+  assert.equal(await compilerSays(['--project', 'tsconfig.json'], site), '');
   await keysAreFresh(bin, folder, site);
 
   const checked = await millrace('check', '--strict');
@@ -59,13 +69,13 @@ test('the package, installed in an empty folder, makes a site and runs it', asyn
       }),
     );
     const refused = await millrace('check', '--no-such-option');
-    assert.match(refused.stderr, /See: millrace check --help\n$/);
+    assert.match(refused.stderr, /See: npx millrace check --help\n$/);
     for (const name of [...commandsOfClones, 'no-such']) {
       const { code, stderr } = await millrace(name);
-      assert.deepEqual([code, stderr], [1, `There is no command '${name}'. See: millrace --help\n`]);
+      assert.deepEqual([code, stderr], [1, `There is no command '${name}'. See: npx millrace --help\n`]);
     }
     const early = await millrace('verify');
-    assert.match(early.stderr, /Run millrace start first/);
+    assert.match(early.stderr, /Run npx millrace start first/);
   });
 
   await context.test('an error of the client that nobody catches can be read', async () => {
@@ -81,6 +91,7 @@ await createClient({ url: 'http://127.0.0.1:9', key: 'x', retries: 0 }).byHandle
     const dev = await startDev(context, bin, site);
     assert.match(dev.output, /3 entities in .*: 3 changed, 0 unchanged, 0 failed/);
     const keys = keysOf(site);
+    assert.ok(dev.output.includes(`/console (its key: ${keys.management})`), dev.output);
     const ask = (url: string) => pageOf(dev.url, url, keys.environment);
     assert.deepEqual(await ask('/notes/numbers'), {
       title: 'Numbers',
@@ -110,6 +121,24 @@ await createClient({ url: 'http://127.0.0.1:9', key: 'x', retries: 0 }).byHandle
       20_000,
     );
 
+    const failing = text.replace('name: properties.name,', 'name: properties.name.first.last,');
+    writeFileSync(schemaFile, failing);
+    const line = failing.slice(0, failing.indexOf('first.last')).split('\n').length;
+    await until('the failing build is reported', () => dev.output.includes('The schema author fails'));
+    const reported = `tenants/my-site/schemas/author\\.full\\.ts:${line}:\\d+: .*undefined.*\\. The schema author fails for the entity ada\\b`;
+    assert.match(dev.output, new RegExp(reported));
+    writeFileSync(schemaFile, text);
+
+    const saved = await fetch(`${dev.url}/ingest/v2/about`, {
+      method: 'POST',
+      headers: { 'X-Api-Key': keys.source },
+      body: JSON.stringify({ type: 'page', properties: {} }),
+    });
+    assert.equal(saved.status, 200);
+    await until('a type without a schema is reported', () =>
+      /the type "page" of the source group "cms": .* \(the entity about\)/.test(dev.output),
+    );
+
     await typesCompile(site, millrace);
 
     // The commands beside it find its Redis.
@@ -130,6 +159,14 @@ await createClient({ url: 'http://127.0.0.1:9', key: 'x', retries: 0 }).byHandle
     assert.equal(await dev.stop(), 0);
   });
 });
+
+/** The repository as `git clone` leaves it: nothing is installed or built. */
+async function freshClone(context: test.TestContext): Promise<string> {
+  const clone = path.join(await temporaryFolder(context), 'clone');
+  const made = ['.git', 'node_modules', 'dist', '.data', 'coverage'];
+  cpSync(root, clone, { recursive: true, filter: (file) => !made.includes(path.relative(root, file)) });
+  return clone;
+}
 
 /** A front end in TypeScript beside the installed package: what the schemas say is known, and nothing else is. */
 async function typesCompile(site: string, millrace: (...words: string[]) => Promise<CommandResult>) {
@@ -177,10 +214,10 @@ function tenantFile(site: string): string {
   return path.join(site, 'config/tenants', path.basename(site), 'tenant.json');
 }
 
-function keysOf(site: string): { source: string; environment: string } {
+function keysOf(site: string): { source: string; environment: string; management: string } {
   const text = readFileSync(tenantFile(site), 'utf8');
   const key = (kind: string) => text.match(new RegExp(`"(${kind}-[^"]+)"`))?.[1] ?? '';
-  return { source: key('source'), environment: key('environment') };
+  return { source: key('source'), environment: key('environment'), management: key('management') };
 }
 
 async function startDev(context: test.TestContext, bin: string, site: string): Promise<Platform> {

@@ -1,4 +1,4 @@
-/** Commands are named as they are typed: by npm in a clone, by their own program where the package is installed. */
+/** Commands are named as they are typed: by npm in a clone, by npx where the package is installed. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { temporaryFolder } from '../cli/support/command.ts';
 const src = fileURLToPath(new URL('../../src', import.meta.url));
 const text = 'npm start, npm run apply -- --yes, npm run jobs: no; npm run view-types';
 
-test('a clone types npm run, and the installed package its own name', async (context) => {
+test('a clone types npm run, and the installed package npx', async (context) => {
   assert.equal(asTyped(text), text);
   assert.deepEqual(['start', 'apply', 'types'].map(script), [
     'npm start',
@@ -28,7 +28,7 @@ console.log(asTyped(${JSON.stringify(text)}), ['start', 'apply', 'types'].map(sc
   });
   assert.equal(
     printed,
-    'millrace start, millrace apply --yes, millrace jobs: no; millrace types millrace start,millrace apply,millrace types\n',
+    'npx millrace start, npx millrace apply --yes, npx millrace jobs: no; npx millrace types npx millrace start,npx millrace apply,npx millrace types\n',
   );
 });
 

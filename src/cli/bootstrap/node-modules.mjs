@@ -55,8 +55,8 @@ function install(root) {
   const { status, error } = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: root,
     stdio: ['ignore', 'ignore', 'inherit'],
-    // With a NODE_ENV of production npm would leave out the tools of the tests.
-    env: { ...process.env, NODE_ENV: 'development' },
+    // With a NODE_ENV of production npm would leave out the tools of the tests, and `npm pack --dry-run` passes its dry run on.
+    env: { ...process.env, NODE_ENV: 'development', npm_config_dry_run: 'false' },
   });
   if (error?.code === 'ENOENT')
     throw new BootstrapStop('npm is not on the PATH. Install it together with Node.');

@@ -1,5 +1,4 @@
-/** What the first import of a site needs to know. */
-
+/** The keys in a site's configuration, and whether its store is empty. */
 import { documentPlace } from '../../config/documents/document-path.ts';
 import { readDocuments } from '../../config/documents/folder.ts';
 import { parseJsonText } from '../../config/documents/json-text.ts';
@@ -21,23 +20,33 @@ export async function isStoreEmpty(address: RedisAddress, settings: StoreSetting
   });
 }
 
-/** The first key of a source that a tenant file writes as itself; null when all are hashed, or there is none. */
-export async function firstSourceKey(configDir: string): Promise<string | null> {
+/** The first key of a source in the tenant files that is not hashed; null when there is none. */
+export function firstSourceKey(configDir: string): Promise<string | null> {
+  return firstKey(configDir, sourceKeysOf);
+}
+
+/** The first management key in the tenant files that is not hashed; null when there is none. */
+export function firstManagementKey(configDir: string): Promise<string | null> {
+  return firstKey(configDir, (file) => keysIn(members(file, 'managementClients')));
+}
+
+async function firstKey(configDir: string, keysOf: (tenantFile: Json) => string[]): Promise<string | null> {
   const { documents } = await readDocuments(configDir);
   for (const [file, text] of documents) {
     if (documentPlace(file)?.kind !== 'tenant') continue;
     const parsed = parseJsonText(text);
-    const key = parsed.ok ? sourceKeysOf(parsed.json).find((one) => !isHashed(one)) : undefined;
+    const key = parsed.ok ? keysOf(parsed.json).find((one) => !isHashed(one)) : undefined;
     if (key !== undefined) return key;
   }
   return null;
 }
 
 function sourceKeysOf(tenantFile: Json): string[] {
-  return members(tenantFile, 'sourceGroups')
-    .flatMap((group) => members(group, 'sources'))
-    .flatMap((source) => members(source, 'apiKeys'))
-    .filter((key) => typeof key === 'string');
+  return keysIn(members(tenantFile, 'sourceGroups').flatMap((group) => members(group, 'sources')));
+}
+
+function keysIn(owners: readonly Json[]): string[] {
+  return owners.flatMap((owner) => members(owner, 'apiKeys')).filter((key) => typeof key === 'string');
 }
 
 function members(value: Json, name: string): readonly Json[] {

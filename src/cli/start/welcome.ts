@@ -1,12 +1,19 @@
 import type { Settings } from '../../config/settings/settings.ts';
 import { demoKeys } from './demo.ts';
 
-/** The text that is printed once everything runs: the address, the demo keys, three calls to copy, the processes. */
-export function welcomeText(baseUrl: string, settings: Settings): string {
+/**
+ * The text that is printed once everything runs: the address, the demo keys, three calls to copy, the processes.
+ * @param consoleKey a management key to show; null: the reader finds one in tenant.json
+ */
+export function welcomeText(
+  baseUrl: string,
+  settings: Settings,
+  consoleKey: string | null = settings.demo ? demoKeys.management : null,
+): string {
   return [
     '',
     `Millrace is ready at ${baseUrl}`,
-    ...(settings.console ? [consoleLine(baseUrl, settings)] : []),
+    ...(settings.console ? [consoleLine(baseUrl, consoleKey)] : []),
     ...(settings.demo ? ['', ...demoLines(baseUrl)] : []),
     '',
     `Processes: web × ${settings.web} (HTTP), worker × ${settings.workers} (views and indexes of ${settings.partitions} partitions),`,
@@ -17,9 +24,8 @@ export function welcomeText(baseUrl: string, settings: Settings): string {
 }
 
 /** Where one sees all of it in a browser. */
-function consoleLine(baseUrl: string, { demo }: Settings): string {
-  const key = demo ? `its key: ${demoKeys.management}` : 'its key: one of managementClients in tenant.json';
-  return `Console: ${baseUrl}/console (${key})`;
+function consoleLine(baseUrl: string, key: string | null): string {
+  return `Console: ${baseUrl}/console (its key: ${key ?? 'one of managementClients in tenant.json'})`;
 }
 
 function demoLines(baseUrl: string): string[] {

@@ -12,7 +12,7 @@ import { Sandbox } from '../../sandbox/sandbox.ts';
 import { readClaimFields } from '../../store/claims/read-claims.ts';
 import { type LayoutStates, readLayouts } from '../../store/configuration/layouts.ts';
 import { AutoFields } from '../../store/entities/auto-fields.ts';
-import { countTypes, listOriginIds } from '../../store/entities/directory.ts';
+import { listOriginIds } from '../../store/entities/directory.ts';
 import type { Store } from '../../store/store.ts';
 import { IndexedCandidates, ReadOnlyLookups } from '../read-only-lookups.ts';
 import { clashesOn, diagnosePortion } from './diagnose.ts';
@@ -150,14 +150,7 @@ class PageRun {
   /** Types without a schema, and schemas without an entity: the directory tells of them. */
   async #addUnused(): Promise<void> {
     const { store, tenant } = this.options;
-    const counts = new TypeCounts();
-    for (const source of tenant.sources.values()) {
-      const place = { tenant: tenant.alias, sourceId: source.id };
-      for (const [type, count] of await countTypes(store, place)) {
-        const [example = ''] = await listOriginIds(store, place, { type, after: null, limit: 1 });
-        counts.add(tenant, source, type, example, count);
-      }
-    }
+    const counts = await TypeCounts.read(store, tenant);
     for (const finding of counts.findings([tenant])) this.#groups.add(finding);
   }
 }

@@ -3,6 +3,8 @@
 import { buildersFor } from '../../actors/batch/builder.ts';
 import type { Source, Tenant } from '../../config/configuration.ts';
 import { formatEntityId } from '../../contract/ids.ts';
+import { countTypes, listOriginIds } from '../../store/entities/directory.ts';
+import type { Store } from '../../store/store.ts';
 import type { LocatedDiagnostic } from './located-diagnostic.ts';
 
 interface TypeCount {
@@ -16,6 +18,19 @@ interface TypeCount {
 
 export class TypeCounts {
   readonly #counts = new Map<string, TypeCount>();
+
+  /** The counts of a tenant's types, as the directory has them. @throws StoreUnavailableError */
+  static async read(store: Store, tenant: Tenant): Promise<TypeCounts> {
+    const counts = new TypeCounts();
+    for (const source of tenant.sources.values()) {
+      const place = { tenant: tenant.alias, sourceId: source.id };
+      for (const [type, count] of await countTypes(store, place)) {
+        const [example = ''] = await listOriginIds(store, place, { type, after: null, limit: 1 });
+        counts.add(tenant, source, type, example, count);
+      }
+    }
+    return counts;
+  }
 
   /** @param originId of one of them */
   add(tenant: Tenant, source: Source, type: string, originId: string, count = 1): void {

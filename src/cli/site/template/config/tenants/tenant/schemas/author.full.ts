@@ -1,6 +1,10 @@
 import type { FullSchema } from 'millrace/schema';
 
-/** Makes a view of each author, with a list of the articles: a new article appears in it by itself. */
+interface Author {
+  name: string;
+}
+
+/** Makes a view of each author, with a list of the articles: a new article appears in it automatically. */
 export default {
   triggers(context) {
     context.triggers('cms', ['author']);
@@ -18,4 +22,4 @@ export default {
       articles: articles.map((article) => ({ title: article.properties.title, url: article.url })),
     };
   },
-} satisfies FullSchema;
+} satisfies FullSchema<Author>;
