@@ -255,6 +255,14 @@ restore, run it again with the same file.`,
     example: 'npm run bench -- delivery --quick',
     ends: "0: completed, whatever the figures; 1: the contenders' results differ, or it failed; 130: stopped by Ctrl-C.",
   },
+  docs: {
+    does: `Builds the documentation as a static site for any web server: all pages of docs, the README and ARCHITECTURE, with search.
+A link or an anchor that leads nowhere is printed with its file and line, and nothing is written.`,
+    words: { '[FOLDER]': 'the folder to write, which is emptied first (default: .docs-site)' },
+    options: {},
+    example: 'npm run docs -- public',
+    ends: '0: built; 1: a link leads nowhere, or FOLDER is in use.',
+  },
   web: {
     does: `Runs one HTTP front on HOST and PORT. It uses the Redis of REDIS_URL or REDIS_CLUSTER, else that of a running npm start. It
 takes no options; settings are environment variables, listed in docs/reference/settings.md.`,
@@ -283,10 +291,16 @@ variables, listed in docs/reference/settings.md.`,
 /** @typedef {keyof typeof commands} CommandName */
 
 /**
- * Commands that only a clone of the repository has. Each starts its own Redis servers.
+ * Commands that start their own Redis servers.
  * @type {readonly string[]}
  */
-export const commandsOfClones = ['test', 'coverage', 'bench'];
+export const commandsWithRedis = ['test', 'coverage', 'bench'];
+
+/**
+ * Commands that only a clone of the repository has.
+ * @type {readonly string[]}
+ */
+export const commandsOfClones = [...commandsWithRedis, 'docs'];
 
 /**
  * @param {string} name

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseEnv } from 'node:util';
 import { isClone } from '../../lib/typed-command.mjs';
-import { commandsOfClones, isCommand } from '../commands.mjs';
+import { commandsOfClones, commandsWithRedis, isCommand } from '../commands.mjs';
 import { answerWords } from '../help.mjs';
 import { loadHttpLibrary } from './http-library.mjs';
 import { ensureNodeModules } from './node-modules.mjs';
@@ -20,7 +20,7 @@ const root = path.resolve(commandFolder, '../..');
 
 /** True for commands that start a Redis of their own. `start` does so only when it is not given one. */
 export function needsRedisServer(command) {
-  if (commandsOfClones.includes(command)) return true;
+  if (commandsWithRedis.includes(command)) return true;
   return startsEverything(command) && !redisIsGiven();
 }
 

@@ -1,0 +1,92 @@
+/** Makes the site: reads the documents, checks their links, and writes pages, files, styles and the search index. */
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { Document } from './document.ts';
+import { LinkCheck } from './link-check.ts';
+import { navigationOf, pageHtml } from './page.ts';
+import { searchSections } from './search-sections.ts';
+
+/** Why the site is not built; of wrong links one per line, each with file and line. */
+export class DocsMistakes extends Error {}
+
+const ownFolder = fileURLToPath(new URL('.', import.meta.url));
+/** Lists all pages by task: the navigation is made of it. */
+const indexFile = 'docs/README.md';
+const outsideDocs = ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'bench/README.md'];
+
+/**
+ * @param folder is emptied first, unless it has files of something else
+ * @throws DocsMistakes, and then nothing is written
+ */
+export async function buildSite(root: string, folder: string): Promise<{ pages: number; links: number }> {
+  const documents = new Map(
+    [...outsideDocs, ...docsFiles(root)].map((file) => [
+      file,
+      new Document(file, readFileSync(path.join(root, file), 'utf8')),
+    ]),
+  );
+  const isFile = (file: string) =>
+    existsSync(path.join(root, file)) && statSync(path.join(root, file)).isFile();
+  const check = new LinkCheck(documents, isFile);
+  const navigation = navigationOf(documents, indexFile);
+  const pages = [...documents.values()].map((document) => ({
+    document,
+    html: pageHtml(
+      document,
+      document.html((link) => check.addressOf(document, link)),
+      navigation,
+    ),
+  }));
+  if (check.mistakes.length > 0) throw new DocsMistakes(check.mistakes.join('\n'));
+
+  requireOurs(folder);
+  rmSync(folder, { recursive: true, force: true });
+  for (const { document, html } of pages) write(folder, document.address, html);
+  for (const file of check.files) {
+    mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
+    cpSync(path.join(root, file), path.join(folder, file));
+  }
+  write(folder, 'search.json', JSON.stringify(searchSections([...documents.values()])));
+  cpSync(path.join(ownFolder, 'browser/site.css'), path.join(folder, 'site.css'));
+  await build({
+    entryPoints: [path.join(ownFolder, 'browser/search.mjs')],
+    outfile: path.join(folder, 'search.js'),
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: 'es2022',
+  });
+  return { pages: pages.length, links: check.checked };
+}
+
+/** Another folder is not deleted by mistake. */
+function requireOurs(folder: string): void {
+  if (!existsSync(folder)) return;
+  const names = readdirSync(folder);
+  if (names.length === 0 || names.includes('search.json')) return;
+  throw new DocsMistakes(`${folder} has files of something else. Choose an empty folder.`);
+}
+
+function docsFiles(root: string): string[] {
+  return readdirSync(path.join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => `docs/${file.split(path.sep).join('/')}`)
+    .sort();
+}
+
+function write(folder: string, name: string, text: string): void {
+  const file = path.join(folder, name);
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}

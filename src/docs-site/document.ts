@@ -1,0 +1,171 @@
+/** One Markdown file: its headings with anchors, its links with lines, and its HTML. */
+import { Marked, type Token, type Tokens } from 'marked';
+
+export interface Heading {
+  readonly depth: number;
+  readonly text: string;
+  readonly anchor: string;
+}
+
+/** A link or an image. */
+export interface DocumentLink {
+  readonly target: string;
+  /** From 1. */
+  readonly line: number;
+}
+
+/** The address of a link on the site. */
+export type AddressOf = (link: DocumentLink) => string;
+
+export class Document {
+  /** Where its page is, relative to the site. */
+  readonly address: string;
+  readonly tokens: readonly Token[];
+  readonly headings: readonly Heading[];
+  readonly #anchors = new Map<Token, string>();
+  readonly #lines = new Map<Token, number>();
+
+  /** @param file relative to the repository, with slashes */
+  constructor(
+    readonly file: string,
+    markdown: string,
+  ) {
+    this.address = addressOfFile(file);
+    const marked = new Marked();
+    this.tokens = marked.lexer(markdown);
+    let line = 1;
+    for (const token of this.tokens) {
+      this.#number(token, line);
+      line += linesIn(token.raw);
+    }
+    this.headings = this.#headings();
+  }
+
+  get title(): string {
+    return this.headings[0]?.text ?? this.file;
+  }
+
+  hasAnchor(anchor: string): boolean {
+    return this.headings.some((heading) => heading.anchor === anchor);
+  }
+
+  anchorOf(token: Token): string {
+    return this.#anchors.get(token) ?? '';
+  }
+
+  html(addressOf: AddressOf): string {
+    const address = (token: Tokens.Link | Tokens.Image) =>
+      escapeHtml(addressOf({ target: token.href, line: this.#lines.get(token) ?? 1 }));
+    const anchors = this.#anchors;
+    const marked = new Marked({
+      renderer: {
+        heading(token) {
+          const anchor = anchors.get(token) ?? '';
+          const text = this.parser.parseInline(token.tokens);
+          return `<h${token.depth} id="${anchor}"><a class="anchor" href="#${anchor}">${text}</a></h${token.depth}>\n`;
+        },
+        link(token) {
+          return `<a href="${address(token)}">${this.parser.parseInline(token.tokens)}</a>`;
+        },
+        image(token) {
+          return `<img src="${address(token)}" alt="${escapeHtml(token.text)}">`;
+        },
+        // Comments are for the tests of the documents. Other HTML is shown as it is written.
+        html(token) {
+          return token.text.startsWith('<!--') ? '' : escapeHtml(token.text);
+        },
+        table(token) {
+          const cells = (row: readonly Tokens.TableCell[], tag: 'th' | 'td') =>
+            `<tr>${row.map(({ tokens, align }) => `<${tag}${align === null ? '' : ` class="${align}"`}>${this.parser.parseInline(tokens)}</${tag}>`).join('')}</tr>`;
+          const body = token.rows.map((row) => cells(row, 'td')).join('\n');
+          return `<div class="table" tabindex="0"><table><thead>${cells(token.header, 'th')}</thead><tbody>${body}</tbody></table></div>\n`;
+        },
+      },
+    });
+    return marked.parser([...this.tokens]);
+  }
+
+  /** Gives each token inside another the line of its text there. */
+  #number(token: Token, line: number): void {
+    this.#lines.set(token, line);
+    let from = 0;
+    for (const child of childrenOf(token)) {
+      const at = token.raw.indexOf(child.raw, from);
+      this.#number(child, line + (at < 0 ? 0 : linesIn(token.raw.slice(0, at))));
+      if (at >= 0) from = at + child.raw.length;
+    }
+  }
+
+  #headings(): Heading[] {
+    const used = new Set<string>();
+    return this.tokens.flatMap((token) => {
+      if (token.type !== 'heading') return [];
+      const text = textOf(token.tokens ?? []);
+      const anchor = uniqueAnchor(text, used);
+      this.#anchors.set(token, anchor);
+      return [{ depth: Number(token.depth), text, anchor }];
+    });
+  }
+}
+
+/** `README.md` is the first page; the README of a folder is the page of the folder. */
+function addressOfFile(file: string): string {
+  if (file === 'README.md') return 'index.html';
+  return file.replace(/README\.md$/, 'index.html').replace(/\.md$/, '.html');
+}
+
+function linesIn(text: string): number {
+  return text.split('\n').length - 1;
+}
+
+function childrenOf(token: Token): readonly Token[] {
+  if (token.type === 'list') return (token as Tokens.List).items;
+  if (token.type !== 'table') return ('tokens' in token ? token.tokens : undefined) ?? [];
+  const { header, rows } = token as Tokens.Table;
+  return [header, ...rows].flat().flatMap((cell) => cell.tokens);
+}
+
+/** The text of tokens without marks. */
+export function textOf(tokens: readonly Token[]): string {
+  return tokens
+    .map((token) => {
+      const children = childrenOf(token);
+      if (children.length > 0) return textOf(children) + (token.type === 'text' ? '' : separator(token));
+      if (token.type === 'html' || token.type === 'image') return '';
+      return 'text' in token ? unescaped(String(token.text)) + separator(token) : ' ';
+    })
+    .join('');
+}
+
+function separator({ type }: Token): string {
+  return ['paragraph', 'list_item', 'list', 'table', 'code', 'heading'].includes(type) ? ' ' : '';
+}
+
+/** The anchor of a heading, as GitHub makes it. */
+function uniqueAnchor(heading: string, used: Set<string>): string {
+  const anchor = heading
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(/\s/g, '-');
+  let unique = anchor;
+  for (let number = 1; used.has(unique); number += 1) unique = `${anchor}-${number}`;
+  used.add(unique);
+  return unique;
+}
+
+function unescaped(text: string): string {
+  return text
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&amp;', '&');
+}
+
+export function escapeHtml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}
