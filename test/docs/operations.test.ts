@@ -1,14 +1,26 @@
 /** The files of docs/operations do what the page on deployment says: requests go through nginx, the unit runs the Procfile. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import path from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { run } from '../cli/support/command.ts';
+import { isCommand } from '../../src/cli/commands.mjs';
+import { wordsMistake } from '../../src/cli/help.mjs';
+import { run, temporaryFolder } from '../cli/support/command.ts';
 import { Platform } from '../cli/support/platform.ts';
 import { Nginx } from '../support/nginx.ts';
 import { textOf } from './support/markdown.ts';
 
 const sourceKey = 'source-atlas-demo';
+
+const dayMs = 86_400_000;
+/** Files of a backup folder, with their ages in days. */
+const backups: Readonly<Record<string, number>> = {
+  'millrace-1.ndjson.gz': 20,
+  'millrace-2.ndjson.gz': 3,
+  'notes.txt': 20,
+};
 
 /** nginx with the documented file before one front. @returns its address */
 async function startNginx(context: TestContext, frontUrl: string): Promise<string> {
@@ -38,7 +50,8 @@ function chunkedBody(text: string): ReadableStream {
 }
 
 test('through nginx chunked and large bodies come in, paths without a key do not, and idle connections end there first', async (context) => {
-  const platform = await Platform.start(context);
+  const dataDir = await temporaryFolder(context);
+  const platform = await Platform.start(context, { DATA_DIR: dataDir });
   await platform.ready();
   const kept = keptMs(platform.url);
   const url = await startNginx(context, platform.url);
@@ -86,6 +99,26 @@ test('through nginx chunked and large bodies come in, paths without a key do not
   const [, seconds] = /^ *keepalive_timeout (\d+)s;/m.exec(textOf('docs/operations/nginx.conf')) ?? [];
   const front = await kept;
   assert.ok(front > Number(seconds) * 1_000 + 1_000, `a front keeps an idle connection for ${front} ms`);
+
+  await context.test('backup.sh keeps what is young, and everything if the backup fails', async (context) => {
+    const folder = await temporaryFolder(context);
+    for (const [name, days] of Object.entries(backups)) {
+      const file = path.join(folder, name);
+      writeFileSync(file, '');
+      utimesSync(file, new Date(), new Date(Date.now() - days * dayMs));
+    }
+    const backup = (env: Record<string, string>) =>
+      run('sh', ['docs/operations/backup.sh'], { env: { BACKUP_DIR: folder, PARTITIONS: '4', ...env } });
+    const failed = await backup({ REDIS_URL: 'redis://127.0.0.1:1' });
+    assert.equal(failed.code, 1, failed.stdout);
+    assert.deepEqual(readdirSync(folder).sort(), Object.keys(backups).sort());
+
+    const { code, stderr } = await backup({ DATA_DIR: dataDir, KEEP_DAYS: '7' });
+    assert.equal(code, 0, stderr);
+    const left = readdirSync(folder).sort();
+    assert.deepEqual([left[0], ...left.slice(2)], ['millrace-2.ndjson.gz', 'notes.txt']);
+    assert.match(left[1] ?? '', /^millrace-\d{8}T\d{6}Z\.ndjson\.gz$/);
+  });
   await platform.stop();
 });
 
@@ -110,5 +143,19 @@ test('an instance of the unit runs the line of the Procfile that its name begins
     const told = asSystemdFillsIn(script, instance).replace('exec', 'echo');
     const { stdout } = await run('sh', ['-c', told]);
     assert.equal(stdout.trim(), procfile.get(role));
+  }
+});
+
+test('the workflow for pull requests calls commands with the options that they have', () => {
+  const lines = [
+    ...textOf('docs/operations/configuration.github.yml').matchAll(/npx millrace (\w+)([^>\n]*)/g),
+  ];
+  assert.deepEqual(
+    lines.map(([, command]) => command),
+    ['check', 'apply', 'apply'],
+  );
+  for (const [line, command = '', words = ''] of lines) {
+    assert.ok(isCommand(command), line);
+    assert.equal(wordsMistake(command, words.split(' ').filter(Boolean)), null, line);
   }
 });

@@ -1,0 +1,7 @@
+#!/bin/sh
+# Writes a backup to BACKUP_DIR, then deletes those older than KEEP_DAYS. If the backup fails, nothing is deleted.
+# Run it in the folder of Millrace. It uses the store of REDIS_URL or REDIS_CLUSTER.
+set -eu
+file="$BACKUP_DIR/millrace-$(date -u +%Y%m%dT%H%M%SZ).ndjson.gz"
+npm run --silent backup -- "$file"
+find "$BACKUP_DIR" -maxdepth 1 -name 'millrace-*.ndjson.gz' -mtime "+${KEEP_DAYS:-14}" -delete
