@@ -12,6 +12,7 @@ import { LiveAnswers } from '../src/http/delivery/live-answers.ts';
 import { handlersFor } from '../src/http/handlers.ts';
 import { EntityReader } from '../src/http/ingest/entity-reader.ts';
 import { IngestPace } from '../src/http/ingest/pace.ts';
+import { VisibilityWaits } from '../src/http/ingest/visibility-waits.ts';
 import { FaultWatch } from '../src/http/operations/fault-watch.ts';
 import { FrontLoad } from '../src/http/operations/front-load.ts';
 import { FrontMetrics } from '../src/http/operations/front-metrics.ts';
@@ -71,6 +72,7 @@ runProcess('web', async () => {
     configuration,
     progress,
     pace,
+    visibilityWaits: new VisibilityWaits(progress),
     query,
     cache,
     feeds,

@@ -9,7 +9,10 @@ export interface ConnectionOptions {
   readonly key?: string;
   /** API key of a data source; for `save`, `saveMany` and `remove`. */
   readonly sourceKey?: string;
-  /** Every read shows at least what this client has written before. */
+  /**
+   * Every read shows at least what this client has written before. Writes wait up to 25 ms until they are visible, so that
+   * most reads do not have to.
+   */
   readonly readYourWrites?: boolean;
   /** How often a request is tried again when the platform is busy or away (default 3). */
   readonly retries?: number;
@@ -43,6 +46,8 @@ export interface Reply<T> {
 }
 
 const retriesDefault = 3;
+/** Of a write with `readYourWrites`. */
+const visibilityWaitMs = 25;
 const waitFirstMs = 200;
 const waitMaxMs = 10_000;
 /** Statuses that pass by themselves. */
@@ -65,10 +70,10 @@ export class Connection {
 
   /** @throws MillraceError */
   async write<T>(ask: Ask): Promise<Reply<T>> {
-    const reply = await this.#exchange<T>({
-      ...ask,
-      headers: { ...ask.headers, 'X-Api-Key': this.#options.sourceKey ?? '' },
-    });
+    const { sourceKey = '', readYourWrites = false } = this.#options;
+    const wait = readYourWrites ? { [`${this.#prefix}-Wait`]: String(visibilityWaitMs) } : {};
+    const headers = { ...ask.headers, 'X-Api-Key': sourceKey, ...wait };
+    const reply = await this.#exchange<T>({ ...ask, headers });
     this.#version = bothVersions(this.#version, reply.version);
     return reply;
   }

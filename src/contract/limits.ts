@@ -112,6 +112,12 @@ export const lookupResultsMax = 1000;
 
 /** How long a request with `X-Service-Min-Version` waits before it is answered 503. */
 export const minVersionWaitMs = 5_000;
+/** Largest `X-Service-Wait` of a save or delete. */
+export const visibilityWaitMsMax = 5_000;
+/** Writes that wait on one front until they are visible; further ones are answered at once. */
+export const visibilityWaitsMax = 1_000;
+/** Writes of one tenant that wait on one front until they are visible; further ones are answered at once. */
+export const visibilityWaitsOfTenantMax = 250;
 /** How long an answer waits for the announcement of what it shows; then the front empties its cache instead. */
 export const announcementWaitMs = 1_000;
 /** A request head that is not whole by then ends the connection: a constant of the HTTP library. */

@@ -41,7 +41,7 @@ const none: readonly string[] = [];
 export type CallHead = Pick<HttpRequest, 'getQuery' | 'getHeader'>;
 
 /** The part of a body that handlers read. */
-export type CallBody = Pick<RequestBody, 'announcedBytes' | 'isPacked' | 'bytes' | 'read'>;
+export type CallBody = Pick<RequestBody, 'announcedBytes' | 'isPacked' | 'bytes' | 'read' | 'release'>;
 
 export class Call {
   /** Null once uWebSockets.js has taken it back. */

@@ -15,6 +15,7 @@ import type { LargeAnswers } from './delivery/large-answers.ts';
 import type { LiveAnswers } from './delivery/live-answers.ts';
 import type { EntityReader } from './ingest/entity-reader.ts';
 import type { IngestPace } from './ingest/pace.ts';
+import type { VisibilityWaits } from './ingest/visibility-waits.ts';
 import type { FrontMetrics } from './operations/front-metrics.ts';
 import type { Readiness } from './operations/readiness.ts';
 import type { RecentRates } from './operations/recent-rates.ts';
@@ -37,6 +38,7 @@ export interface Services {
   };
   readonly progress: ProgressView;
   readonly pace: IngestPace;
+  readonly visibilityWaits: VisibilityWaits;
   readonly query: QueryService;
   readonly cache: AnswerCache;
   /** Answers of delivery that clients follow. */

@@ -134,6 +134,7 @@ test('many are saved in order, listed, queried over all pages, and removed', asy
 test('what was written over several fronts is read over any of them', async () => {
   const told: Version[] = [];
   const asked: (Version | null)[] = [];
+  const waits = new Set<string | null>();
   let requests = 0;
   const overBoth: typeof fetch = async (input, init) => {
     requests += 1;
@@ -141,6 +142,10 @@ test('what was written over several fronts is read over any of them', async () =
     const minVersion = new Headers(init?.headers).get('X-Service-Min-Version');
     if (minVersion !== null) asked.push(parseVersion(minVersion));
     const response = await fetch(url, init);
+    if (url.includes('/ingest/')) {
+      waits.add(new Headers(init?.headers).get('X-Service-Wait'));
+      assert.match(response.headers.get('X-Service-Visible') ?? '', /^(true|false)$/);
+    }
     const version = parseVersion(response.headers.get('X-Service-Version') ?? '');
     if (version !== null) told.push(version);
     return response;
@@ -158,6 +163,7 @@ test('what was written over several fronts is read over any of them', async () =
     assert.ok((whole?.writes.get(partition) ?? 0) >= place, `partition ${partition}`);
   }
   await both.remove(entities.map(({ originId }) => originId));
+  assert.deepEqual([...waits], ['25']);
 });
 
 test('a refusal is one error with status, code and errors', async () => {

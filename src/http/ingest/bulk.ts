@@ -1,5 +1,5 @@
 /** `POST /ingest/v2` (docs/reference/http.md "Saving many entities"). */
-import { type Answer, jsonType } from '../answer.ts';
+import { jsonType } from '../answer.ts';
 import type { Call } from '../call.ts';
 import type { Handler } from '../handler.ts';
 import type { Services } from '../services.ts';
@@ -7,20 +7,20 @@ import { BulkOutcomes } from './bulk-outcomes.ts';
 import { readBulk } from './bulk-reading.ts';
 import type { EntityReading, ReadEntity } from './entity-reading.ts';
 import { knownFields } from './field-decisions.ts';
-import { forcesType, typeConflictText, versionHeaders } from './headers.ts';
+import { forcesType, typeConflictText } from './headers.ts';
 import { saveRead } from './save.ts';
+import { type Written, writeHandler } from './write-handler.ts';
 
 export function saveEntities(services: Services): Handler {
-  return async (call) => {
-    services.pace.refuseWhenBusy(call.source.tenant.alias);
+  return writeHandler(services, async (call) => {
     const form = { kind: 'bulk', propertiesOptional: call.source.source.propertiesOptional } as const;
     const known = knownFields(services, call.source);
     const readings = await readBulk(call.body, form, services.entityReader, known);
     return save(services, call, readings);
-  };
+  });
 }
 
-async function save(services: Services, call: Call, readings: readonly EntityReading[]): Promise<Answer> {
+async function save(services: Services, call: Call, readings: readonly EntityReading[]): Promise<Written> {
   const summary = new BulkOutcomes();
   const read: ReadEntity[] = [];
   readings.forEach((reading, index) => {
@@ -36,12 +36,8 @@ async function save(services: Services, call: Call, readings: readonly EntityRea
     summary.outcome(read[index]?.entity.originId ?? '', outcome, conflictText);
   });
   const status = summary.allRefused ? 422 : 200;
-  return {
-    status,
-    body: bodyText(status, summary, call.prefixedHeader('system-information'), forcesType(call)),
-    contentType: jsonType,
-    headers: status === 200 ? versionHeaders(services, version) : [],
-  };
+  const body = bodyText(status, summary, call.prefixedHeader('system-information'), forcesType(call));
+  return { answer: { status, body, contentType: jsonType }, version: status === 200 ? version : null };
 }
 
 function bodyText(status: number, outcomes: BulkOutcomes, systemInformation: string, force: boolean): string {

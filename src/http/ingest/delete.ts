@@ -5,7 +5,7 @@ import { jsonDepthMax, mistakesListedMax, smallBodyBytesMax } from '../../contra
 import { bulkDeleteBodyShape, originIdShape } from '../../contract/shapes-ingest.ts';
 import { removeEntities } from '../../store/entities/remove.ts';
 import type { VersionVector } from '../../store/visibility/version.ts';
-import { type Answer, jsonAnswer, jsonType } from '../answer.ts';
+import { jsonAnswer, jsonType } from '../answer.ts';
 import type { Call } from '../call.ts';
 import type { Handler } from '../handler.ts';
 import { notJsonText, parseJson, unstorable } from '../json-body.ts';
@@ -13,22 +13,16 @@ import { type Mistake, mistakesOf } from '../routing/validate.ts';
 import type { Services } from '../services.ts';
 import { queryParameters } from '../uws/text-decoding.ts';
 import { BulkOutcomes } from './bulk-outcomes.ts';
-import { pathOriginId, versionHeaders } from './headers.ts';
+import { pathOriginId } from './headers.ts';
 import type { WriteKind } from './waiting-writes.ts';
+import { type Written, writeHandler } from './write-handler.ts';
 
 export function deleteEntity(services: Services): Handler {
-  return async (call) => {
-    services.pace.refuseWhenBusy(call.source.tenant.alias);
-    const originId = pathOriginId(call);
-    return await removeOne(services, call, originId, 'originId');
-  };
+  return writeHandler(services, (call) => removeOne(services, call, pathOriginId(call), 'originId'));
 }
 
 export function deleteEntityV1(services: Services): Handler {
-  return async (call) => {
-    services.pace.refuseWhenBusy(call.source.tenant.alias);
-    return await removeOne(services, call, parameterId(call), 'id');
-  };
+  return writeHandler(services, (call) => removeOne(services, call, parameterId(call), 'id'));
 }
 
 /** The `id` of the query string. @throws ProblemError 422 */
@@ -42,20 +36,19 @@ function parameterId(call: Call): string {
 }
 
 /** @param name what the interface calls the originId */
-async function removeOne(services: Services, call: Call, originId: string, name: string): Promise<Answer> {
+async function removeOne(services: Services, call: Call, originId: string, name: string): Promise<Written> {
   const [mistake] = mistakesOf(originIdShape, originId, 1, name);
   if (mistake !== undefined) throw new ProblemError(problems.requestInvalid({ [name]: mistake.text }));
   const { removed, version } = await remove(services, call, 'single', [originId]);
   if (removed[0] !== true) throw new ProblemError(problems.entityNotFound);
   const message = 'Deletion of the entity has begun';
-  return jsonAnswer(200, { status: 200, message }, versionHeaders(services, version));
+  return { answer: jsonAnswer(200, { status: 200, message }), version };
 }
 
 const tooLarge = new ProblemError(problems.bulkDeleteTooLarge);
 
 export function deleteEntities(services: Services): Handler {
-  return async (call) => {
-    services.pace.refuseWhenBusy(call.source.tenant.alias);
+  return writeHandler(services, async (call) => {
     const bytes = await call.body.bytes(smallBodyBytesMax, tooLarge);
     const body = parseJson(bytes);
     if (body === undefined) throw new ProblemError(problems.bodyNotJson(notJsonText(bytes)));
@@ -68,19 +61,16 @@ export function deleteEntities(services: Services): Handler {
       else outcomes.refused(typeof item === 'string' && item !== '' ? item : `originIds[${index}]`, [text]);
     });
     if (asked.size === 0 && items.length > 0) {
-      return { status: 422, body: bodyText(422, [], [], outcomes), contentType: jsonType };
+      const body = bodyText(422, [], [], outcomes);
+      return { answer: { status: 422, body, contentType: jsonType }, version: null };
     }
     const originIds = [...asked];
     const { removed, version } = await remove(services, call, 'bulk', originIds);
     const deleted = originIds.filter((_, index) => removed[index] === true);
     const notFound = originIds.filter((_, index) => removed[index] !== true);
-    return {
-      status: 200,
-      body: bodyText(200, deleted, notFound, outcomes),
-      contentType: jsonType,
-      headers: versionHeaders(services, version),
-    };
-  };
+    const answerBody = bodyText(200, deleted, notFound, outcomes);
+    return { answer: { status: 200, body: answerBody, contentType: jsonType }, version };
+  });
 }
 
 async function remove(
@@ -91,7 +81,7 @@ async function remove(
 ): Promise<{ removed: readonly boolean[]; version: VersionVector }> {
   const { tenant, source } = call.source;
   const write = { kind, tenant: tenant.alias, work: originIds.length };
-  const { removed, version } = await services.pace.accept(write, async () => {
+  return await services.pace.accept(write, async () => {
     const taken = await removeEntities(services.store, {
       tenant: tenant.alias,
       sourceId: source.id,
@@ -99,7 +89,6 @@ async function remove(
     });
     return { ...taken, changedShare: taken.removed.filter(Boolean).length / Math.max(1, originIds.length) };
   });
-  return { removed, version: services.progress.noteWritten(tenant.alias, version) };
 }
 
 /** The items of the list. Mistakes of single items are told for each item. Any other mistake refuses the request. */

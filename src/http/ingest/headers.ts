@@ -1,7 +1,5 @@
 /** Reads and writes the path and headers of the ingest interface (docs/reference/http.md "Saving one entity"). */
 import { ProblemError, problems } from '../../contract/errors.ts';
-import { formatVersion, type VersionVector } from '../../store/visibility/version.ts';
-import type { HeaderField } from '../answer.ts';
 import type { Call } from '../call.ts';
 import type { Services } from '../services.ts';
 import { percentDecoded } from '../uws/text-decoding.ts';
@@ -12,16 +10,6 @@ const trueTexts = new Set(['true', 'TRUE', '1']);
 /** True when the request lets entities change their type. */
 export function forcesType(call: Call): boolean {
   return trueTexts.has(call.prefixedHeader('force-type'));
-}
-
-/**
- * The version token under the first prefix and under the platform's own name
- * (docs/reference/http.md "Reading your own writes").
- */
-export function versionHeaders(services: Services, version: VersionVector): HeaderField[] {
-  const token = formatVersion(version);
-  const names = new Set([`${services.headerPrefixes[0] ?? 'X-Service'}-Version`, 'X-Service-Version']);
-  return [...names].map((name) => [name, token]);
 }
 
 /** The originId in the path. @throws ProblemError when it is not percent-encoded UTF-8 */

@@ -9,15 +9,16 @@ import { type AcceptOutcome, type AcceptRequest, acceptEntities } from '../../st
 import type { EncodedEntity } from '../../store/entities/entity-record.ts';
 import type { Store } from '../../store/store.ts';
 import type { VersionVector } from '../../store/visibility/version.ts';
-import { type Answer, jsonAnswer } from '../answer.ts';
+import { jsonAnswer } from '../answer.ts';
 import type { Call } from '../call.ts';
 import type { Handler } from '../handler.ts';
 import type { Mistake } from '../routing/validate.ts';
 import type { Services } from '../services.ts';
 import { type EntityForm, type EntityReading, type ReadEntity, readEntity } from './entity-reading.ts';
 import { decideFields, knownFields } from './field-decisions.ts';
-import { forcesType, pathOriginId, typeConflictText, versionHeaders } from './headers.ts';
+import { forcesType, pathOriginId, typeConflictText } from './headers.ts';
 import type { WriteKind } from './waiting-writes.ts';
+import { type Written, writeHandler } from './write-handler.ts';
 
 const tooLarge = new ProblemError(problems.entityTooLarge);
 /** Encoded entities of one call to the store. All but the largest requests are one portion. */
@@ -37,8 +38,7 @@ export function saveEntityV1(services: Services): Handler {
 }
 
 function saving(services: Services, formOf: (call: Call) => EntityForm): Handler {
-  return async (call) => {
-    services.pace.refuseWhenBusy(call.source.tenant.alias);
+  return writeHandler(services, async (call) => {
     const form = formOf(call);
     const bytes = await call.body.bytes(entityBytesMax, tooLarge);
     const reading = await read(services, call, bytes, form);
@@ -46,7 +46,7 @@ function saving(services: Services, formOf: (call: Call) => EntityForm): Handler
     if (reading.kind === 'invalid')
       throw new ProblemError(problems.entityInvalid(errorsByField(reading.mistakes)));
     return save(services, call, reading);
-  };
+  });
 }
 
 function read(
@@ -62,13 +62,13 @@ function read(
     : entityReader.readElsewhere(bytes, form, known);
 }
 
-async function save(services: Services, call: Call, read: ReadEntity): Promise<Answer> {
+async function save(services: Services, call: Call, read: ReadEntity): Promise<Written> {
   const { outcomes, version } = await saveRead(services, call, 'single', [read]);
   if (outcomes[0] === 'typeConflict') {
     throw new ProblemError(problems.entityInvalid({ type: typeConflictText(services) }));
   }
   const message = outcomes[0] === 'changed' ? 'Processing of the entity has begun' : 'Entity is unchanged';
-  return jsonAnswer(200, { status: 200, message }, versionHeaders(services, version));
+  return { answer: jsonAnswer(200, { status: 200, message }), version };
 }
 
 /** The form of a single save: raw with a Type header, simplified without. */
@@ -122,7 +122,7 @@ function errorsByField(mistakes: readonly Mistake[]): Record<string, string> {
 interface Saved {
   /** Outcomes in the order of the entities. */
   readonly outcomes: readonly AcceptOutcome[];
-  /** Token of the state that shows the entities. */
+  /** The state that shows the entities. */
   readonly version: VersionVector;
 }
 
@@ -141,13 +141,12 @@ export async function saveRead(
   const force = forcesType(call);
   const entities = read.map(({ entity }) => entity);
   const write = { kind, tenant: tenant.alias, work: workOf(entities) };
-  const { outcomes, version } = await services.pace.accept(write, async () => {
+  return await services.pace.accept(write, async () => {
     await decideFields(services, call.source, read, force);
     const request = { tenant: tenant.alias, sourceId: source.id, force, entities };
     const accepted = await acceptInPortions(services.store, request);
     return { ...accepted, changedShare: changedShareOf(accepted.outcomes) };
   });
-  return { outcomes, version: services.progress.noteWritten(tenant.alias, version) };
 }
 
 /** Estimates what entities cost the workers, counted in small entities. Any other cost shows in the time that they take. */

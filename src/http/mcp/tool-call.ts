@@ -33,6 +33,8 @@ class GivenBody implements CallBody {
     return this.given.length;
   }
 
+  release(): void {}
+
   async bytes(bytesMax: number, tooLarge: ProblemError): Promise<Buffer<ArrayBuffer>> {
     if (this.given.length > bytesMax) throw tooLarge;
     return this.given;

@@ -73,6 +73,33 @@ const cases: readonly Case[] = [
     { key, body: {} },
     's-1001',
   ],
+  ...['x', '-1', '1.5', '1e3', '5001', '00005001'].flatMap((wait): Case[] => {
+    const errors = { wait: 'X-Acme-Wait must be a whole number of milliseconds from 0 to 5,000' };
+    const headers = { 'X-Service-Wait': wait };
+    const body = { type: 'waits', properties: {} };
+    return [
+      [422, errors, 'POST', '/ingest/v2/waits', { key, body, headers }, 's-1001'],
+      [422, errors, 'DELETE', '/ingest/v2/waits', { key, headers }, 's-1001'],
+      [422, errors, 'POST', '/ingest/v1', { key, body: { id: 'waits', ...body }, headers }, 's-1001'],
+      [422, errors, 'DELETE', '/ingest/v1?id=waits', { key, headers }, 's-1001'],
+      [
+        422,
+        { wait: [errors.wait] },
+        'POST',
+        many,
+        { key, body: [{ originId: 'waits', ...body }], headers },
+        's-1001',
+      ],
+      [
+        422,
+        { wait: [errors.wait] },
+        'DELETE',
+        many,
+        { key, body: { originIds: ['waits'] }, headers },
+        's-1001',
+      ],
+    ];
+  }),
   [422, { body: ['The body must be an object'] }, 'DELETE', many, { key, body: '[]' }, 's-1001'],
   [422, { originIds: ['originIds is missing'] }, 'DELETE', many, { key, body: '{}' }, 's-1001'],
   [422, { originIds: ['originIds must be an array'] }, 'DELETE', many, { key, body: '{"originIds":"a"}' }],
@@ -88,6 +115,11 @@ test('every error of an ingest endpoint has errors', async () => {
     assert.equal(typeof json.message, 'string', about);
     if (code !== undefined) assert.equal(json.errorCode, code, about);
   }
+});
+
+test('a write with a wrong X-Service-Wait is not accepted', async () => {
+  const { status } = await front.call('DELETE', '/ingest/v2/waits', { key });
+  assert.equal(status, 404);
 });
 
 test('an error of another interface has none', async () => {

@@ -8,6 +8,7 @@ import { LiveAnswers } from '../../../src/http/delivery/live-answers.ts';
 import { handlersFor } from '../../../src/http/handlers.ts';
 import { EntityReader } from '../../../src/http/ingest/entity-reader.ts';
 import { IngestPace } from '../../../src/http/ingest/pace.ts';
+import { VisibilityWaits } from '../../../src/http/ingest/visibility-waits.ts';
 import { FrontMetrics } from '../../../src/http/operations/front-metrics.ts';
 import { createLog, type Log } from '../../../src/http/operations/log.ts';
 import { RecentRates } from '../../../src/http/operations/recent-rates.ts';
@@ -93,6 +94,7 @@ export async function startFront({
     configuration,
     progress,
     pace,
+    visibilityWaits: new VisibilityWaits(progress),
     query: noQueries,
     cache,
     feeds,

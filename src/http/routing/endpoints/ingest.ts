@@ -30,11 +30,24 @@ const version: HeaderDefinition = {
   description: 'Opaque token of the state that this write belongs to; see Min-Version',
 };
 
+const visible: HeaderDefinition = {
+  name: 'Visible',
+  prefixed: true,
+  description:
+    'With Wait: `true` when everything that this write caused is visible on this front, else `false`',
+};
+const wait: HeaderDefinition = {
+  name: 'Wait',
+  prefixed: true,
+  description:
+    'Milliseconds, 0 to 5,000: how long to wait until everything that this write causes is visible on this front; see Visible',
+};
+
 const accepted = (message: string): AnswerDefinition => ({
   description: 'Durable, in order for its entity, and it will be processed',
   shape: acceptedShape,
   example: { status: 200, message },
-  headers: [version],
+  headers: [version, visible],
 });
 
 const originIdParameter: ParameterDefinition = {
@@ -79,6 +92,7 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
     parameters: [],
     headers: [
       forceType,
+      wait,
       { name: 'System-Information', prefixed: true, description: 'Echoed as ingestMetadata.systemInfo' },
     ],
     body: { shape: bulkBodyShape, description: 'At most 209,715,200 bytes', example: bulkExample },
@@ -87,7 +101,7 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
         description: 'At least one entity was valid',
         shape: bulkAnswerShape,
         example: bulkAnswerExample,
-        headers: [version],
+        headers: [version, visible],
       },
       422: {
         description: 'No entity was valid, or the request as a whole is not',
@@ -108,6 +122,7 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
     parameters: [originIdParameter],
     headers: [
       forceType,
+      wait,
       { name: 'Type', prefixed: true, description: 'Makes the body raw: the properties alone' },
       { name: 'Url', prefixed: true, description: 'Raw form: the url' },
       { name: 'OriginParentId', prefixed: true, description: 'Raw form: originId of the parent' },
@@ -135,7 +150,7 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
     access: { kind: 'source' },
     problems: 'ingest',
     parameters: [originIdParameter],
-    headers: [],
+    headers: [wait],
     answers: { 200: accepted('Deletion of the entity has begun') },
     problemStatuses: [401, 403, 404, 422, 429, 500, 503],
   },
@@ -148,7 +163,7 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
     access: { kind: 'source' },
     problems: 'bulkIngest',
     parameters: [],
-    headers: [],
+    headers: [wait],
     body: { shape: bulkDeleteBodyShape, example: { originIds: ['country-fr', 'country-xx'] } },
     answers: {
       200: {
@@ -160,7 +175,7 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
           notFoundSourceEntities: ['country-xx'],
           errors: {},
         },
-        headers: [version],
+        headers: [version, visible],
       },
       422: {
         description: 'No originId was valid, or the request as a whole is not',
@@ -178,7 +193,7 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
     access: { kind: 'source' },
     problems: 'ingest',
     parameters: [],
-    headers: [forceType],
+    headers: [forceType, wait],
     body: {
       shape: entityV1Shape,
       description:
@@ -210,7 +225,7 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
         description: 'originId of the entity',
       },
     ],
-    headers: [],
+    headers: [wait],
     answers: { 200: accepted('Deletion of the entity has begun') },
     problemStatuses: [401, 403, 404, 422, 429, 500, 503],
   },

@@ -1,0 +1,61 @@
+/** What all writes have in common: backpressure, their version, and the wait until they are visible. */
+import { ProblemError, problems } from '../../contract/errors.ts';
+import { visibilityWaitMsMax } from '../../contract/limits.ts';
+import { formatVersion, type VersionVector } from '../../store/visibility/version.ts';
+import type { Answer, HeaderField } from '../answer.ts';
+import type { Call } from '../call.ts';
+import type { Handler } from '../handler.ts';
+import type { Services } from '../services.ts';
+
+export interface Written {
+  readonly answer: Answer;
+  /** Where the write stands in the streams; null when nothing was accepted. */
+  readonly version: VersionVector | null;
+}
+
+/** @param write throws what a handler throws */
+export function writeHandler(services: Services, write: (call: Call) => Promise<Written>): Handler {
+  return async (call) => {
+    services.pace.refuseWhenBusy(call.source.tenant.alias);
+    const waitMs = askedWaitMs(services, call);
+    const { answer, version } = await write(call);
+    if (version === null) return answer;
+    // While it waits, the write must not hold memory that the bodies of others need.
+    call.requestBody?.release();
+    return { ...answer, headers: await headersOf(services, call, version, waitMs) };
+  };
+}
+
+const millisecondsPattern = /^\d{1,5}$/;
+
+/** Null when the write does not ask to wait. @throws ProblemError `requestInvalid` */
+function askedWaitMs({ headerPrefixes }: Services, call: Call): number | null {
+  const text = call.prefixedHeader('wait');
+  if (text === '') return null;
+  const waitMs = millisecondsPattern.test(text) ? Number(text) : Number.NaN;
+  if (waitMs <= visibilityWaitMsMax) return waitMs;
+  const name = `${headerPrefixes[0] ?? 'X-Service'}-Wait`;
+  const range = `a whole number of milliseconds from 0 to ${visibilityWaitMsMax.toLocaleString('en-US')}`;
+  throw new ProblemError(problems.requestInvalid({ wait: `${name} must be ${range}` }));
+}
+
+/** See docs/reference/http.md "Reading your own writes". */
+async function headersOf(
+  services: Services,
+  call: Call,
+  written: VersionVector,
+  waitMs: number | null,
+): Promise<HeaderField[]> {
+  const { alias } = call.source.tenant;
+  const version = services.progress.noteWritten(alias, written);
+  const headers = underBothNames(services, 'Version', formatVersion(version));
+  if (waitMs === null) return headers;
+  const isVisible = await services.visibilityWaits.isVisible(alias, written, waitMs);
+  return [...headers, ...underBothNames(services, 'Visible', String(isVisible))];
+}
+
+/** A header under the first prefix and under the platform's own name. */
+function underBothNames({ headerPrefixes }: Services, name: string, value: string): HeaderField[] {
+  const names = new Set([`${headerPrefixes[0] ?? 'X-Service'}-${name}`, `X-Service-${name}`]);
+  return [...names].map((full) => [full, value]);
+}
