@@ -20,6 +20,8 @@ export interface ConnectionOptions {
   readonly fetch?: typeof globalThis.fetch;
   /** As the platform's setting `HEADER_PREFIX` (default `X-Service`). */
   readonly headerPrefix?: string;
+  /** The `cacheTags` of the environment client, when it is not Cache-Tag, Surrogate-Key or xkey. */
+  readonly tagHeader?: string;
 }
 
 /** What every read takes. */
@@ -43,6 +45,10 @@ export interface Reply<T> {
   readonly status: number;
   /** Token of what was written; null for a read. */
   readonly version: string | null;
+  /** Cache tags; empty when the environment client has no `cacheTags`. */
+  readonly tags: readonly string[];
+  /** With its quotes; null when the answer has none. */
+  readonly etag: string | null;
 }
 
 const retriesDefault = 3;
@@ -50,6 +56,7 @@ const retriesDefault = 3;
 const visibilityWaitMs = 25;
 const waitFirstMs = 200;
 const waitMaxMs = 10_000;
+const tagHeaders = ['Cache-Tag', 'Surrogate-Key', 'xkey'];
 /** Statuses that pass by themselves. */
 const passing = new Set([429, 502, 503, 504]);
 
@@ -104,7 +111,16 @@ export class Connection {
   async #exchange<T>(ask: Ask): Promise<Reply<T>> {
     const response = await this.#goodResponse(ask);
     const body = (await bodyOf(response)) as T;
-    return { body, status: response.status, version: response.headers.get(`${this.#prefix}-Version`) };
+    const { status, headers } = response;
+    const version = headers.get(`${this.#prefix}-Version`);
+    return { body, status, version, tags: this.#tagsIn(headers), etag: headers.get('ETag') };
+  }
+
+  #tagsIn(headers: Headers): string[] {
+    const { tagHeader } = this.#options;
+    const names = tagHeader === undefined ? tagHeaders : [tagHeader];
+    const value = names.map((name) => headers.get(name)).find((text) => text !== null);
+    return value?.split(/[\s,]+/).filter((tag) => tag !== '') ?? [];
   }
 
   /** Every request may be sent twice: a save or a removal that is done already changes nothing. */

@@ -50,7 +50,8 @@ function eventOf(block: string): ServerEvent | null {
   return data.length === 0 ? null : { event, id, data: data.join('\n') };
 }
 
-function withinTime<T>(promise: Promise<T>, ms: number): Promise<T | null> {
+/** Null when the time is over first. */
+export function withinTime<T>(promise: Promise<T>, ms: number): Promise<T | null> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => resolve(null), ms);
     promise.then(resolve, reject).finally(() => clearTimeout(timer));

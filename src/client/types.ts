@@ -1,5 +1,7 @@
 /** What a client sends and gets. `millrace types` makes the types of a tenant's own views and indexes. */
 
+import type { Query } from './query.ts';
+
 /** What a tenant delivers, as `millrace types` writes it. Without it everything is any JSON. */
 export interface Delivered {
   /** Schema alias -> view. */
@@ -18,8 +20,34 @@ export interface Untyped {
   readonly Indexes: Readonly<Record<string, AnyJson>>;
 }
 
-export type ViewOf<M extends Delivered> = M['Views'][keyof M['Views']];
-export type IndexOf<M extends Delivered> = keyof M['Indexes'] & string;
+type IsNever<T> = [T] extends [never] ? true : false;
+
+/** Any JSON where no views are known, as in `ReturnType<typeof createClient>`. */
+export type ViewOf<M extends Delivered> =
+  IsNever<keyof M['Views']> extends true ? AnyJson : M['Views'][keyof M['Views']];
+export type IndexOf<M extends Delivered> =
+  IsNever<keyof M['Indexes']> extends true ? string : keyof M['Indexes'] & string;
+export type ItemOf<M extends Delivered, I extends string> = I extends keyof M['Indexes']
+  ? M['Indexes'][I]
+  : AnyJson;
+type AliasOf<M extends Delivered> =
+  IsNever<keyof M['Views']> extends true ? string : keyof M['Views'] & string;
+
+/** A query of an index that knows its fields and the schemas. */
+export type QueryOf<M extends Delivered, I extends IndexOf<M>> = Query<ItemOf<M, I>, AliasOf<M>>;
+
+/** A query of several: its index, and the name of its result. */
+export type NamedQueryOf<M extends Delivered> = {
+  readonly [I in IndexOf<M>]: QueryOf<M, I> & { readonly name: string; readonly index: I };
+}[IndexOf<M>];
+
+/** Name -> result. */
+export type ResultsOf<M extends Delivered, Queries extends readonly NamedQueryOf<M>[]> = {
+  readonly [Q in Queries[number] as Q['name']]: QueryResult<ItemOf<M, Q['index']>>;
+};
+
+/** An entity of an auto-indexed source group, as its type has it. */
+export type GroupItem = Readonly<Record<string, AnyJson>>;
 
 export interface MissingReference {
   readonly path: string;
@@ -34,6 +62,20 @@ export interface DeliveredPage<V> {
   readonly missing: readonly MissingReference[];
   /** References deeper than `depth`; absent where no depth applies. */
   readonly cut?: readonly MissingReference[];
+  /** Cache tags of the page, for purging by `changes()`; empty when the environment client has no `cacheTags`. */
+  readonly tags: readonly string[];
+  /** Changes with the response; with its quotes. */
+  readonly etag: string | null;
+}
+
+/** Views by key; a key without a view is not there. */
+export interface DeliveredViews<V> {
+  readonly views: Record<string, V>;
+  readonly missing: readonly MissingReference[];
+  readonly cut?: readonly MissingReference[];
+  readonly tags: readonly string[];
+  /** Null when more than 1,000 keys took several requests. */
+  readonly etag: string | null;
 }
 
 export interface Route {
@@ -43,11 +85,8 @@ export interface Route {
   readonly updatedAt: string;
 }
 
-/** A query as the platform documents it. */
-export type Query = Readonly<Record<string, unknown>>;
-
 export interface QueryResult<Item> {
-  readonly status: number;
+  readonly status: 0;
   readonly totalResults: number;
   readonly results: readonly (Item & BuiltIn)[];
   readonly facets: readonly Facet[];
@@ -135,6 +174,10 @@ export interface Change {
   readonly tags: readonly string[];
   readonly version: string;
   readonly at: string;
-  /** For `since`: goes on behind this change. */
+  /** With `expand`: URLs or handles where the view is delivered because other views refer to it. */
+  readonly shownOn?: readonly string[];
+  /** How many more places there are; absent: none. */
+  readonly shownOnMore?: number;
+  /** For `since`: goes on after this change. With `long-poll` it can repeat changes before it. */
   readonly offset: string;
 }

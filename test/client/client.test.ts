@@ -11,7 +11,12 @@ import {
   type Client,
   createClient,
   MillraceError,
+  type Operator,
+  type Query,
+  type QueryOf,
 } from '../../src/client/client.ts';
+import { filterOperators } from '../../src/contract/filter-operators.ts';
+import { queryMemberNames } from '../../src/contract/shapes-query.ts';
 import { parseVersion, type Version } from '../../src/store/visibility/version.ts';
 import { openBrowser, servePage } from '../support/browser.ts';
 import { System } from '../system/support/processes/system.ts';
@@ -35,6 +40,17 @@ before(async () => {
     jobs: 0,
     partitions: 4,
     files: siteFiles({
+      settings: {
+        environmentClients: [
+          {
+            name: 'website',
+            environment: 'production',
+            domains: ['site'],
+            apiKeys: [clientKey],
+            cacheTags: 'Cache-Tag',
+          },
+        ],
+      },
       schemas: {
         page: {
           triggers: { cms: ['page'] },
@@ -78,20 +94,27 @@ test('what is saved is read at once, by URL, handle and id', async () => {
   const again = await client.save(originId, { ...entity, redirects: ['/old'] });
   assert.deepEqual([again.changed, again.unchanged], [[], ['one']]);
 
-  const found = await client.byUrl('/one');
+  const { tags, etag, ...found } = await client.byUrl('/one');
   assert.deepEqual(found, {
     status: 200,
     redirect: null,
     view: { title: 'Title one', next: null },
     missing: [{ path: 'route.next', viewId: viewId('two') }],
   });
+  assert.ok(tags.length > 1 && tags.every((tag) => /^[\w-]{1,24}$/.test(tag)), `${tags}`);
+  assert.match(etag ?? '', /^(?:W\/)?"[^"]+"$/);
   const cut = await client.byUrl('/one', { depth: 0 });
   assert.deepEqual(cut.cut, [{ path: 'route.next', viewId: viewId('two') }]);
   assert.deepEqual(cut.missing, []);
-  assert.deepEqual(await client.byUrl('/old'), { status: 301, redirect: '/one', view: null, missing: [] });
+  const moved = await client.byUrl('/old');
+  assert.deepEqual([moved.status, moved.redirect, moved.view, moved.missing], [301, '/one', null, []]);
   assert.equal((await client.byUrl('/nowhere')).status, 404);
   assert.equal((await client.byHandle('one'))?.title, 'Title one');
   assert.equal((await client.byId(viewId('one')))?.title, 'Title one');
+  const both = await client.views({ ids: [viewId('one')], handles: ['one', 'nobody'] }, { depth: 0 });
+  assert.deepEqual(Object.keys(both.views), [viewId('one'), 'one']);
+  assert.deepEqual([both.missing, both.cut?.map((cut) => cut.viewId)], [[], [viewId('two'), viewId('two')]]);
+  assert.ok(both.tags.some((tag) => tags.includes(tag)) && both.etag !== null);
   assert.equal(await client.byHandle('nobody'), null);
   assert.equal(await client.byId(viewId('nobody')), null);
 });
@@ -111,6 +134,9 @@ test('many are saved in order, listed, queried over all pages, and removed', asy
   const handles = entities.flatMap(({ originId }) => [originId, `also-${originId}`]);
   const views = await client.byHandles(handles);
   assert.equal(Object.keys(views).length, handles.length);
+  const { views: same, tags, etag } = await client.views({ handles });
+  assert.deepEqual(same, views);
+  assert.deepEqual([new Set(tags).size, etag], [tags.length, null]);
   assert.equal(
     Object.keys(await client.byIds(entities.map(({ originId }) => viewId(originId)))).length,
     1_234,
@@ -118,7 +144,9 @@ test('many are saved in order, listed, queried over all pages, and removed', asy
 
   const routes = await all(client.routes());
   assert.equal(routes.filter(({ url }) => url.startsWith('/many-')).length, 1_234);
-  const query = { filters: { and: [{ field: 'title', operator: 'contains', value: 'Title many-*' }] } };
+  const query: QueryOf<Site, 'pages'> = {
+    filters: { and: [{ field: 'title', operator: 'contains', value: 'Title many-*' }] },
+  };
   const { totalResults, results } = await client.query('pages', query);
   assert.deepEqual([totalResults, results.length], [1_233, 10]);
   const items = await all(client.queryAll('pages', query));
@@ -129,6 +157,75 @@ test('many are saved in order, listed, queried over all pages, and removed', asy
   assert.equal(await client.byHandle('many-5'), null);
   const one = await client.remove('nobody');
   assert.deepEqual([one.removed, one.notFound, one.errors], [[], ['nobody'], {}]);
+});
+
+test('several queries in one call have their results by name, and a bad one is an error', async () => {
+  const titles = ['Title a', 'Title b', 'Title c', 'Title d', 'Title e', 'Title f'] as const;
+  const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
+  await client.saveMany(ids.map((originId) => page(originId)));
+  const queries = titles.map((title) => ({
+    name: title,
+    index: 'pages' as const,
+    filters: { and: [{ field: 'title' as const, operator: 'equals' as const, value: title }] },
+    aliases: ['page' as const],
+  }));
+  const results = await client.multiQuery(queries);
+  assert.deepEqual(Object.keys(results), titles);
+  assert.deepEqual(
+    titles.map((title) => results[title]?.results.map(({ _originId }) => _originId)),
+    ids.map((id) => [id]),
+  );
+  assert.deepEqual(await client.multiQuery([]), {});
+  await assert.rejects(
+    client.multiQuery([
+      { name: 'good', index: 'pages' },
+      // @ts-expect-error: there is no such index
+      { name: 'bad', index: 'pagse' },
+    ]),
+    (error) =>
+      error instanceof MillraceError &&
+      error.status === 404 &&
+      /^Query is not valid \(bad: /.test(error.message) &&
+      'bad' in error.errors,
+  );
+  await assert.rejects(
+    // @ts-expect-error: the index has no such field
+    client.multiQuery([{ name: 'bad', index: 'pages', sort: [{ field: 'nothing' }] }]),
+    { status: 400, code: 'queriesInvalid' },
+  );
+  await assert.rejects(
+    client.multiQuery([
+      { name: 'one', index: 'pages' },
+      { name: 'one', index: 'pages' },
+    ]),
+    TypeError,
+  );
+  await client.remove(ids);
+});
+
+test('a source group is queried by its type', async () => {
+  await client.save('in-group', { type: 'note', properties: { name: 'In a group', size: 5 } });
+  const { totalResults, results } = await client.queryGroup('cms', 'note', {
+    filters: { and: [{ field: 'size', operator: 'greaterThan', value: 4 }] },
+  });
+  assert.deepEqual([totalResults, results[0]?.name], [1, 'In a group']);
+  await assert.rejects(client.queryGroup('nowhere', 'note'), { status: 404 });
+  await client.remove('in-group');
+});
+
+test('the types of a query have the members and operators of the platform', () => {
+  const members: Record<keyof Query, true> = {
+    ...{ filters: true, search: true, highlight: true, facets: true, sort: true, pagination: true },
+    ...{ distinct: true, distinctFacets: true, fields: true, aliases: true },
+  };
+  assert.deepEqual(Object.keys(members).sort(), [...queryMemberNames, 'aliases'].sort());
+  const operators: readonly Operator[] = filterOperators;
+  const isKnown: Record<Operator, true> = {
+    ...{ equals: true, notEquals: true, contains: true, notContains: true, in: true, notIn: true },
+    ...{ greaterThan: true, greaterThanOrEquals: true, lessThan: true, lessThanOrEquals: true },
+    ...{ exists: true, withinDistance: true, withinBox: true },
+  };
+  assert.deepEqual([...operators].sort(), Object.keys(isKnown).sort());
 });
 
 test('what was written over several fronts is read over any of them', async () => {
@@ -181,6 +278,7 @@ test('a refusal is one error with status, code and errors', async () => {
       'type' in error.errors,
   );
   await assert.rejects(
+    // @ts-expect-error: the index has no such field
     client.query('pages', { sort: [{ field: 'nothing' }] }),
     (error) => error instanceof MillraceError && error.status === 400 && Array.isArray(error.errors),
   );
@@ -299,6 +397,44 @@ test('changes come from the beginning, each once, also over broken connections',
   await client.remove(Array.from({ length: count }, (_, index) => `copy-${index}`));
 });
 
+test('changes come by long-polling, from now and with where views are shown', async () => {
+  await client.saveMany([page('poll-1', 'poll-2'), page('poll-2')]);
+  const stop = new AbortController();
+  const options = { live: 'long-poll', expand: 'shown', since: 'now', signal: stop.signal } as const;
+  const heard: Change[] = [];
+  const following = (async () => {
+    for await (const change of client.changes(options)) {
+      heard.push(change);
+      if (change.originId === 'poll-2') stop.abort();
+    }
+  })();
+  // Nobody is told from when the feed is followed: so there is something new until it is.
+  for (let saves = 0; !stop.signal.aborted; saves += 1) {
+    const { originId, ...entity } = page('poll-2');
+    await client.save(originId, { ...entity, properties: { title: `Title ${saves}` } });
+    await sleep(20);
+  }
+  await following;
+  const last = heard.at(-1);
+  assert.deepEqual([last?.action, last?.shownOn], ['set', ['/poll-1', 'poll-1', 'also-poll-1']]);
+
+  // From the beginning, and from each offset that was told: nothing is skipped.
+  const all: Change[] = [];
+  for await (const change of client.changes({ live: 'long-poll' })) {
+    all.push(change);
+    if (change.originId === 'poll-2') break;
+  }
+  for (const { offset } of all.slice(-3)) {
+    for await (const change of client.changes({ live: 'long-poll', since: offset })) {
+      if (change.originId === 'poll-2') break;
+      // The end of a page goes on after it: something has to come.
+      void client.save('poll-2', { type: 'page', properties: { title: `again ${Math.random()}` } });
+    }
+  }
+  await assert.rejects(client.changes({ live: 'long-poll', since: 'no offset' }).next(), { status: 410 });
+  await client.remove(['poll-1', 'poll-2']);
+});
+
 declare global {
   /** Saves outside of the browser: keys of sources are not for pages. @returns the version */
   var saveOutside: (title: string) => Promise<string>;
@@ -335,8 +471,9 @@ test('a page in a browser reads and follows by it, and what it asks for is new e
       if (view?.title !== title) stale.push(saves);
     }
     stop.abort();
-    const filters = { and: [{ field: 'title', operator: 'equals', value: `Title ${saves}` }] };
-    const { totalResults } = await client.query('pages', { filters });
+    const { totalResults } = await client.query('pages', {
+      filters: { and: [{ field: 'title', operator: 'equals', value: `Title ${saves}` }] },
+    });
     const routes: string[] = [];
     for await (const { url } of client.routes()) routes.push(url);
     const refusal = await createClient({ url, key: 'unknown' })

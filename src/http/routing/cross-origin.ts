@@ -116,13 +116,16 @@ function headersRead({ headers, body }: RouteDefinition, prefixes: readonly stri
   return body === undefined ? names : ['Content-Encoding', ...names];
 }
 
+/** Usual names of the `cacheTags` of a client; another one is not read by pages of other origins. */
+const tagHeaders = ['Cache-Tag', 'Surrogate-Key', 'xkey'];
+
 /** Every header of an answer that the route table names, and those of errors. */
 function exposedNames(headerPrefixes: readonly string[]): string[] {
   // The version comes under the platform's own name too, whatever the setting says (`ingest/headers.ts`).
   const prefixes = [...headerPrefixes, 'X-Service'];
   const answers = routeTable.flatMap((route) => Object.values(route.answers));
   const names = answers.flatMap(({ headers = [] }) => headers.flatMap((header) => namesOf(header, prefixes)));
-  return [...new Set(['ETag', 'X-Request-Id', ...names, ...problemHeaders])];
+  return [...new Set(['ETag', 'X-Request-Id', ...tagHeaders, ...names, ...problemHeaders])];
 }
 
 function namesOf({ name, prefixed }: HeaderDefinition, prefixes: readonly string[]): string[] {

@@ -195,7 +195,67 @@ export async function show(): Promise<void> {
   // @ts-expect-error: there is no such index
   await client.query('citys', {});
   for await (const item of client.queryAll('countries')) console.log(item.code);
+  await ask(client);
 }
+
+type AtlasClient = ReturnType<typeof createClient<Millrace>>;
+
+async function ask(atlas: AtlasClient): Promise<void> {
+  await atlas.query('cities', {
+    search: { fields: [{ field: 'name', weight: 2 }], value: 'Paris', prefix: true },
+    filters: {
+      and: [
+        { field: 'population', operator: 'greaterThan', value: 5 },
+        { or: [{ field: 'country', operator: 'in', value: ['FR'] }, { field: '_originId', operator: 'exists', value: true }] },
+      ],
+    },
+    facets: [{ field: 'country', size: 5 }],
+    sort: [{ field: '_score', order: 'desc' }, { field: 'population' }],
+    pagination: { pageSize: 5, nextPageToken: null },
+    aliases: ['city'],
+    fields: ['name'],
+    distinct: 'country',
+  });
+  const { cities, all } = await atlas.multiQuery([
+    { name: 'cities', index: 'cities', filters: { or: [{ field: 'name', operator: 'equals', value: 'Paris' }] } },
+    { name: 'all', index: 'countries' },
+  ]);
+  console.log(cities.results[0]?.name?.length, all.results[0]?.code);
+  // @ts-expect-error: an item of the other index
+  cities.results[0]?.code;
+  await atlas.queryGroup('world', 'city', { sort: [{ field: 'anything' }] });
+  // @ts-expect-error: a misspelt member
+  await atlas.query('cities', { serach: { value: 'Paris' } });
+  // @ts-expect-error: a misspelt member of a search
+  await atlas.query('cities', { search: { field: 'name', vlaue: 'Paris' } });
+  // @ts-expect-error: a misspelt member of a page
+  await atlas.query('cities', { pagination: { pagesize: 5 } });
+  // @ts-expect-error: the index has no such field
+  await atlas.query('cities', { sort: [{ field: 'nmae' }] });
+  // @ts-expect-error: the index has no such field
+  await atlas.query('cities', { filters: { and: [{ field: 'nmae', operator: 'equals', value: 'Paris' }] } });
+  // @ts-expect-error: the index has no such field
+  await atlas.query('cities', { filters: { and: [{ or: [{ field: 'nmae', operator: 'equals', value: 1 }] }] } });
+  // @ts-expect-error: the index has no such field
+  await atlas.query('cities', { search: { fields: [{ field: 'nmae' }], value: 'Paris' } });
+  // @ts-expect-error: the index has no such field
+  await atlas.query('cities', { facets: [{ field: 'nmae' }] });
+  // @ts-expect-error: the index has no such field
+  atlas.queryAll('cities', { fields: ['nmae'] });
+  // @ts-expect-error: there is no such operator
+  await atlas.query('cities', { filters: { and: [{ field: 'name', operator: 'equal', value: 'Paris' }] } });
+  // @ts-expect-error: a misspelt member of a condition
+  await atlas.query('cities', { filters: { and: [{ field: 'name', operator: 'equals', valeu: 'Paris' }] } });
+  // @ts-expect-error: a place has other members
+  await atlas.query('cities', { filters: { and: [{ field: 'name', operator: 'withinDistance', value: { lat: 1 } }] } });
+  // @ts-expect-error: no schema has this alias
+  await atlas.query('cities', { aliases: ['citty'] });
+  // @ts-expect-error: the other index has no such field
+  await atlas.multiQuery([{ name: 'all', index: 'countries', sort: [{ field: 'population' }] }, { name: 'cities', index: 'cities', sort: [{ field: 'nmae' }] }]);
+}
+
+export const untyped = async (one: ReturnType<typeof createClient>) => (await one.byUrl('/')).view?.anything;
+export const made = untyped(createClient({ url: 'http://127.0.0.1:4000' }));
 `,
   );
   const options = {

@@ -1,0 +1,120 @@
+/** Follows the change feed, by server-sent events or by long-polling. */
+import { type Connection, pause } from './connection.ts';
+import { errorOf, MillraceError } from './errors.ts';
+import { eventsOf, withinTime } from './events.ts';
+import type { Change } from './types.ts';
+
+export interface ChangesOptions {
+  /** An offset, or `now`; absent: everything that is there, then what changes. */
+  readonly since?: string;
+  /** `shown`: each change says in `shownOn` where else the view is delivered. */
+  readonly expand?: 'shown';
+  /** `long-poll` where a runtime or a proxy cannot stream responses; default `sse`. */
+  readonly live?: 'sse' | 'long-poll';
+  readonly signal?: AbortSignal;
+}
+
+/** A change, or null with a new place only. */
+interface Step {
+  readonly change: Change | null;
+  /** Offset to go on from. */
+  readonly place: string;
+}
+
+/** The platform sends something every 15 s, and answers a long-poll after 30 s. */
+const silenceMs = 45_000;
+
+export async function* changesOf(
+  connection: Connection,
+  { since, live = 'sse', expand, signal }: ChangesOptions = {},
+): AsyncGenerator<Change> {
+  const steps = live === 'sse' ? eventSteps : pollSteps;
+  let place = since;
+  for (let failures = 0; ; failures += 1) {
+    try {
+      for await (const step of steps(connection, { since: place, expand, signal })) {
+        failures = 0;
+        place = step.place;
+        if (step.change !== null) yield step.change;
+      }
+    } catch (error) {
+      if (signal?.aborted) return;
+      // A refusal is final. A broken connection, or a busy platform, is tried again.
+      if (error instanceof MillraceError && isRefusal(error.status)) throw error;
+    }
+    if (signal?.aborted) return;
+    await pause(connection.pauseMs(Math.min(failures, 8)), signal).catch(() => {});
+  }
+}
+
+function isRefusal(status: number): boolean {
+  return status >= 400 && status < 500 && status !== 429;
+}
+
+interface Ask {
+  readonly since: string | undefined;
+  readonly expand: 'shown' | undefined;
+  readonly signal: AbortSignal | undefined;
+  readonly live?: 'long-poll';
+}
+
+function feedPath({ since, expand, live }: Ask): string {
+  const members = Object.entries({ since, expand, live }).filter(([, value]) => value !== undefined);
+  const query = members.map(([name, value]) => `${name}=${encodeURIComponent(value ?? '')}`).join('&');
+  return `/changes/v1${query === '' ? '' : '?'}${query}`;
+}
+
+/** The changes of one connection, until it ends. */
+async function* eventSteps(connection: Connection, ask: Ask): AsyncGenerator<Step> {
+  const { body } = await connection.open({
+    path: feedPath(ask),
+    headers: { Accept: 'text/event-stream' },
+    ...(ask.signal !== undefined && { signal: ask.signal }),
+  });
+  if (body === null) throw errorOf(0, { message: 'the answer has no body' });
+  let place = ask.since ?? '';
+  for await (const { event, id, data } of eventsOf(body, silenceMs)) {
+    place = id === '' ? place : id;
+    yield { change: event === 'change' ? { ...(JSON.parse(data) as Change), offset: id } : null, place };
+  }
+}
+
+interface Page {
+  readonly changes: readonly Omit<Change, 'offset'>[];
+  readonly offset: string;
+}
+
+/** The changes of one request after the other. */
+async function* pollSteps(connection: Connection, ask: Ask): AsyncGenerator<Step> {
+  let place = ask.since ?? '';
+  if (place === 'now') {
+    place = (await pageOf(connection, ask)).offset;
+    yield { change: null, place };
+  }
+  for (;;) {
+    const { changes, offset } = await pageOf(connection, { ...ask, since: place, live: 'long-poll' });
+    for (const [at, change] of changes.entries()) {
+      // Only the end of a page has an offset. Those that go on from an earlier change get the page again.
+      const passed = at === changes.length - 1 ? offset : place;
+      yield { change: { ...change, offset: passed }, place: passed };
+    }
+    place = offset;
+    yield { change: null, place };
+  }
+}
+
+async function pageOf(connection: Connection, ask: Ask): Promise<Page> {
+  const stop = new AbortController();
+  const end = () => stop.abort(ask.signal?.reason);
+  ask.signal?.addEventListener('abort', end, { once: true });
+  try {
+    ask.signal?.throwIfAborted();
+    const reply = connection.read<Page>({ path: feedPath(ask), signal: stop.signal });
+    const answered = await withinTime(reply, silenceMs);
+    if (answered === null) throw errorOf(0, { message: 'no answer in time' });
+    return answered.body;
+  } finally {
+    ask.signal?.removeEventListener('abort', end);
+    stop.abort();
+  }
+}
