@@ -32,6 +32,7 @@ test('a tenant that floods a partition gets 503 with Retry-After before anything
     const answer = await front.call(method, path, options);
     assert.deepEqual([answer.status, answer.json.status], [503, 503]);
     assert.ok(answer.headers.get('retry-after'));
+    assert.equal(answer.json.requestId, answer.headers.get('x-request-id'));
   }
   const [flooded, refused] = await readEntities(front.store, 'two', [
     { sourceId, originId: 'b' },
@@ -54,9 +55,11 @@ test('a Redis that is gone is 503 on every interface, without a word about it', 
     front.call('GET', '/routes/v2', { key: apiKeys.client }),
     front.call('POST', '/v1/x', { key: apiKeys.client, body: {} }),
   ];
-  for (const { status, headers, text } of await Promise.all(calls)) {
+  for (const { status, headers, json, text } of await Promise.all(calls)) {
     assert.equal(status, 503);
     assert.ok(headers.get('retry-after'));
+    assert.ok(json.requestId);
+    assert.equal(json.requestId, headers.get('x-request-id'));
     assert.ok(!/redis|ECONN|at /i.test(text), text);
   }
   assert.equal((await front.call('GET', '/health/live')).status, 200);

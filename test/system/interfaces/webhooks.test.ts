@@ -20,7 +20,15 @@ import {
   webhookSecret,
   webhookTo,
 } from '../support/receiver.ts';
-import { clientKey, environmentId, siteFiles, sourceId, sourceKey, viewIdOf } from '../support/site.ts';
+import {
+  clientKey,
+  environmentId,
+  managementKey,
+  siteFiles,
+  sourceId,
+  sourceKey,
+  viewIdOf,
+} from '../support/site.ts';
 
 const secret = webhookSecret;
 const nextSecret = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
@@ -256,6 +264,12 @@ test('a test is sent once and told of', async () => {
   const last = receiver.at('/all').at(-1);
   const { type, data } = verified(last as Received, nextSecret);
   assert.deepEqual([type, data], ['test', {}]);
+  for (const traceparent of ['00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', 'not-a-trace']) {
+    const headers = { traceparent };
+    await client.post('/management/v1/webhooks/all/test', {}, { key: managementKey, headers });
+    const passed = traceparent.startsWith('00-') ? traceparent : undefined;
+    assert.equal(receiver.at('/all').at(-1)?.headers.traceparent, passed);
+  }
   receiver.answer = (response) => response.writeHead(204).end();
   for (const action of ['test', 'enable']) {
     assert.equal((await manage(client, `/webhooks/nobody/${action}`, { body: {} })).status, 404);
