@@ -75,11 +75,17 @@ export interface Boost<Item> {
   readonly origin?: string | null;
 }
 
+export interface SearchField<Item> {
+  readonly field: FieldOf<Item> | '*';
+  readonly weight?: number | null;
+}
+
 export interface Search<Item> {
   readonly value?: string | null;
-  readonly field?: FieldOf<Item> | null;
+  /** `*` stands for every text field that the search does not name. */
+  readonly field?: FieldOf<Item> | '*' | null;
   /** In place of `field`. */
-  readonly fields?: readonly { readonly field: FieldOf<Item>; readonly weight?: number | null }[] | null;
+  readonly fields?: readonly SearchField<Item>[] | null;
   readonly literal?: boolean | null;
   readonly mode?: 'any' | 'all' | null;
   readonly prefix?: boolean | null;

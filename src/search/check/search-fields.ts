@@ -3,9 +3,13 @@ import { getOwn, isJsonObject } from '../../contract/json.ts';
 import { searchFieldsMax, searchWeightMax } from '../../contract/limits.ts';
 import type { CheckedSearch } from '../checked-query.ts';
 import { type FieldTable, meaningOf } from '../fields/field-table.ts';
+import { traitsOf } from '../fields/field-type.ts';
 import { type Mistakes, quote } from './mistakes.ts';
 
 type SearchField = CheckedSearch['fields'][number];
+
+/** Stands for every text field that `fields` does not name. */
+const everyText = '*';
 
 /** The fields of a search: `field`, or `fields` with their weights. @returns null when a field is missing or no text */
 export function checkSearchFields(
@@ -15,7 +19,10 @@ export function checkSearchFields(
 ): SearchField[] | null {
   const field = getOwn(search, 'field') ?? null;
   const fields = getOwn(search, 'fields') ?? null;
-  if (fields === null) return checkField(field, 'search.field', table, mistakes, 1);
+  if (fields === null) {
+    const one = checkField(field, 'search.field', table, mistakes, 1);
+    return one?.flatMap((only) => expanded(only, new Set(), table)) ?? null;
+  }
   if (field !== null) {
     mistakes.add('search', 'has both "field" and "fields"; use one of them');
     return null;
@@ -49,7 +56,22 @@ function checkList(fields: readonly Json[], table: FieldTable, mistakes: Mistake
     seen.add(name);
     checked.push(...one);
   }
-  return checked.length === fields.length && checked.length > 0 ? checked : null;
+  if (checked.length < fields.length || checked.length === 0) return null;
+  return checked.flatMap((one) => expanded(one, seen, table));
+}
+
+/** The fields that an entry stands for. An open table may have no text field yet: `*` is then a field that no item has. */
+function expanded(entry: SearchField, named: ReadonlySet<string>, table: FieldTable): SearchField[] {
+  if (entry.field !== everyText) return [entry];
+  const texts = textFields(table);
+  if (texts.length === 0) return [entry];
+  return texts.filter((field) => !named.has(field)).map((field) => ({ ...entry, field }));
+}
+
+/** In one order everywhere: scores are sums over the fields. */
+function textFields({ fields }: FieldTable): string[] {
+  const names = [...fields].filter(([, type]) => traitsOf(type).isSearchable).map(([name]) => name);
+  return names.sort();
 }
 
 function checkField(
@@ -63,7 +85,8 @@ function checkField(
     mistakes.add(place, field === null ? 'is missing' : `must be text, not ${quote(field)}`);
     return null;
   }
-  checkSearchable(field, place, table, mistakes);
+  const hasTexts = field === everyText && textFields(table).length > 0;
+  if (!hasTexts) checkSearchable(field, place, table, mistakes);
   return [{ field, weight }];
 }
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
-import { queryIdentity } from '../../../src/search/check/query.ts';
-import { errorsOf, queryOf } from '../support/checks.ts';
+import { type QueryRules, queryIdentity } from '../../../src/search/check/query.ts';
+import { closed, errorsOf, queryOf } from '../support/checks.ts';
 
 test('searches are counted in code points, at most 256', () => {
   assert.deepEqual(errorsOf({ search: { field: 'text', value: '😀'.repeat(256) } }), []);
@@ -38,6 +38,34 @@ test('a search is what it says, and the usual where it says nothing', () => {
     ...asked,
     ...more,
   });
+});
+
+test('a search of * is one of every text field that is not named', () => {
+  const texts = ['keywordText', 'keywordText[]', 'text', 'text[]'];
+  const searched = (search: JsonObject, rules?: QueryRules) =>
+    queryOf({ search: { value: 'a', ...search } }, rules).search?.fields;
+  const usual = texts.map((field) => ({ field, weight: 1 }));
+  assert.deepEqual(searched({ field: '*' }), usual);
+  assert.deepEqual(searched({ fields: [{ field: '*' }] }), usual);
+  assert.deepEqual(
+    searched({
+      fields: [
+        { field: 'text[]', weight: 3 },
+        { field: '*', weight: 2 },
+      ],
+    }),
+    [
+      { field: 'text[]', weight: 3 },
+      ...texts.filter((field) => field !== 'text[]').map((field) => ({ field, weight: 2 })),
+    ],
+  );
+  const named = [...texts, '*'].map((field) => ({ field }));
+  assert.deepEqual(searched({ fields: named }), usual);
+  const without = { ...closed, fields: new Map([['keyword', 'keyword']] as const) };
+  assert.deepEqual(errorsOf({ search: { field: '*', value: 'a' } }, without), [
+    'search.field: the index has no field "*"',
+  ]);
+  assert.deepEqual(searched({ field: '*' }, { ...without, isOpen: true }), [{ field: '*', weight: 1 }]);
 });
 
 test('operators: phrases, and what is excluded at the beginning or after a blank', () => {
