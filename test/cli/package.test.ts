@@ -79,7 +79,8 @@ test('the package, installed in an empty folder, makes a site and runs it', asyn
   });
 
   await context.test('an error of the client that nobody catches can be read', async () => {
-    const asking = `import { createClient } from 'millrace/client';
+    const asking = `import 'millrace/instantsearch';
+import { createClient } from 'millrace/client';
 await createClient({ url: 'http://127.0.0.1:9', key: 'x', retries: 0 }).byHandle('a');`;
     writeFileSync(path.join(site, 'asking.mjs'), asking);
     const { stderr } = await run(process.execPath, ['asking.mjs'], { cwd: site });
@@ -173,7 +174,9 @@ async function typesCompile(site: string, millrace: (...words: string[]) => Prom
   const made = await millrace('types', '--out', 'millrace.ts');
   assert.deepEqual([made.code, made.stderr], [0, '']);
   const page = `import { createClient } from 'millrace/client';
+import { createSearchClient } from 'millrace/instantsearch';
 import type { Millrace } from './millrace.js';
+createSearchClient({ url: 'http://127.0.0.1:4000', key: 'x', indexes: { all: { index: 'articles' } } });
 const client = createClient<Millrace>({ url: 'http://127.0.0.1:4000' });
 const view = await client.byHandle('article-engine');
 if (view !== null && 'author' in view) {
