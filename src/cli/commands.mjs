@@ -9,6 +9,7 @@
  * @property {'boolean' | 'string'} type
  * @property {string} [value] the name of its value in the usage line, for `string`
  * @property {string} [default]
+ * @property {true} [multiple] it may be given several times
  * @property {true} [isRequired]
  * @property {string} meaning
  */
@@ -113,10 +114,20 @@ compressed with gzip.`,
         value: 'PAIRS',
         meaning: 'columns of CSV for originId, type, url, as in originId=id,url=slug',
       },
-      type: { type: 'string', value: 'TYPE', meaning: 'the type of all rows of CSV' },
+      type: {
+        type: 'string',
+        value: 'TYPE',
+        multiple: true,
+        meaning: 'the type of all rows of CSV; with --prune: delete only this type (repeatable)',
+      },
+      prune: {
+        type: 'boolean',
+        meaning: 'then delete what the source has and FILE does not have, unless a line failed',
+      },
+      yes,
     },
     example: 'npm run import -- notes.ndjson --key source-atlas-demo',
-    ends: '0: all lines were imported; 1: some failed, or the import ended early; 130: stopped by Ctrl-C.',
+    ends: '0: all lines were imported; 1: some failed, the import ended early, or it was not confirmed; 130: stopped by Ctrl-C.',
   },
   check: {
     does: 'Validates the configuration: prints every mistake with its file, its position and how to fix it.',

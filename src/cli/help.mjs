@@ -51,7 +51,13 @@ export function helpText(name) {
   ];
   const width = Math.max(...lines.map(([word]) => word.length));
   const table = lines.map(([word, meaning]) => `  ${word.padEnd(width)}  ${meaning}`);
-  const parts = [`Usage: ${usage(name)}`, does, table.join('\n'), `Example: ${example}`, `Exit code ${ends}`];
+  const parts = [
+    wrapped(`Usage: ${usage(name)}`),
+    does,
+    table.join('\n'),
+    `Example: ${example}`,
+    `Exit code ${ends}`,
+  ];
   return asTyped(parts.join('\n\n'));
 }
 
@@ -109,6 +115,19 @@ export function seeHelp(name) {
  */
 function command(name) {
   return commands[name];
+}
+
+const lineMax = 120;
+
+/**
+ * A long line goes on indented, in the line below.
+ * @param {string} line
+ * @returns {string}
+ */
+function wrapped(line) {
+  const end = line.lastIndexOf(' [', lineMax);
+  if (line.length <= lineMax || end < 0) return line;
+  return `${line.slice(0, end)}\n${wrapped(`      ${line.slice(end)}`)}`;
 }
 
 /** @param {import('./commands.mjs').CommandName} name */

@@ -2,6 +2,7 @@
 import type { Settings } from '../config/settings/settings.ts';
 import { readImportArguments } from './import/arguments.ts';
 import { importFile } from './import/import-file.ts';
+import { importAndPrune } from './import/prune.ts';
 import { baseUrl } from './platform/base-url.ts';
 import { commandSettings } from './platform/command-settings.ts';
 import { ownTrust, type Trust } from './platform/own-certificate.ts';
@@ -12,14 +13,19 @@ import { stopSignals } from './terminal/stop-signals.ts';
 /** @returns exit code 0: every line is in; 1: some failed, or the import ended early; 130: stopped by Ctrl-C */
 async function main(): Promise<number> {
   const settings = commandSettings();
-  const options = readImportArguments(process.argv.slice(2), baseUrl(settings));
+  const { prune, ...asked } = readImportArguments(process.argv.slice(2), baseUrl(settings));
   const { signal } = stopSignals(() => process.exit(interruptedCode), new Error('stopped'));
-  const { failed, stoppedBy } = await importFile(
-    { ...options, trust: trustFor(options.baseUrl, settings) },
-    signal,
-  );
-  if (signal.aborted) return interruptedCode;
-  return failed > 0 || stoppedBy !== null ? 1 : 0;
+  const options = { ...asked, trust: trustFor(asked.baseUrl, settings) };
+  try {
+    const { failed, stoppedBy } = await (prune === undefined
+      ? importFile(options, signal)
+      : importAndPrune(options, prune, signal));
+    if (signal.aborted) return interruptedCode;
+    return failed > 0 || stoppedBy !== null ? 1 : 0;
+  } catch (error) {
+    if (signal.aborted) return interruptedCode;
+    throw error;
+  }
 }
 
 /**

@@ -203,3 +203,14 @@ export const bulkDeleteAnswerShape: Shape = {
   },
   required: ['status', 'deletedSourceEntities', 'notFoundSourceEntities', 'errors'],
 };
+
+export const listedEntitiesShape: Shape = {
+  component: 'ListedEntities',
+  type: 'object',
+  properties: {
+    status: { type: 'integer', enum: [200] },
+    originIds: originIdsShape,
+    next: { type: ['string', 'null'], description: 'For `after` of the next page; null on the last page' },
+  },
+  required: ['status', 'originIds', 'next'],
+};

@@ -5,6 +5,7 @@ import { deliverByBody, deliverByQuery } from './delivery/delivery.ts';
 import type { Handler } from './handler.ts';
 import { saveEntities } from './ingest/bulk.ts';
 import { deleteEntities, deleteEntity, deleteEntityV1 } from './ingest/delete.ts';
+import { listEntities } from './ingest/list.ts';
 import { saveEntity, saveEntityV1 } from './ingest/save.ts';
 import { getConfiguration, putConfiguration } from './management/configuration.ts';
 import { managementDiagnostics } from './management/diagnostics.ts';
@@ -34,6 +35,7 @@ export function handlersFor(services: Services): Readonly<Record<RouteName, Hand
     saveEntity: saveEntity(services),
     deleteEntity: deleteEntity(services),
     deleteEntities: deleteEntities(services),
+    listEntities: listEntities(services),
     saveEntityV1: saveEntityV1(services),
     deleteEntityV1: deleteEntityV1(services),
     deliver: deliverByQuery(services, 'delivery'),

@@ -3,6 +3,7 @@ import { readArguments, requiredFile } from '../terminal/arguments.ts';
 import { CommandStop } from '../terminal/command-stop.ts';
 import { type MappedName, mappedNames, type RowOptions } from './csv-columns.ts';
 import { formatOf, type ImportFormat, importFormats } from './formats.ts';
+import type { PruneOptions } from './prune.ts';
 
 export interface ImportArguments {
   /** Path, or `-`. */
@@ -14,6 +15,8 @@ export interface ImportArguments {
   readonly format?: ImportFormat;
   /** For CSV. */
   readonly rows?: RowOptions;
+  /** Absent: nothing is deleted. */
+  readonly prune?: PruneOptions;
 }
 
 const concurrencyMax = 64;
@@ -27,14 +30,21 @@ export function readImportArguments(words: readonly string[], defaultUrl: string
   const file = requiredFile('import', positionals);
   if (!values.key) throw new CommandStop(`The --key of the source is missing. ${seeHelp('import')}`);
   const format = readFormat(values.format ?? formatOf(file));
+  const types = values.type ?? [];
+  const isForPrune = { map: false, type: values.prune === true };
   for (const option of ['map', 'type'] as const) {
-    if (values[option] === undefined || format === 'csv') continue;
+    if (values[option] === undefined || format === 'csv' || isForPrune[option]) continue;
     throw new CommandStop(`--${option} is for CSV, and the file is read as ${format}. Add --format csv.`);
+  }
+  if (format === 'csv' && types.length > 1) throw new CommandStop('With CSV, --type can be given only once.');
+  if (values.prune && file === '-' && !values.yes) {
+    throw new CommandStop('--prune reads the file twice to count first. With standard input, add --yes.');
   }
   return {
     file,
     format,
-    rows: { map: readMap(values.map ?? ''), type: values.type ?? null },
+    rows: { map: readMap(values.map ?? ''), type: types[0] ?? null },
+    ...(values.prune && { prune: { types, isSure: values.yes === true } }),
     sourceKey: values.key,
     baseUrl: readUrl(values.url ?? defaultUrl),
     concurrency: readConcurrency(values.concurrency),

@@ -8,6 +8,8 @@ import { type PackedBody, packedFor } from './packing.ts';
 export interface BulkAnswer {
   readonly status: number;
   readonly body: string;
+  /** Token of the state that a write belongs to. */
+  readonly version?: string | undefined;
 }
 
 export interface BulkClientOptions {
@@ -49,12 +51,27 @@ export class BulkClient {
       : new http.Agent(settings);
   }
 
-  /** Sends a request and waits for its answer. @throws PlatformAway; the reason with which `signal` was aborted */
+  /** Sends a bulk save and waits for its answer. @throws PlatformAway; the reason with which `signal` was aborted */
   async send(body: Buffer): Promise<BulkAnswer> {
+    return await this.#exchange({ method: 'POST', ...(await packedFor(this.#endpoint, body)) });
+  }
+
+  /** As `send`, a bulk delete. */
+  async remove(originIds: readonly string[]): Promise<BulkAnswer> {
+    const body = Buffer.from(JSON.stringify({ originIds }));
+    return await this.#exchange({ method: 'DELETE', ...(await packedFor(this.#endpoint, body)) });
+  }
+
+  /** As `send`, a page of the originIds of the source. @param query with its `?` @param minVersion null: any state */
+  async list(query: string, minVersion: string | null): Promise<BulkAnswer> {
+    const headers = minVersion === null ? {} : { 'X-Service-Min-Version': minVersion };
+    return await this.#exchange({ method: 'GET', path: `/ingest/entities${query}`, bytes: null, headers });
+  }
+
+  async #exchange(ask: Ask): Promise<BulkAnswer> {
     const startedMs = performance.now();
-    const packed = await packedFor(this.#endpoint, body);
     for (let tries = 1; ; tries += 1) {
-      const attempt = await this.#attempt(packed);
+      const attempt = await this.#attempt(ask);
       if (attempt.retryAfterMs === null) return attempt.answer;
       if (attempt.answer === null) this.#tellSilence(attempt.reason);
       if (attempt.answer !== null && attempt.answer.status === 500 && tries >= internalErrorTriesMax) {
@@ -84,10 +101,10 @@ export class BulkClient {
     );
   }
 
-  async #attempt(body: PackedBody): Promise<Attempt> {
+  async #attempt(ask: Ask): Promise<Attempt> {
     let answer: HttpAnswer;
     try {
-      answer = await this.#post(body);
+      answer = await this.#request(ask);
     } catch (error) {
       this.options.signal.throwIfAborted();
       return {
@@ -100,11 +117,12 @@ export class BulkClient {
     return { answer, retryAfterMs: readRetryAfterMs(answer.retryAfter), reason: `status ${answer.status}` };
   }
 
-  #post({ bytes, headers }: PackedBody): Promise<HttpAnswer> {
-    const { sourceKey, signal } = this.options;
+  #request({ method, path, bytes, headers }: Ask): Promise<HttpAnswer> {
+    const { sourceKey, signal, baseUrl } = this.options;
+    const url = path === undefined ? this.#endpoint : new URL(baseUrl.replace(/\/+$/, '') + path);
     return new Promise((resolve, reject) => {
-      const request = (this.#isSecure() ? https : http).request(this.#endpoint, {
-        method: 'POST',
+      const request = (this.#isSecure() ? https : http).request(url, {
+        method,
         agent: this.#agent,
         signal,
         timeout: idleTimeoutMs,
@@ -117,13 +135,21 @@ export class BulkClient {
       request.on('timeout', () => request.destroy(new Error(`nothing moved for ${idleTimeoutMs / 1000} s`)));
       request.on('error', reject);
       request.on('response', (response) => readAnswer(response).then(resolve, reject));
-      request.end(bytes);
+      request.end(bytes ?? undefined);
     });
   }
 
   #isSecure(): boolean {
     return this.#endpoint.protocol === 'https:';
   }
+}
+
+interface Ask {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Absent: the bulk endpoint. */
+  readonly path?: string;
+  readonly bytes: Buffer | null;
+  readonly headers: PackedBody['headers'];
 }
 
 /** One try. `retryAfterMs` is null when its answer is final. */
@@ -152,6 +178,7 @@ function readAnswer(response: http.IncomingMessage): Promise<HttpAnswer> {
         status: response.statusCode ?? 0,
         body: Buffer.concat(chunks).toString('utf8'),
         retryAfter: response.headers['retry-after'],
+        version: response.headers['x-service-version']?.toString(),
       }),
     );
   });

@@ -8,10 +8,19 @@ import { formatOf, readerOf } from './formats.ts';
 import { type ImportCounts, Importer, retryTotalMsDefault } from './importer.ts';
 import { openInput } from './input.ts';
 import { doneEntities, ImportClock, showProgress } from './progress.ts';
+import { notingIds, type RecordReader } from './records.ts';
 
 export interface ImportSummary extends ImportCounts {
   /** Why the import ended before the end of its input; null when it was read to the end. */
   readonly stoppedBy: string | null;
+  /** Of the last write. */
+  readonly version: string | null;
+}
+
+export interface ImportFileOptions extends ImportArguments {
+  readonly trust?: Trust;
+  /** Gets the originIds that the file has. */
+  readonly seenIds?: Set<string>;
 }
 
 /**
@@ -20,11 +29,12 @@ export interface ImportSummary extends ImportCounts {
  * @throws CommandStop when the file cannot be read
  */
 export async function importFile(
-  options: ImportArguments & { readonly trust?: Trust },
+  options: ImportFileOptions,
   signal: AbortSignal,
   retryTotalMs = retryTotalMsDefault,
 ): Promise<ImportSummary> {
-  const { file, sourceKey, baseUrl, concurrency, trust = {} } = options;
+  const { file, sourceKey, baseUrl, concurrency, trust = {}, seenIds } = options;
+  const reader = readerFor(options);
   const input = await openInput(file);
   const failures = new FailureFile(`${file === '-' ? 'stdin' : file}.failed.ndjson`);
   const clock = new ImportClock(input);
@@ -36,7 +46,7 @@ export async function importFile(
     },
     failures,
     (counts) => progress.show(counts),
-    readerOf(options.format ?? formatOf(file), options.rows ?? { map: new Map(), type: null }),
+    seenIds === undefined ? reader : notingIds(reader, seenIds),
   );
   let stoppedBy: string | null = null;
   try {
@@ -47,13 +57,18 @@ export async function importFile(
     progress.stop();
     failures.close();
   }
-  const summary = { ...importer.done, stoppedBy };
+  const summary = { ...importer.done, stoppedBy, version: importer.version };
   printSummary(summary, clock, failures);
   return summary;
 }
 
+/** The reader of the format that the arguments or the name of the file say. */
+export function readerFor({ file, format, rows }: ImportArguments): RecordReader {
+  return readerOf(format ?? formatOf(file), rows ?? { map: new Map(), type: null });
+}
+
 /** Why an import ended, in words for its user. @throws any other error, which is a bug of ours */
-function stopReason(error: unknown, file: string, signal: AbortSignal): string {
+export function stopReason(error: unknown, file: string, signal: AbortSignal): string {
   if (error instanceof CommandStop || error instanceof PlatformAway) return error.message;
   if (signal.aborted)
     return 'Stopped. Run the same command again to go on; what is there already is left alone.';

@@ -37,6 +37,7 @@ export const retryTotalMsDefault = 300_000;
  */
 export class Importer {
   #counts = { changed: 0, unchanged: 0, failed: 0 };
+  #version: string | null = null;
   readonly #client: BulkClient;
   readonly #inFlight = new Map<Batch, Promise<void>>();
   /** Aborted with the first error that ends the import, which cuts off requests in flight. */
@@ -53,6 +54,11 @@ export class Importer {
     // All requests in flight listen to the signal.
     setMaxListeners(0, this.#options.signal);
     this.#client = new BulkClient({ ...this.#options, connections: options.concurrency });
+  }
+
+  /** Token of the state that shows the last write; null before the first. */
+  get version(): string | null {
+    return this.#version;
   }
 
   get done(): ImportCounts {
@@ -114,6 +120,7 @@ export class Importer {
 
   async #deliver(records: readonly EntityRecord[]): Promise<void> {
     const answer = await this.#send(records);
+    this.#version = answer.version ?? this.#version;
     const outcome = readBulkAnswer(answer, records);
     if (!('refusal' in outcome)) return this.#count(outcome);
     const [only] = records;

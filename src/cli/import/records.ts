@@ -54,6 +54,16 @@ export function readRecord(text: RecordText): EntityRecord | Failure {
   return { line, bytes, originId: typeof originId === 'string' ? originId : null };
 }
 
+/** Reads as another reader, and notes the originIds of what it reads. */
+export function notingIds(read: RecordReader, originIds: Set<string>): RecordReader {
+  return async function* (chunks) {
+    for await (const records of read(chunks)) {
+      for (const { originId } of records) if (originId !== null) originIds.add(originId);
+      yield records;
+    }
+  };
+}
+
 export function isFailure(outcome: EntityRecord | Failure): outcome is Failure {
   return 'errors' in outcome;
 }

@@ -67,6 +67,7 @@ export type RouteName =
   | 'saveEntity'
   | 'deleteEntity'
   | 'deleteEntities'
+  | 'listEntities'
   | 'saveEntityV1'
   | 'deleteEntityV1'
   | 'deliver'

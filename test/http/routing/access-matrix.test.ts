@@ -32,6 +32,7 @@ const rules: Readonly<Record<string, Rule>> = {
   'post /ingest/v1': 'ingest',
   'delete /ingest/v1': 'ingest',
   'delete /ingest/v2/{originId}': 'ingest',
+  'get /ingest/entities': 'ingest',
   'get /v2': 'delivery',
   'get /v1': 'delivery',
   'post /v2': 'delivery',

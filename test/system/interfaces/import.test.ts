@@ -196,6 +196,81 @@ test('import: a number that cannot be held exactly is refused, in an array too',
   assert.match(command.output, /The first is line 1: .*9007199254740993.*Send it as a string/);
 });
 
+/** All originIds that a source has, as its own key lists them. */
+async function listed(tenant: string, type?: string): Promise<string[]> {
+  const found: string[] = [];
+  for (let after: string | null = ''; after !== null; ) {
+    const query = new URLSearchParams({ first: '500', ...(type && { type }), ...(after && { after }) });
+    const { json } = await client.get(`/ingest/entities?${query}`, { key: `${tenant}-${sourceKey}` });
+    found.push(...json.originIds);
+    after = json.next;
+  }
+  return found;
+}
+
+test('import --prune: what the file does not have is deleted, of the types that are named', async () => {
+  const dropped = [
+    ...entities.filter(({ type }) => type === 'package').slice(0, 3),
+    ...entities.filter(({ type }) => type === 'section').slice(0, 1),
+  ];
+  const kept = entities.filter((entity) => !dropped.includes(entity));
+  const shorter = path.join(system.scratchDir, 'shorter.ndjson');
+  const textOf = (some: readonly SourceEntity[]) =>
+    some.map((entity) => `${JSON.stringify(entity)}\n`).join('');
+  await writeFile(shorter, textOf(kept));
+  await waitUntilSettled(await system.store());
+  const before = await listed('beta');
+  const idsOf = (some: readonly SourceEntity[]) => some.map(({ originId }) => originId);
+  assert.deepEqual(before, [...idsOf(entities), 'row-1', 'row-2'].sort());
+
+  const asking = importing(shorter, 'beta', ['--prune']);
+  assert.equal((await asking.ended()).code, 1);
+  assert.match(asking.output, /The source has 6 entities that .*shorter\.ndjson does not have: .*row-1/);
+  assert.match(asking.output, /Nothing was changed: run this again with --yes/);
+  assert.doesNotMatch(asking.output, /unchanged/, 'nothing was imported');
+
+  const broken = path.join(system.scratchDir, 'broken.ndjson');
+  await writeFile(broken, `${textOf(kept.slice(0, 5))}{"originId":\n`);
+  const failing = importing(broken, 'beta', ['--prune', '--yes']);
+  assert.equal((await failing.ended()).code, 1);
+  assert.match(failing.output, /Nothing was deleted, because the import has failures\./);
+  assert.deepEqual(await listed('beta'), before);
+
+  const packages = await imported(shorter, 'beta', ['--prune', '--type', 'package', '--yes']);
+  assert.match(packages, /0 changed, \d+ unchanged/);
+  assert.match(packages, /The source has 3 entities of the types package that/);
+  assert.match(packages, /3 entities deleted/);
+  await waitUntilSettled(await system.store());
+  assert.deepEqual(
+    await listed('beta'),
+    before.filter((id) => !idsOf(dropped.slice(0, 3)).includes(id)),
+  );
+  const { json } = await client.post(
+    '/v2',
+    { ids: dropped.map(({ originId }) => viewId(originId, 'whole')) },
+    { key: `beta-${clientKey}` },
+  );
+  assert.deepEqual(Object.keys(json.views), [viewId(dropped[3]?.originId ?? '', 'whole')]);
+
+  const types = ['--type', 'package', '--type', 'maintainer'];
+  assert.match(await imported(shorter, 'beta', ['--prune', ...types, '--yes']), /0 entities deleted/);
+  assert.match(await imported(shorter, 'beta', ['--prune', '--yes']), /3 entities deleted/);
+  await waitUntilSettled(await system.store());
+  assert.deepEqual(await listed('beta'), idsOf(kept).sort());
+  assert.deepEqual(await listed('beta', 'no such type'), []);
+
+  // What another write of the same import has just brought is known to the list.
+  await writeFile(broken, textOf(kept.slice(0, 1)));
+  assert.match(
+    await imported(broken, 'beta', ['--prune', '--yes']),
+    new RegExp(`${kept.length - 1} entities deleted`),
+  );
+
+  const piped = importing('-', 'beta', ['--prune']);
+  assert.equal((await piped.ended()).code, 1);
+  assert.match(piped.output, /With standard input, add --yes\./);
+});
+
 const realFiles = ['debian-small.ndjson.gz', 'cities.ndjson.gz'].map((name) =>
   path.join(root, '../shared/data', name),
 );

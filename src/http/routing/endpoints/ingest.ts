@@ -1,6 +1,6 @@
 /** The ingest interface (docs/reference/http.md "Saving one entity"). */
 import type { Json } from '../../../contract/json.ts';
-import { bulkEntitiesMax } from '../../../contract/limits.ts';
+import { bulkEntitiesMax, managementPageDefault, managementPageMax } from '../../../contract/limits.ts';
 import {
   acceptedShape,
   bulkAnswerShape,
@@ -9,14 +9,16 @@ import {
   bulkDeleteBodyShape,
   entityBodyShape,
   entityV1Shape,
+  listedEntitiesShape,
   originIdShape,
 } from '../../../contract/shapes-ingest.ts';
 import { bulkIngestProblemShape } from '../../../contract/shapes-problems.ts';
-import type {
-  AnswerDefinition,
-  HeaderDefinition,
-  ParameterDefinition,
-  RouteDefinition,
+import {
+  type AnswerDefinition,
+  type HeaderDefinition,
+  minVersion,
+  type ParameterDefinition,
+  type RouteDefinition,
 } from '../route-definition.ts';
 
 const forceType: HeaderDefinition = {
@@ -183,6 +185,34 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
       },
     },
     problemStatuses: [401, 403, 408, 413, 422, 429, 500, 503],
+  },
+  {
+    name: 'listEntities',
+    method: 'get',
+    path: '/ingest/entities',
+    tag: 'ingest',
+    summary: 'OriginIds of the entities of the source, in code-point order',
+    access: { kind: 'source' },
+    problems: 'ingest',
+    parameters: [
+      { name: 'type', in: 'query', shape: { type: 'string' }, description: 'Only entities of this type' },
+      {
+        name: 'first',
+        in: 'query',
+        shape: { type: 'integer', minimum: 1, maximum: managementPageMax, default: managementPageDefault },
+        description: 'Length of the page',
+      },
+      { name: 'after', in: 'query', shape: { type: 'string' }, description: '`next` of the page before' },
+    ],
+    headers: [minVersion],
+    answers: {
+      200: {
+        description: 'A page of those that were processed',
+        shape: listedEntitiesShape,
+        example: { status: 200, originIds: ['country-fr'], next: null },
+      },
+    },
+    problemStatuses: [401, 403, 422, 429, 500, 503],
   },
   {
     name: 'saveEntityV1',

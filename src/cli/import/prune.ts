@@ -1,0 +1,170 @@
+/** `--prune`: deletes what the source, or some of its types, has and the file does not have. */
+import { addAbortSignal } from 'node:stream';
+import { counted } from '../../config/documents/issue-text.ts';
+import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
+import { bulkEntitiesMax, managementPageMax } from '../../contract/limits.ts';
+import { portions } from '../../lib/portions.ts';
+import { CommandStop } from '../terminal/command-stop.ts';
+import { requireConsent } from '../terminal/consent.ts';
+import { type BulkAnswer, BulkClient, PlatformAway } from './bulk-client.ts';
+import {
+  type ImportFileOptions,
+  type ImportSummary,
+  importFile,
+  readerFor,
+  stopReason,
+} from './import-file.ts';
+import { retryTotalMsDefault } from './importer.ts';
+import { openInput } from './input.ts';
+import { isFailure, notingIds } from './records.ts';
+
+export interface PruneOptions {
+  /** Types of entities that may be deleted; empty: all. */
+  readonly types: readonly string[];
+  /** `--yes` was given. */
+  readonly isSure: boolean;
+}
+
+/** Entities that are named in a plan. */
+const shownMax = 10;
+
+/**
+ * Imports a file, then deletes what it does not have. Nothing is deleted when a line fails or the import ends early. Without
+ * `--yes` it counts and asks before the import, and deletes what it counted.
+ * @throws CommandStop when it was not confirmed, or the list or a delete fails; the reason with which `signal` was aborted
+ */
+export async function importAndPrune(
+  options: ImportFileOptions,
+  pruning: PruneOptions,
+  signal: AbortSignal,
+): Promise<ImportSummary> {
+  const { file, sourceKey, baseUrl, trust = {} } = options;
+  const client = new BulkClient({
+    ...{ baseUrl, trust, sourceKey, signal, connections: 1, retryTotalMs: retryTotalMsDefault },
+    onSilence: (line) => console.error(line),
+  });
+  try {
+    const confirmed = pruning.isSure ? null : await confirmedIds(client, options, pruning, signal);
+    const seenIds = new Set<string>();
+    const summary = await importFile({ ...options, seenIds }, signal);
+    if (summary.failed > 0 || summary.stoppedBy !== null) {
+      console.error('Nothing was deleted, because the import has failures.');
+      return summary;
+    }
+    const originIds = confirmed ?? (await idsToPrune(client, seenIds, pruning.types, summary.version));
+    if (confirmed === null && originIds.length > 0) console.log(planText(file, originIds, pruning));
+    console.error(`${counted(await prune(client, originIds), 'entity', 'entities')} deleted`);
+    return summary;
+  } catch (error) {
+    throw error instanceof PlatformAway ? new CommandStop(error.message) : error;
+  } finally {
+    client.close();
+  }
+}
+
+/** What is to be deleted, after asking. @throws CommandStop without consent */
+async function confirmedIds(
+  client: BulkClient,
+  options: ImportFileOptions,
+  pruning: PruneOptions,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const kept = await readIds(options, signal);
+  const originIds = await idsToPrune(client, kept, pruning.types, null);
+  if (originIds.length === 0) return [];
+  console.log(planText(options.file, originIds, pruning));
+  await requireConsent(false, 'Import the file and delete them?');
+  return originIds;
+}
+
+/** OriginIds of everything in the file. @throws CommandStop when it cannot be read, or an entity has none */
+async function readIds(options: ImportFileOptions, signal: AbortSignal): Promise<Set<string>> {
+  const { stream } = await openInput(options.file);
+  const originIds = new Set<string>();
+  try {
+    for await (const records of notingIds(readerFor(options), originIds)(addAbortSignal(signal, stream))) {
+      const failure = records.find(isFailure);
+      if (failure === undefined) continue;
+      throw new CommandStop(`Nothing was changed: line ${failure.line}: ${failure.errors.join('; ')}`);
+    }
+  } catch (error) {
+    throw signal.aborted ? error : new CommandStop(stopReason(error, options.file, signal));
+  }
+  return originIds;
+}
+
+/**
+ * OriginIds that the source has, but not the file.
+ * @param version of the last write: the list shows at least that state; null: any state
+ * @throws CommandStop, PlatformAway
+ */
+async function idsToPrune(
+  client: BulkClient,
+  kept: ReadonlySet<string>,
+  types: readonly string[],
+  version: string | null,
+): Promise<string[]> {
+  const found: string[] = [];
+  for (const type of types.length === 0 ? [null] : new Set(types)) {
+    for await (const originId of originIdsOf(client, type, version)) {
+      if (!kept.has(originId)) found.push(originId);
+    }
+  }
+  return found;
+}
+
+async function* originIdsOf(
+  client: BulkClient,
+  type: string | null,
+  version: string | null,
+): AsyncGenerator<string> {
+  for (let after: string | null | undefined; after !== null; ) {
+    const query = new URLSearchParams({
+      first: String(managementPageMax),
+      ...(type !== null && { type }),
+      ...(after !== undefined && { after }),
+    });
+    const body = readAnswer(await client.list(`?${query}`, version), 'list entities');
+    yield* textsIn(body.originIds);
+    after = typeof body.next === 'string' ? body.next : null;
+  }
+}
+
+function planText(file: string, originIds: readonly string[], { types }: PruneOptions): string {
+  const of = types.length === 0 ? '' : ` of the types ${types.join(', ')}`;
+  const shown = originIds.slice(0, shownMax).join(', ');
+  const more = originIds.length > shownMax ? `, and ${counted(originIds.length - shownMax, 'other')}` : '';
+  const has = `The source has ${counted(originIds.length, 'entity', 'entities')}${of} that ${file} does not have`;
+  return `${has}: ${shown}${more}`;
+}
+
+/** Deletes the entities. @returns how many were still there @throws CommandStop, PlatformAway */
+async function prune(client: BulkClient, originIds: readonly string[]): Promise<number> {
+  let count = 0;
+  for (const portion of portions(originIds, bulkEntitiesMax)) {
+    const body = readAnswer(await client.remove(portion), 'delete entities');
+    count += textsIn(body.deletedSourceEntities).length;
+  }
+  return count;
+}
+
+/** @throws CommandStop when the answer is no success */
+function readAnswer({ status, body }: BulkAnswer, task: string): Readonly<Record<string, Json | undefined>> {
+  const json = jsonOf(body);
+  if (status === 200 && isJsonObject(json)) return json;
+  const message = isJsonObject(json) ? getOwn(json, 'message') : undefined;
+  const reason = typeof message === 'string' ? message : `The platform answered ${status}`;
+  throw new CommandStop(`Cannot ${task}: ${reason}`);
+}
+
+function jsonOf(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return null;
+  }
+}
+
+function textsIn(value: Json | undefined): string[] {
+  return Array.isArray(value) ? value.filter((text) => typeof text === 'string') : [];
+}

@@ -1,0 +1,23 @@
+/** `GET /ingest/entities`: the originIds that a source has (docs/reference/http.md "Listing entities"). */
+import { listOriginIds } from '../../store/entities/directory.ts';
+import { jsonAnswer } from '../answer.ts';
+import { askedVersion, waitForVersion } from '../delivery/min-version.ts';
+import type { Handler } from '../handler.ts';
+import { askedText } from '../management/asked.ts';
+import { askedPage } from '../management/paging.ts';
+import type { Services } from '../services.ts';
+
+export function listEntities(services: Services): Handler {
+  return async (call) => {
+    const { tenant, source } = call.source;
+    const { first, after } = askedPage(call);
+    const type = askedText(call, 'type');
+    const version = askedVersion(call, 422);
+    if (version !== null) await waitForVersion(services, tenant.alias, version);
+    const place = { tenant: tenant.alias, sourceId: source.id };
+    const originIds = await listOriginIds(services.store, place, { type, after, limit: first + 1 });
+    const page = originIds.slice(0, first);
+    const next = originIds.length > first ? (page.at(-1) ?? null) : null;
+    return jsonAnswer(200, { status: 200, originIds: page, next });
+  };
+}
