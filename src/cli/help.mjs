@@ -1,5 +1,6 @@
 // @ts-check
 /** Prints `--help` and rejects unknown arguments, both from the table of commands. */
+import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { asTyped, isClone, script } from '../lib/typed-command.mjs';
 import { commands, commandsOfClones } from './commands.mjs';
@@ -152,6 +153,14 @@ function withWords(name) {
   return isClone ? `${script(name)} --` : script(name);
 }
 
+/**
+ * The version of the package.
+ * @returns {string}
+ */
+export function ownVersion() {
+  return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
+}
+
 /** The list of commands with short descriptions, printed by `millrace` without arguments. */
 export function commandList() {
   const names = /** @type {import('./commands.mjs').CommandName[]} */ (Object.keys(commands)).filter(
@@ -159,9 +168,11 @@ export function commandList() {
   );
   const width = Math.max(...names.map((name) => name.length));
   const lines = names.map((name) => `  ${name.padEnd(width)}  ${inShort(command(name).does)}`);
-  return ['Usage: millrace COMMAND', lines.join('\n'), 'Run npx millrace COMMAND --help for details.'].join(
-    '\n\n',
-  );
+  return [
+    'Usage: millrace COMMAND',
+    lines.join('\n'),
+    'Run npx millrace COMMAND --help for details, and npx millrace --version for the version.',
+  ].join('\n\n');
 }
 
 /** @param {string} does */

@@ -5,11 +5,12 @@
 import { existsSync } from 'node:fs';
 import { runProcfileEntry } from './bootstrap/procfile-entry.mjs';
 import { givenSettings, runArguments } from './bootstrap/run-command.mjs';
-import { commandList } from './help.mjs';
+import { commandList, ownVersion } from './help.mjs';
 
 // A site that `init` wrote has its configuration here. Another folder must be named.
 if (!givenSettings().CONFIG_DIR && existsSync('config')) process.env.CONFIG_DIR = 'config';
 const [command, ...words] = process.argv.slice(2);
 if (command === undefined || command === '--help' || command === '-h') console.log(commandList());
+else if (command === '--version' || command === '-v') console.log(ownVersion());
 else if (['web', 'worker', 'jobs'].includes(command) && words.length === 0) runProcfileEntry(command);
 else await runArguments([command, ...words]);

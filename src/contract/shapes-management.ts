@@ -30,6 +30,7 @@ const rates = object({
 
 export const statusAnswerShape: Shape = {
   ...object({
+    version: { ...text, description: 'Of the platform, as this front runs it' },
     processes: list(
       object(
         {

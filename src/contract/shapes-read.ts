@@ -125,8 +125,8 @@ export const routesV2AnswerShape: Shape = {
 
 export const liveShape: Shape = {
   type: 'object',
-  properties: { status: { type: 'integer' } },
-  required: ['status'],
+  properties: { status: { type: 'integer' }, version: { type: 'string', description: 'Of the platform' } },
+  required: ['status', 'version'],
 };
 
 const waitingFor: Shape = { type: 'array', items: { type: 'string' } };

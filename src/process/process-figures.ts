@@ -1,5 +1,6 @@
-/** The metrics that every process has: processor time, memory, file descriptors, the delay of its event loop. */
-import { collectDefaultMetrics, type Registry } from 'prom-client';
+/** The metrics that every process has: its version, processor time, memory, file descriptors, the delay of its event loop. */
+import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
+import { platformVersion } from '../config/settings/platform-version.ts';
 
 /** Gauges that the library names like counters. It gives the same figures under other names too. */
 const misnamed = [
@@ -18,4 +19,11 @@ const loopLookMs = 100;
 export function collectProcessFigures(registry: Registry): void {
   collectDefaultMetrics({ register: registry, prefix, eventLoopMonitoringPrecision: loopLookMs });
   for (const name of misnamed) registry.removeSingleMetric(prefix + name);
+  const build = new Gauge({
+    name: 'millrace_build_info',
+    help: 'Always 1; the label version says which version of Millrace the process runs',
+    labelNames: ['version'],
+    registers: [registry],
+  });
+  build.set({ version: platformVersion }, 1);
 }

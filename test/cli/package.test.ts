@@ -7,6 +7,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { commands, commandsOfClones } from '../../src/cli/commands.mjs';
 import { freePort } from '../../src/cli/start/ports.ts';
+import { platformVersion } from '../../src/config/settings/platform-version.ts';
 import { compilerSays } from '../support/type-check.ts';
 import { until } from '../support/until.ts';
 import { type CommandResult, root, run, temporaryFolder } from './support/command.ts';
@@ -60,6 +61,7 @@ test('the package, installed in an empty folder, makes a site and runs it', asyn
       (name) => !commandsOfClones.includes(name) && name !== 'purge',
     );
     assert.match((await millrace('--help')).stdout, /^Usage: millrace COMMAND/);
+    assert.equal((await millrace('--version')).stdout, `${platformVersion}\n`);
     await Promise.all(
       names.map(async (name) => {
         const { code, stdout } = await millrace(name, '--help');

@@ -1,5 +1,7 @@
 /** `GET /management/v1/status`: how the platform is (docs/reference/management.md). */
+
 import type { Tenant } from '../../config/configuration.ts';
+import { platformVersion } from '../../config/settings/platform-version.ts';
 import { rebuildJobs, rebuildState } from '../../jobs/rebuild-queue.ts';
 import { readGenerations } from '../../store/configuration/rebuild-generation.ts';
 import { listItemIndexes, type ScopedIndex } from '../../store/derived/items.ts';
@@ -25,6 +27,7 @@ export function managementStatus({ store, recentRates }: Services): Handler {
       readMemory(store),
     ]);
     return jsonAnswer(200, {
+      version: platformVersion,
       processes: processes.map(shownProcess),
       partitions,
       rebuilds,

@@ -2,13 +2,14 @@
  * `GET /health/live`, `/health/ready` and `/metrics` (docs/reference/http.md "Health, metrics and the OpenAPI document").
  */
 
+import { platformVersion } from '../../config/settings/platform-version.ts';
 import { problems } from '../../contract/errors.ts';
 import { oneFlight } from '../../lib/one-flight.ts';
 import { type Answer, jsonAnswer } from '../answer.ts';
 import type { Handler } from '../handler.ts';
 import type { Services } from '../services.ts';
 
-const alive = jsonAnswer(200, { status: 200 });
+const alive = jsonAnswer(200, { status: 200, version: platformVersion });
 
 export const live: Handler = () => alive;
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { platformVersion } from '../../../src/config/settings/platform-version.ts';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { until } from '../../support/until.ts';
 import type { Answer, Client } from '../../system/support/client.ts';
@@ -116,6 +117,8 @@ test('status tells of processes, partitions, indexes and memory', async () => {
     );
   });
   const { json } = await manage(client, '/status');
+  assert.equal(json.version, platformVersion);
+  assert.deepEqual((await client.get('/health/live')).json, { status: 200, version: platformVersion });
   assert.deepEqual(json.processes.map(({ role }: { role: string }) => role).sort(), [
     'jobs',
     'web',

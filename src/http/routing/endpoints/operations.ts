@@ -13,7 +13,9 @@ export const operationsEndpoints: readonly RouteDefinition[] = [
     problems: 'plain',
     parameters: [],
     headers: [],
-    answers: { 200: { description: 'It runs', shape: liveShape, example: { status: 200 } } },
+    answers: {
+      200: { description: 'It runs', shape: liveShape, example: { status: 200, version: '1.0.0' } },
+    },
     problemStatuses: [429],
   },
   {
