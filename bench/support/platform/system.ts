@@ -43,6 +43,8 @@ const redisTimeoutMs = 5_000;
 const settingNames = [
   'REDIS_URL',
   'REDIS_CLUSTER',
+  'REDIS_SENTINEL',
+  'REDIS_SENTINEL_NAME',
   'MESSAGES_URL',
   'WEB',
   'WORKERS',

@@ -30,7 +30,8 @@ function startsEverything(command) {
 
 function redisIsGiven() {
   const settings = givenSettings();
-  return Boolean(settings.REDIS_URL?.trim() || settings.REDIS_CLUSTER?.trim());
+  const names = ['REDIS_URL', 'REDIS_CLUSTER', 'REDIS_SENTINEL'];
+  return names.some((name) => settings[name]?.trim());
 }
 
 /** Variables of the environment, and of the file `.env` below them. */

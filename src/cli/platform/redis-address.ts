@@ -10,6 +10,10 @@ import { CommandStop } from '../terminal/command-stop.ts';
 export function redisAddress({ redis, dataDir }: Settings): RedisAddress {
   if (redis.kind === 'url') return { kind: 'single', url: redis.url };
   if (redis.kind === 'cluster') return redis;
+  if (redis.kind === 'sentinel') {
+    const { hosts, name } = redis;
+    return { kind: 'single', url: `redis://${name}`, sentinels: { hosts, name } };
+  }
   const url = privateRedisUrl(dataDir);
   if (url !== null) return { kind: 'single', url };
   throw new CommandStop(`No platform has run with ${dataDir} yet. Run npm start first, or set REDIS_URL.`);
@@ -23,6 +27,7 @@ export function messagesAddress({ messagesUrl }: Settings): RedisAddress | null 
 /** The address without user and password, so it may be shown. */
 export function shownAddress(address: RedisAddress): string {
   if (address.kind === 'cluster') return address.seeds.map(({ host, port }) => `${host}:${port}`).join(',');
+  if (address.sentinels !== undefined) return `${address.sentinels.name} (Sentinel)`;
   const url = new URL(address.url);
   url.username = '';
   url.password = '';

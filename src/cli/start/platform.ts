@@ -144,7 +144,7 @@ function childEnvironment(
   messages: RedisAddress | null,
 ): NodeJS.ProcessEnv {
   const redis = {
-    ...(address.kind === 'single' ? { REDIS_URL: address.url } : {}),
+    ...(address.kind === 'single' && address.sentinels === undefined ? { REDIS_URL: address.url } : {}),
     ...(messages?.kind === 'single' ? { MESSAGES_URL: messages.url } : {}),
   };
   return { ...environment, ...redis, PORT: String(settings.port) };

@@ -141,6 +141,11 @@ export const clusterSeeds = kind<readonly HostAndPort[]>(
   },
 );
 
+/** A name at Redis Sentinel, as `sentinel monitor NAME …` takes it. */
+export const sentinelName: Kind<string> = kind('1 to 100 letters, digits, `.`, `-` or `_`', (text) =>
+  /^[\w.-]{1,100}$/.test(text) ? text : null,
+);
+
 function hostAndPort(seed: string): HostAndPort | null {
   const [, bracketed, name, port] = /^(?:\[([^\]]+)\]|([^:@/\s]+)):([0-9]{1,5})$/.exec(seed) ?? [];
   const host = bracketed ?? name;

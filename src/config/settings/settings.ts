@@ -11,6 +11,7 @@ import { type SettingValues, settingsTable } from './table.ts';
 export type RedisSetting =
   | { readonly kind: 'private' }
   | { readonly kind: 'url'; readonly url: string }
+  | { readonly kind: 'sentinel'; readonly hosts: readonly HostAndPort[]; readonly name: string }
   | { readonly kind: 'cluster'; readonly seeds: readonly HostAndPort[] };
 
 /** PEM files, by absolute path. */
@@ -25,6 +26,8 @@ type Raw =
   | 'publicUrl'
   | 'redisUrl'
   | 'redisCluster'
+  | 'redisSentinel'
+  | 'redisSentinelName'
   | 'tlsCert'
   | 'tlsKey'
   | 'configDir'
@@ -74,6 +77,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const dataDir = value(table.dataDir);
   const redisUrl = value(table.redisUrl);
   const redisCluster = value(table.redisCluster);
+  const sentinels = { hosts: value(table.redisSentinel), name: value(table.redisSentinelName) };
   const tlsCert = value(table.tlsCert);
   const tlsKey = value(table.tlsKey);
   const givenDir = value(table.configDir);
@@ -104,7 +108,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     console: value(table.console),
     logLevel: value(table.logLevel),
     appendFsync: value(table.appendFsync),
-    redis: redisOf(redisUrl, redisCluster),
+    redis: redisOf(redisUrl, redisCluster, sentinels),
     tls:
       tlsCert === null || tlsKey === null ? null : { certFile: resolve(tlsCert), keyFile: resolve(tlsKey) },
     configDir,
@@ -124,8 +128,19 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
       drainMs: value(table.drainMs),
     },
   };
-  if (redisUrl !== null && redisCluster !== null) {
-    mistakes.push('REDIS_URL and REDIS_CLUSTER are both set: keep one of them');
+  const named = Object.entries({
+    REDIS_URL: redisUrl,
+    REDIS_CLUSTER: redisCluster,
+    REDIS_SENTINEL: sentinels.hosts,
+  }).flatMap(([name, given]) => (given === null ? [] : [name]));
+  if (named.length > 1) {
+    const [first, ...others] = named.reverse();
+    mistakes.push(
+      `${others.reverse().join(', ')} and ${first} are ${named.length > 2 ? 'all' : 'both'} set: keep one of them`,
+    );
+  }
+  if ((sentinels.hosts === null) !== (sentinels.name === null)) {
+    mistakes.push('REDIS_SENTINEL and REDIS_SENTINEL_NAME need each other: set both, or neither');
   }
   if ((tlsCert === null) !== (tlsKey === null)) {
     const [there, missing] = tlsCert === null ? ['TLS_KEY', 'TLS_CERT'] : ['TLS_CERT', 'TLS_KEY'];
@@ -146,7 +161,17 @@ function snapshotDirOf(given: string | null, dataDir: string): string | null {
   return given === 'off' ? null : resolve(given ?? join(dataDir, 'shards'));
 }
 
-function redisOf(url: string | null, seeds: readonly HostAndPort[] | null): RedisSetting {
+interface SentinelSettings {
+  readonly hosts: readonly HostAndPort[] | null;
+  readonly name: string | null;
+}
+
+function redisOf(
+  url: string | null,
+  seeds: readonly HostAndPort[] | null,
+  { hosts, name }: SentinelSettings,
+): RedisSetting {
   if (url !== null) return { kind: 'url', url };
+  if (hosts !== null && name !== null) return { kind: 'sentinel', hosts, name };
   return seeds === null ? { kind: 'private' } : { kind: 'cluster', seeds };
 }

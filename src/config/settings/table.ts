@@ -47,6 +47,7 @@ import {
   publicUrl,
   redisUrl,
   seconds,
+  sentinelName,
   wholeNumber,
   writtenKey,
 } from './kinds.ts';
@@ -80,6 +81,18 @@ export const settingsTable = {
     clusterSeeds,
     null,
     'nodes of a Redis Cluster that holds everything; not together with `REDIS_URL`',
+  ),
+  redisSentinel: new Setting(
+    'REDIS_SENTINEL',
+    clusterSeeds,
+    null,
+    'sentinels that know where the Redis is that holds everything, instead of `REDIS_URL`; with `REDIS_SENTINEL_NAME`',
+  ),
+  redisSentinelName: new Setting(
+    'REDIS_SENTINEL_NAME',
+    sentinelName,
+    null,
+    'name under which the sentinels watch that Redis',
   ),
   messagesUrl: new Setting(
     'MESSAGES_URL',

@@ -3,9 +3,22 @@ import calculateSlot from 'cluster-key-slot';
 import { Cluster, Redis } from 'ioredis';
 import { jobsSilenceMs, redisSilenceMs } from '../../contract/limits.ts';
 
+interface HostAndPort {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** One Redis, at a URL or wherever the primary is that sentinels name. */
+export interface SingleAddress {
+  readonly kind: 'single';
+  /** With sentinels it says only who they are. */
+  readonly url: string;
+  readonly sentinels?: { readonly hosts: readonly HostAndPort[]; readonly name: string };
+}
+
 export type RedisAddress =
-  | { readonly kind: 'single'; readonly url: string }
-  | { readonly kind: 'cluster'; readonly seeds: readonly { readonly host: string; readonly port: number }[] };
+  | SingleAddress
+  | { readonly kind: 'cluster'; readonly seeds: readonly HostAndPort[] };
 
 export type RedisClient = Redis | Cluster;
 
@@ -49,7 +62,7 @@ function redisOptions(options: ConnectionOptions) {
 export function connect(options: ConnectionOptions): RedisClient {
   const client =
     options.address.kind === 'single'
-      ? new Redis(options.address.url, { ...redisOptions(options), reconnectOnError: leaveReplicas() })
+      ? openSingle(options.address, { ...redisOptions(options), reconnectOnError: leaveReplicas() })
       : follow(new PunctualCluster([...options.address.seeds], clusterOptions(options)));
   return distrusting(client);
 }
@@ -153,7 +166,7 @@ export function connectBlocking(address: RedisAddress, silenceMs = redisSilenceM
   };
   const client =
     address.kind === 'single'
-      ? new Redis(address.url, options)
+      ? openSingle(address, options)
       : follow(
           new Cluster([...address.seeds], {
             redisOptions: options,
@@ -190,9 +203,34 @@ export function connectToNode(node: string, kind: OneLife = 'commands'): Redis {
   return distrusting(new Redis({ ...oneLife[kind], host, port }));
 }
 
-/** As `connectToNode`, to the Redis that answers at a URL. */
-export function connectOnce(url: string, kind: OneLife = 'commands'): Redis {
-  return distrusting(new Redis(url, oneLife[kind]));
+/** As `connectToNode`, to the one Redis of an address. */
+export function connectOnce(address: SingleAddress, kind: OneLife = 'commands'): Redis {
+  return distrusting(openSingle(address, oneLife[kind]));
+}
+
+/** The options of the library that are used here, without `undefined`. */
+interface SingleOptions {
+  readonly protocol: 2;
+  readonly retryStrategy: (attempt: number) => number | null;
+  readonly reconnectOnError?: (error: Error) => boolean;
+  readonly connectTimeout?: number;
+  readonly commandTimeout?: number;
+  readonly socketTimeout?: number;
+  readonly maxRetriesPerRequest?: number | null;
+  readonly enableAutoPipelining?: boolean;
+  readonly autoPipeliningIgnoredCommands?: string[];
+  readonly autoResendUnfulfilledCommands?: boolean;
+}
+
+/** Each new connection asks the sentinels where the primary is. */
+function openSingle({ url, sentinels }: SingleAddress, options: SingleOptions): Redis {
+  if (sentinels === undefined) return new Redis(url, options);
+  return new Redis({
+    ...options,
+    sentinels: sentinels.hosts.map((host) => ({ ...host })),
+    name: sentinels.name,
+    sentinelRetryStrategy: options.retryStrategy,
+  });
 }
 
 /** Callers of `commands` have time limits of their own, since what they wait for may take longer than any silence. */

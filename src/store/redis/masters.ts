@@ -1,7 +1,7 @@
 /** The masters that confirm writes (`replication.ts`): those of a cluster, or the one Redis with its replicas. */
 import type { Cluster, Redis } from 'ioredis';
 import { keys, platformTag } from '../keys.ts';
-import { connectOnce, connectToNode, nodeOf, type RedisAddress } from './connection.ts';
+import { connectOnce, connectToNode, nodeOf, type SingleAddress } from './connection.ts';
 
 export interface Masters {
   /** Replicas that must have a write. */
@@ -57,7 +57,7 @@ export class ClusterMasters implements Masters {
 /** The Redis that answers at the one address. All its writes are one log, so one confirmation stands for all of them. */
 export class OneMaster implements Masters {
   constructor(
-    private readonly address: RedisAddress & { kind: 'single' },
+    private readonly address: SingleAddress,
     readonly replicas: number,
   ) {}
 
@@ -70,7 +70,7 @@ export class OneMaster implements Masters {
   }
 
   connect(): Redis {
-    return connectOnce(this.address.url);
+    return connectOnce(this.address);
   }
 
   /** It is not known here which replica may be promoted, so even a replica that is gone is waited for. */

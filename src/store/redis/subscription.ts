@@ -80,7 +80,7 @@ export class Subscription {
   /** Null while no node of the cluster is known. A message reaches the subscribers of every node. */
   #open(): Redis | null {
     const { client, address } = this.host;
-    if (address.kind === 'single') return connectOnce(address.url, 'subscriber');
+    if (address.kind === 'single') return connectOnce(address, 'subscriber');
     const nodes = client instanceof Cluster ? client.nodes('all') : [];
     const node = nodes[Math.floor(Math.random() * nodes.length)];
     return node === undefined

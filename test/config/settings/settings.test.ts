@@ -241,6 +241,27 @@ test('several wrong values are told at once, on one line', () => {
   assert.deepEqual(names.toSorted(), ['HOST', 'LOG_LEVEL', 'PORT', 'WEB']);
 });
 
+test('sentinels need a name, and exclude the other addresses of Redis', () => {
+  const env = { REDIS_SENTINEL: '10.0.0.5:26379,[::1]:26379', REDIS_SENTINEL_NAME: 'main' };
+  assert.deepEqual(readSettings(env).redis, {
+    kind: 'sentinel',
+    hosts: [
+      { host: '10.0.0.5', port: 26_379 },
+      { host: '::1', port: 26_379 },
+    ],
+    name: 'main',
+  });
+  for (const [name, value] of Object.entries(env)) {
+    assert.match(mistakeOf({ [name]: value }), /REDIS_SENTINEL and REDIS_SENTINEL_NAME need each other/);
+  }
+  assert.match(mistakeOf({ ...env, REDIS_SENTINEL_NAME: 'a b' }), /REDIS_SENTINEL_NAME/);
+  assert.match(mistakeOf({ ...env, REDIS_URL: 'redis://a' }), /REDIS_URL and REDIS_SENTINEL are both set/);
+  assert.match(
+    mistakeOf({ ...env, REDIS_URL: 'redis://a', REDIS_CLUSTER: 'a:1' }),
+    /REDIS_URL, REDIS_CLUSTER and REDIS_SENTINEL are all set/,
+  );
+});
+
 test('REDIS_URL and REDIS_CLUSTER exclude each other', () => {
   assert.match(
     mistakeOf({ REDIS_URL: 'redis://a', REDIS_CLUSTER: 'a:1' }),
