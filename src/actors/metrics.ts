@@ -39,4 +39,9 @@ export class WorkerMetrics extends ProcessMetrics {
     'millrace_rebuilds_waiting',
     'Views and index items that wait for a rebuild, by partition',
   );
+  readonly scheduledEntities = this.gaugeBy(
+    ['partition'],
+    'millrace_scheduled_entities',
+    'Entities that wait to be published or unpublished, by partition',
+  );
 }

@@ -34,14 +34,17 @@ import type { WorkerMetrics } from './metrics.ts';
 import { NamedFields } from './named-fields.ts';
 import { LeaseLife } from './ownership/lease-life.ts';
 import { PendingRebuilds, type TakenRebuilds } from './rebuild/pending-rebuilds.ts';
-import { RebuildTurn } from './rebuild/rebuild-turn.ts';
 import { wholePartition } from './rebuild/rescan.ts';
+import { Schedule } from './schedule.ts';
+import { SharedTurn } from './shared-turn.ts';
 
 const noRebuilds: TakenRebuilds = { rebuilds: [], areDeferred: false };
 const entriesPerRead = 200;
 const blockMs = 1000;
 /** Expected work of one rebuild portion. A fresh change may have to wait for that long. */
 const rebuildBudgetMs = 40;
+/** Entities whose moments have come that are processed together. A fresh change waits for no more of its partition. */
+const momentsPerPortion = 50;
 
 export interface PartitionContext {
   readonly store: Store;
@@ -54,6 +57,8 @@ export interface PartitionContext {
   readonly namesItems: boolean;
   /** Rebuild portions of all partitions of the worker take turns. */
   readonly rebuildTurns: Semaphore;
+  /** Portions of scheduled moments of all partitions of the worker take turns. */
+  readonly scheduleTurns: Semaphore;
   /** For the batches of fresh changes of all partitions of the worker. */
   readonly batchSlots: Semaphore;
   /** How long removals and traces stay in the change log. */
@@ -66,6 +71,8 @@ export interface PartitionContext {
   readonly openCharacters: OpenCharacters;
   /** The configuration and layouts for a batch that begins now. */
   basis(): Basis & { readonly generation: number };
+  /** The time by Redis' clock, where the partition is. */
+  clockMs(partition: number): number;
   /** Told of errors that end a batch but not the worker. */
   onTrouble(partition: number, error: unknown): void;
 }
@@ -74,7 +81,9 @@ export class PartitionActor {
   readonly #life = new LeaseLife();
   readonly #code: CodeRuns;
   readonly #pending: PendingRebuilds;
-  readonly #rebuildTurn: RebuildTurn;
+  readonly #rebuildTurn: SharedTurn;
+  readonly #schedule: Schedule;
+  readonly #scheduleTurn: SharedTurn;
   readonly #reader: IntakeReader;
   readonly #namedFields = new NamedFields();
   #checkpoint: number;
@@ -93,7 +102,7 @@ export class PartitionActor {
     private readonly context: PartitionContext,
     readonly lease: TakenLease,
   ) {
-    const { store, streams, rebuildTurns } = context;
+    const { store, streams, rebuildTurns, scheduleTurns } = context;
     this.#checkpoint = lease.checkpoint;
     this.#commits = lease.commits;
     this.#reader = new IntakeReader(streams, lease.tag, lease.checkpoint);
@@ -104,11 +113,21 @@ export class PartitionActor {
       (error) => context.onTrouble(lease.partition, error),
     );
     this.#pending = new PendingRebuilds(store, lease.tag, this.#code);
-    this.#rebuildTurn = new RebuildTurn(
+    this.#rebuildTurn = new SharedTurn(
       rebuildTurns,
       (nowMs) => this.#pending.readyInMs(nowMs),
       () => this.#endWait(),
     );
+    this.#schedule = new Schedule(store, lease.tag);
+    this.#scheduleTurn = new SharedTurn(
+      scheduleTurns,
+      () => this.#schedule.readyInMs(this.#clockMs),
+      () => this.#endWait(),
+    );
+  }
+
+  get #clockMs(): number {
+    return this.context.clockMs(this.lease.partition);
   }
 
   /** True once index items are loaded: the partition can answer queries. */
@@ -134,6 +153,8 @@ export class PartitionActor {
       if (!(await fenceOlderOwners(store, this.lease)))
         throw new FencedError('a newer owner is there already');
       await this.#pending.load();
+      await this.#schedule.load();
+      this.#showScheduled();
       await items.open(partition, epoch, commits);
       this.#life.on('loaded');
       await this.#settleLeft();
@@ -142,9 +163,11 @@ export class PartitionActor {
       this.#life.on('ended');
       this.#code.end();
       this.#rebuildTurn.end();
+      this.#scheduleTurn.end();
       this.#reader.close();
       items.close(partition);
       this.context.metrics.rebuildsWaiting.remove({ partition });
+      this.context.metrics.scheduledEntities.remove({ partition });
     }
   }
 
@@ -155,8 +178,8 @@ export class PartitionActor {
   }
 
   /**
-   * Waits for entries or for the turn of a rebuild. Entries that are there go first; a rebuild whose turn has come
-   * follows them, so that neither starves and no turn is held idle.
+   * Waits for entries, or for the turn of a rebuild or of the schedule. Entries that are there go first; a rebuild and moments
+   * whose turn has come follow them, so that none starves and no turn is held idle.
    */
   async #step(): Promise<void> {
     const entries = await this.#nextEntries();
@@ -164,6 +187,7 @@ export class PartitionActor {
     if (entries !== null) await this.#takeIn(entries);
     if (performance.now() >= this.#trimAtMs) await this.#trimLog();
     if (this.#rebuildTurn.hasCome && this.#life.goesOn) await this.#rebuild();
+    if (this.#scheduleTurn.hasCome && this.#life.goesOn) await this.#followSchedule();
   }
 
   /**
@@ -175,10 +199,11 @@ export class PartitionActor {
     if (works.length > 0) await this.#commit(await this.#batch(works, this.#checkpoint), this.#checkpoint);
   }
 
-  /** Null when the turn of a rebuild came first. */
+  /** Null when the turn of a rebuild or of the schedule came first. */
   async #nextEntries(): Promise<IntakeEntry[] | null> {
     this.#readable ??= this.#reader.next(entriesPerRead, blockMs);
     this.#rebuildTurn.await();
+    this.#scheduleTurn.await();
     try {
       const entries = await this.#firstOf(this.#readable);
       if (entries !== null) this.#readable = null;
@@ -192,7 +217,7 @@ export class PartitionActor {
   }
 
   /**
-   * Entries, or null when the turn of a rebuild comes first. `Promise.race` would leak: where nothing is ever rebuilt, the
+   * Entries, or null when a turn comes first. `Promise.race` would leak: where nothing is ever rebuilt, the
    * pending promise of the turn would hold on to every race, and so to all entries that were ever read.
    */
   #firstOf(readable: Promise<IntakeEntry[]>): Promise<IntakeEntry[] | null> {
@@ -238,6 +263,32 @@ export class PartitionActor {
     }
   }
 
+  /**
+   * Processes entities whose moments have come. Their entries in the schedule go with the commit: whatever stops the owner
+   * before it, the next one finds them.
+   */
+  async #followSchedule(): Promise<void> {
+    try {
+      const works = await this.#schedule.takeDue(this.#clockMs, momentsPerPortion);
+      if (works.length === 0) return;
+      const result = await this.#batch(works, this.#checkpoint);
+      this.#dropUnsound(works, result);
+      await this.#commit(result, this.#checkpoint);
+      this.context.metrics.entitiesProcessed.inc(result.changes.counts.entities);
+    } finally {
+      this.#scheduleTurn.over();
+    }
+  }
+
+  /** Turns that failed by a mistake of ours were left out: their moments are not asked for without end. */
+  #dropUnsound(works: readonly EntityWork[], { turns, changes }: BatchResult): void {
+    const sound = new Set(turns.map(({ sourceId, originId }) => `${sourceId}:${originId}`));
+    for (const { tenant, sourceId, originId, moments = [] } of works) {
+      if (sound.has(`${sourceId}:${originId}`)) continue;
+      for (const moment of moments) changes.wait({ tenantAlias: tenant, sourceId, originId }, moment, false);
+    }
+  }
+
   async #trimLog(): Promise<void> {
     const { store, changesRetentionMs } = this.context;
     await trimTraces(store, this.lease, changesRetentionMs);
@@ -257,7 +308,11 @@ export class PartitionActor {
     const basis = this.context.basis();
     this.#batchBasis = basis;
     const result = await processSound(
-      { store, lease, basis, autoFields, intents, namedFields, claimsPerCommit, code: this.#code },
+      {
+        ...{ store, lease, basis, autoFields, intents, namedFields, claimsPerCommit },
+        code: this.#code,
+        nowMs: this.#clockMs,
+      },
       works,
       (error) => this.context.onTrouble(lease.partition, error),
     );
@@ -287,6 +342,8 @@ export class PartitionActor {
     this.#batchBasis = null;
     this.#intents?.settle();
     this.#namedFields.settle();
+    this.#schedule.settle(changes.schedule);
+    this.#scheduleTurn.wake();
     items.apply(this.lease.partition, this.#commits, itemChanges);
     await writeReferences(store, this.lease, referencesBehind);
     metrics.commits.inc();
@@ -294,6 +351,11 @@ export class PartitionActor {
     metrics.outputsUnchanged.inc(counts.unchanged);
     for (const [kind, count] of counts.diagnostics) metrics.diagnostics.inc({ kind }, count);
     this.#showWaiting();
+    if (changes.schedule.length > 0) this.#showScheduled();
+  }
+
+  #showScheduled(): void {
+    this.context.metrics.scheduledEntities.set({ partition: this.lease.partition }, this.#schedule.size);
   }
 
   /** The gauge is only set when the number changes: finding its label takes time. */

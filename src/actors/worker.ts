@@ -8,6 +8,7 @@ import {
   codeOpenCharactersMax,
   leaseMs as contractLeaseMs,
 } from '../contract/limits.ts';
+import { assert } from '../lib/assert.ts';
 import { oneFlight } from '../lib/one-flight.ts';
 import { repeat } from '../lib/repeat.ts';
 import { Semaphore } from '../lib/semaphore.ts';
@@ -17,11 +18,12 @@ import type { ItemSink } from '../store/derived/item-sink.ts';
 import type { AutoFields } from '../store/entities/auto-fields.ts';
 import { portionParts } from '../store/partitions/intake.ts';
 import { LeaseEnds } from '../store/partitions/lease-ends.ts';
-import { readOwners } from '../store/partitions/owners.ts';
+import { type PartitionOwner, readOwners } from '../store/partitions/owners.ts';
 import { lastSequence } from '../store/partitions/partition-state.ts';
 import type { CopiesBeat } from '../store/processes/process-messages.ts';
 import { liveProcesses } from '../store/processes/registry.ts';
 import { StoreUnavailableError } from '../store/redis/errors.ts';
+import { ServerClock } from '../store/redis/server-clock.ts';
 import type { Store } from '../store/store.ts';
 import { openStreamSource, type StreamSource } from '../store/streams/shared-streams.ts';
 import { OpenCharacters } from './batch/open-characters.ts';
@@ -46,6 +48,8 @@ const lagWaitMs = 200;
 const replacementPollMs = 50;
 const dayMs = 86_400_000;
 const batchPatienceMs = 1000;
+/** Portions of scheduled moments that are under way together: as many entities as the smallest share of an import. */
+const schedulePortionsAtOnce = 4;
 /** Two claims of each entity in a full portion. */
 const claimsPerCommitDefault = 800;
 
@@ -81,6 +85,8 @@ export class Worker {
   readonly #watch: LeaseWatch;
   readonly #news: LeaseNews;
   readonly #streams: StreamSource;
+  /** By partition: those of a cluster have different Redis. */
+  readonly #clocks: readonly ServerClock[];
   readonly #measureLagOnce = oneFlight(() => this.#measureLag().catch(() => {}));
   readonly #sandbox = new Sandbox();
   readonly #openCharacters = new OpenCharacters(codeOpenCharactersMax);
@@ -92,6 +98,7 @@ export class Worker {
     const leaseMs = options.leaseMs ?? contractLeaseMs;
     const ends = LeaseEnds.ofPartitions(store.partitions.count);
     this.#streams = openStreamSource(store);
+    this.#clocks = store.partitions.tags.map(() => new ServerClock());
     this.#watch = new LeaseWatch(leaseMs);
     this.#news = new LeaseNews((event, partitions) => options.onLeases?.(event, partitions));
     this.#keeper = openKeeper(
@@ -184,6 +191,7 @@ export class Worker {
       namesItems,
       metrics: this.metrics,
       rebuildTurns: new Semaphore(1),
+      scheduleTurns: new Semaphore(schedulePortionsAtOnce, batchPatienceMs),
       batchSlots: new Semaphore(batchesAtOnce * portionParts, batchPatienceMs),
       changesRetentionMs,
       claimsPerCommit: claimsPerCommit ?? claimsPerCommitDefault,
@@ -193,8 +201,15 @@ export class Worker {
         const { current, generation, layouts } = configuration;
         return { configuration: current, generation, layouts };
       },
+      clockMs: (partition) => this.#clockOf(partition).nowMs,
       onTrouble: (partition, error) => onTrouble(`partition ${partition}`, error),
     };
+  }
+
+  #clockOf(partition: number): ServerClock {
+    const clock = this.#clocks[partition];
+    assert(clock !== undefined, 'every partition has a clock');
+    return clock;
   }
 
   #repeat(pauseMs: number, act: () => void | Promise<void>): Promise<void> {
@@ -216,12 +231,19 @@ export class Worker {
     );
   }
 
+  async #readOwners(): Promise<PartitionOwner[]> {
+    const askedMs = performance.now();
+    const owners = await readOwners(this.options.store);
+    for (const [partition, { clockMs }] of owners.entries()) this.#clockOf(partition).note(clockMs, askedMs);
+    return owners;
+  }
+
   async #rebalance(): Promise<void> {
     const { store, configuration } = this.options;
     // Without a configuration every entity would look like one whose source is gone.
     if (!configuration.loaded) return;
     const askedMs = performance.now();
-    const [owners, processes] = await Promise.all([readOwners(store), liveProcesses(store)]);
+    const [owners, processes] = await Promise.all([this.#readOwners(), liveProcesses(store)]);
     const unrenewed = this.#watch.look(owners, askedMs, performance.now());
     const { take, release } = nextStep({
       workerId: this.id,

@@ -1,4 +1,5 @@
 import type { JsonObject } from './json.ts';
+import type { PublishTimes } from './publish-times.ts';
 
 /** A source entity as an external system pushes it (docs/reference/http.md "Source entities"). */
 export interface SourceEntity {
@@ -8,6 +9,8 @@ export interface SourceEntity {
   readonly originParentId: string | null;
   readonly redirects: readonly string[];
   readonly properties: JsonObject;
+  /** When it is published; absent: always. */
+  readonly times?: PublishTimes;
 }
 
 /** A source entity in the store. */

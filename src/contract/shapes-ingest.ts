@@ -68,12 +68,29 @@ const entityPropertiesShape: Shape = {
   examples: [{ title: 'France', population: 67390000 }],
 };
 
+const publishTimeShape: Shape = {
+  type: ['string', 'null'],
+  examples: ['2027-01-04T09:00:00+01:00'],
+};
+
+const publishTimes = {
+  publishAt: {
+    ...publishTimeShape,
+    description: 'ISO 8601 time with its offset from which on the entity is published; null: at once',
+  },
+  unpublishAt: {
+    ...publishTimeShape,
+    description: 'ISO 8601 time with its offset from which on it is no longer published; null: never',
+  },
+} as const;
+
 const entityMembers = {
   type: entityTypeShape,
   url: entityUrlShape,
   originParentId: originParentIdShape,
   redirects: redirectsShape,
   properties: entityPropertiesShape,
+  ...publishTimes,
 } as const;
 
 export const simplifiedEntityShape: Shape = {

@@ -3,7 +3,7 @@
 import { buildersFor, outputKey, placeOf } from '../actors/batch/builder.ts';
 import type { Basis } from '../actors/batch/turn.ts';
 import type { UrlForm } from '../config/urls/url-form.ts';
-import type { ProcessedRecord } from '../store/derived/processed-record.ts';
+import { type ProcessedRecord, processedState } from '../store/derived/processed-record.ts';
 import { urlFormOfField } from '../store/keys.ts';
 
 /**
@@ -15,9 +15,12 @@ export function isOutdated(
   { configuration, layouts }: Basis,
   tenantAlias: string,
   sourceId: string,
-  { type, lookups, outputs }: ProcessedRecord,
+  record: ProcessedRecord,
   hasNoRoom: (type: string) => boolean,
 ): boolean {
+  const { type, lookups, outputs } = record;
+  // No configuration makes anything of an entity that is not published.
+  if (processedState(record) !== 'published') return lookups.length + outputs.length > 0;
   const place = placeOf(configuration, tenantAlias, sourceId);
   const wanted = place?.tenant.lookupLayouts.get(sourceId) ?? null;
   const kept = layouts.keptOf({ tenant: tenantAlias, sourceId }, wanted);

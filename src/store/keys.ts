@@ -134,6 +134,10 @@ export const keys = {
   /** Ordered list: originIds of the processed entities of a type. */
   directory: (tag: string, tenant: string, sourceId: string, type: string) =>
     `${tag}:directory:${tenant}:${sourceId}:${type}`,
+  /** Ordered list: the next moment of each entity of a source that waits for one (`entities/schedule.ts`). */
+  schedule: (tag: string, tenant: string, sourceId: string) => `${tag}:schedule:${tenant}:${sourceId}`,
+  /** Hash: `<tenant>|<sourceId>` -> '1': the sources that have, or once had, a schedule in the partition. */
+  scheduledSources: (tag: string) => `${tag}:schedules`,
   /**
    * List: texts of an ordered list from a bound on. The ordered list's own key is the sorted set, all scores 0, of the bounds
    * (`scripts/parts/ordered-lists.lua`).

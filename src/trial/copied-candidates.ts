@@ -5,10 +5,12 @@
 import { keysOf, type LookupDemand, lookupSource, wholeLayout } from '../actors/batch/lookup-source.ts';
 import type { Source } from '../config/configuration.ts';
 import { dryRunCopiedEntitiesMax } from '../contract/limits.ts';
+import { stateAt } from '../contract/publish-times.ts';
 import { entriesOf, type LookupLayout, project } from '../schemas/lookup/layout.ts';
 import type { LookupCandidate } from '../schemas/lookup/query.ts';
 import type { LayoutStates } from '../store/configuration/layouts.ts';
 import { readEntities, scanOriginIds } from '../store/entities/entities.ts';
+import { readOwner } from '../store/partitions/owners.ts';
 import type { Store } from '../store/store.ts';
 import { type CandidateSource, IndexedCandidates } from '../verify/read-only-lookups.ts';
 import { layoutOfPlan, ScanTooLongError } from './scanned-candidates.ts';
@@ -59,6 +61,7 @@ export class CopiedCandidates implements CandidateSource {
   async #copy(tenant: string, { id: sourceId, sourceGroup }: Source, layout: LookupLayout): Promise<Copy> {
     const copy = new Map<string, LookupCandidate[]>();
     for (const partition of this.store.partitions.tags.keys()) {
+      const { clockMs } = await readOwner(this.store, partition);
       for await (const ids of scanOriginIds(this.store, partition, tenant, sourceId)) {
         for (let at = 0; at < ids.length; ) {
           const originIds = ids.slice(at, at + (await this.nextPortion()));
@@ -66,7 +69,7 @@ export class CopiedCandidates implements CandidateSource {
           this.#spend(originIds.length, sourceGroup);
           const refs = originIds.map((originId) => ({ sourceId, originId }));
           for (const entity of await readEntities(this.store, tenant, refs)) {
-            if (entity === null) continue;
+            if (entity === null || stateAt(entity.times, clockMs) !== 'published') continue;
             const candidate = { originId: entity.originId, values: project(layout, entity) };
             for (const key of entriesOf(layout, entity)) {
               const ofKey = copy.get(key);

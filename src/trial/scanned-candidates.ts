@@ -4,12 +4,14 @@
  */
 import { keysOf, type LookupDemand, lookupSource, wholeLayout } from '../actors/batch/lookup-source.ts';
 import type { Source } from '../config/configuration.ts';
+import { stateAt } from '../contract/publish-times.ts';
 import { portions } from '../lib/portions.ts';
 import { entriesOf, type LookupLayout, layoutOf, project } from '../schemas/lookup/layout.ts';
 import type { LookupPlan } from '../schemas/lookup/plan.ts';
 import type { LookupCandidate } from '../schemas/lookup/query.ts';
 import type { LayoutStates } from '../store/configuration/layouts.ts';
 import { readEntities, scanOriginIds } from '../store/entities/entities.ts';
+import { readOwner } from '../store/partitions/owners.ts';
 import type { Store } from '../store/store.ts';
 import { type CandidateSource, IndexedCandidates } from '../verify/read-only-lookups.ts';
 
@@ -67,12 +69,14 @@ export class ScannedCandidates implements CandidateSource {
     const wanted = new Set(keysOf(demand).map(({ lookupKey }) => lookupKey));
     const found: LookupCandidate[] = [];
     for (const partition of this.store.partitions.tags.keys()) {
+      const { clockMs } = await readOwner(this.store, partition);
       for await (const ids of scanOriginIds(this.store, partition, demand.tenant.alias, source.id)) {
         for (const originIds of portions(ids, entitiesPerRead)) {
           this.#spend(originIds.length, demand, source);
           const refs = originIds.map((originId) => ({ sourceId: source.id, originId }));
           for (const entity of await readEntities(this.store, demand.tenant.alias, refs)) {
-            if (entity === null || !entriesOf(layout, entity).some((key) => wanted.has(key))) continue;
+            if (entity === null || stateAt(entity.times, clockMs) !== 'published') continue;
+            if (!entriesOf(layout, entity).some((key) => wanted.has(key))) continue;
             found.push({ originId: entity.originId, values: project(layout, entity) });
           }
         }

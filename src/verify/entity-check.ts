@@ -10,16 +10,20 @@ import { buildTurns, type Output } from '../actors/batch/output.ts';
 import { loadTurns, type Turn } from '../actors/batch/turn.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { formatEntityId } from '../contract/ids.ts';
+import { momentAfter, momentText, type PublishState } from '../contract/publish-times.ts';
 import { assert } from '../lib/assert.ts';
+import { groupBy } from '../lib/group-by.ts';
 import { readLayouts } from '../store/configuration/layouts.ts';
 import { intentName, readIntents } from '../store/derived/intents.ts';
-import { readProcessedStamps } from '../store/derived/processed.ts';
-import type { ProcessedClaim } from '../store/derived/processed-record.ts';
+import { readProcessed } from '../store/derived/processed.ts';
+import { type ProcessedClaim, processedState } from '../store/derived/processed-record.ts';
 import { StoredState } from '../store/derived/stored-state.ts';
 import type { Suspect } from '../store/derived/suspects.ts';
 import type { AutoFields } from '../store/entities/auto-fields.ts';
 import { areListed } from '../store/entities/directory.ts';
+import { areScheduled } from '../store/entities/schedule.ts';
 import { wholeTurn } from '../store/partitions/intake.ts';
+import { readOwner } from '../store/partitions/owners.ts';
 import type { Store } from '../store/store.ts';
 import { checkBytes, checkNotMade } from './bytes-check.ts';
 import { askedViews, checkListed, checkListedWithoutView, ListedViews } from './changes/log-check.ts';
@@ -59,11 +63,14 @@ export async function checkEntities(
   counts: CheckCounts,
 ): Promise<Finding[][]> {
   lookups.beginPortion();
+  const { clockMs } = await readOwner(store, partition);
   const turns = await loadTurns(
     store,
     store.partitions.tag(partition),
     { configuration, layouts: await readLayouts(store) },
-    targets.map(wholeTurn),
+    // As of now: what the record says an entity was before is checked too.
+    targets.map((target) => ({ ...wholeTurn(target), repair: [] })),
+    clockMs,
   );
   const read = (asked: readonly Output[]) => AutoTypes.read(autoFields, asked);
   const { outputs, autoTypes } = await buildTurns(turns, lookups, sandbox, read);
@@ -83,9 +90,11 @@ export async function checkEntities(
   const tag = store.partitions.tag(partition);
   const listed = await ListedViews.read(store, tag, views);
   const inDirectory = await readInDirectory(store, tag, turns);
+  const inSchedule = await readInSchedule(store, tag, turns);
   const found = checks.map((check) => [
     ...check.findings(counts, listed),
     ...check.checkDirectory(inDirectory),
+    ...check.checkSchedule(inSchedule),
   ]);
   if (found.every((findings) => findings.length === 0)) return found;
   const underWay = await intendedEntities(store, tag);
@@ -111,10 +120,12 @@ async function ofOneState(
   findings: Finding[],
 ): Promise<Finding[]> {
   if (findings.length === 0) return findings;
-  const before = turn.former?.stamp ?? null;
-  const [now = null] = await readProcessedStamps(store, turn.tenantAlias, [turn]);
-  const isUnderWay = underWay.has(intentName(turn.tenantAlias, turn.sourceId, turn.originId));
-  return now === before && !isUnderWay ? findings : [changingFinding(formatEntityId(turn))];
+  const { tenantAlias: tenant, sourceId, originId, former } = turn;
+  const tag = store.partitions.tag(store.partitions.ofEntity(sourceId, originId));
+  const [now = null] = await readProcessed(store, tag, tenant, sourceId, [originId]);
+  const isSame = now?.stamp === former?.stamp && now?.times?.state === former?.times?.state;
+  const isUnderWay = underWay.has(intentName(tenant, sourceId, originId));
+  return isSame && !isUnderWay ? findings : [changingFinding(formatEntityId(turn))];
 }
 
 /** Turns whose entity stands in the directory of its type. */
@@ -128,6 +139,25 @@ async function readInDirectory(
   );
   const found = await areListed(store, tag, asked);
   return new Set(asked.filter((_, at) => found[at]).map(({ turn }) => turn));
+}
+
+/** Turns whose entity has the moment for which it waits in the schedule. */
+async function readInSchedule(store: Store, tag: string, turns: readonly Turn[]): Promise<ReadonlySet<Turn>> {
+  const found = new Set<Turn>();
+  const waiting = turns.flatMap((turn) => {
+    const atMs = momentAfter(turn.entity?.times, turn.state);
+    return atMs === null ? [] : [{ turn, atMs, originId: turn.originId }];
+  });
+  for (const group of groupBy(waiting, ({ turn }) => `${turn.tenantAlias}:${turn.sourceId}`).values()) {
+    const [first] = group;
+    if (first === undefined) continue;
+    const { tenantAlias: tenant, sourceId } = first.turn;
+    const areThere = await areScheduled(store, tag, { tenant, sourceId }, group);
+    group.forEach(({ turn }, at) => {
+      if (areThere[at]) found.add(turn);
+    });
+  }
+  return found;
 }
 
 /** The check of one entity. Its constructor names what it will read; it compares once that is loaded. */
@@ -202,6 +232,14 @@ class EntityCheck {
     return [finding(formatEntityId(turn), 'is missing in the directory of its type')];
   }
 
+  checkSchedule(inSchedule: ReadonlySet<Turn>): Finding[] {
+    const { turn } = this.state;
+    const { entity, former, state } = turn;
+    const moment = momentAfter(entity?.times, state);
+    if (moment === null || former?.stamp !== entity?.stamp || inSchedule.has(turn)) return [];
+    return [finding(formatEntityId(turn), 'is missing in the schedule', null, momentText(moment))];
+  }
+
   #checkProcessed(): Finding[] {
     const { turn } = this.state;
     const { entity, former } = turn;
@@ -209,11 +247,22 @@ class EntityCheck {
     // The stamp tells an entity that went and came again from one that is never processed.
     if (former === null)
       return [finding(formatEntityId(turn), 'was never processed', null, String(entity.stamp))];
+    const state = processedState(former);
+    if (former.stamp === entity.stamp && state !== turn.state) {
+      const message = `is ${stateWords[state]}, but by its times it is ${stateWords[turn.state]} now`;
+      return [finding(formatEntityId(turn), message, state, turn.state)];
+    }
     if (former.stamp === entity.stamp && former.type === entity.type) return [];
     const stamps = [String(former.stamp), String(entity.stamp)] as const;
     return [finding(formatEntityId(turn), 'its last change was not processed', ...stamps)];
   }
 }
+
+const stateWords: Readonly<Record<PublishState, string>> = {
+  waiting: 'not published yet',
+  published: 'published',
+  over: 'no longer published',
+};
 
 /** Code that failed at another line than where the output was made, says nothing of the output. */
 function isComparable({ former }: TurnState, { failure, builder }: Output): boolean {

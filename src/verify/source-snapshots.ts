@@ -4,12 +4,14 @@
  */
 import { keysOf, type LookupDemand, lookupSource } from '../actors/batch/lookup-source.ts';
 import type { Source } from '../config/configuration.ts';
+import { stateAt } from '../contract/publish-times.ts';
 import { portions } from '../lib/portions.ts';
 import type { LookupLayout } from '../schemas/lookup/layout.ts';
 import { entriesOf, project } from '../schemas/lookup/layout.ts';
 import type { LookupCandidate } from '../schemas/lookup/query.ts';
 import { LayoutStates } from '../store/configuration/layouts.ts';
 import { readEntities, scanOriginIds } from '../store/entities/entities.ts';
+import { readOwner } from '../store/partitions/owners.ts';
 import type { Store } from '../store/store.ts';
 import { type CandidateSource, IndexedCandidates } from './read-only-lookups.ts';
 
@@ -23,6 +25,14 @@ interface Snapshot {
   readonly candidates: LookupCandidate[];
   readonly byKey: Map<string, LookupCandidate[]>;
   comparisons: number;
+}
+
+interface AddedPortion {
+  readonly tenant: string;
+  readonly sourceId: string;
+  readonly layout: LookupLayout;
+  /** The time: what is not published then is not seen. */
+  readonly clockMs: number;
 }
 
 export class SourceSnapshots implements CandidateSource {
@@ -67,8 +77,9 @@ export class SourceSnapshots implements CandidateSource {
   async #load(tenant: string, sourceId: string, layout: LookupLayout): Promise<Snapshot | null> {
     const snapshot: Snapshot = { candidates: [], byKey: new Map(), comparisons: 0 };
     for (const partition of this.store.partitions.tags.keys()) {
+      const { clockMs } = await readOwner(this.store, partition);
       for await (const originIds of scanOriginIds(this.store, partition, tenant, sourceId)) {
-        await this.#add(snapshot, tenant, sourceId, layout, originIds);
+        await this.#add(snapshot, { tenant, sourceId, layout, clockMs }, originIds);
         if (snapshot.candidates.length <= entitiesMax) continue;
         this.onNote(
           `source ${sourceId} has more than ${entitiesMax.toLocaleString('en-US')} entities: its lookups were answered from the stored property index`,
@@ -81,15 +92,13 @@ export class SourceSnapshots implements CandidateSource {
 
   async #add(
     { candidates, byKey }: Snapshot,
-    tenant: string,
-    sourceId: string,
-    layout: LookupLayout,
+    { tenant, sourceId, layout, clockMs }: AddedPortion,
     originIds: readonly string[],
   ): Promise<void> {
     for (const portion of portions(originIds, entitiesPerRead)) {
       const refs = portion.map((originId) => ({ sourceId, originId }));
       for (const entity of await readEntities(this.store, tenant, refs)) {
-        if (entity === null) continue;
+        if (entity === null || stateAt(entity.times, clockMs) !== 'published') continue;
         const candidate = { originId: entity.originId, values: project(layout, entity) };
         candidates.push(candidate);
         for (const lookupKey of entriesOf(layout, entity)) {

@@ -10,6 +10,7 @@ import { Sandbox } from '../sandbox/sandbox.ts';
 import { AutoFields } from '../store/entities/auto-fields.ts';
 import { waitUntilSettled } from '../store/partitions/settled.ts';
 import type { Store } from '../store/store.ts';
+import { waitUntilNoneIsDue } from './due-moments.ts';
 import { type CheckCounts, checkEntities, noCounts } from './entity-check.ts';
 import { countTargets, entitiesPerCheck, entityTargets, placesOf } from './entity-targets.ts';
 import { type EntityTarget, type Finding, mergeTargets, type Target, targetKey } from './finding.ts';
@@ -174,6 +175,7 @@ class Verification {
     this.#suspected = new Map();
     for (let round = 0; round < roundsMax && open.size > 0; round += 1) {
       this.#tell('settling');
+      await waitUntilNoneIsDue(this.options.store);
       await waitUntilSettled(this.options.store);
       this.#lookups = this.#freshLookups();
       open = await this.#lookAgain(open);

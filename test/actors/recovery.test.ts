@@ -279,6 +279,7 @@ test('a handle that went, a crash before the commit, and the handle is back: it 
       intents: await Intents.load(store, lease),
       namedFields: new NamedFields(),
       claimsPerCommit: 0,
+      nowMs: Date.now(),
       code: new CodeRuns(
         new Sandbox(),
         new OpenCharacters(codeOpenCharactersMax),
@@ -336,6 +337,8 @@ test('wherever a partition stops, it leaves no rebuild turn behind that blocks t
         items: new RecordingSink(store),
         namesItems: false,
         rebuildTurns,
+        scheduleTurns: new Semaphore(1),
+        clockMs: Date.now,
         batchSlots: new Semaphore(1, 1000),
         changesRetentionMs: 60_000,
         claimsPerCommit: 100,

@@ -45,6 +45,8 @@ export interface BatchContext {
   readonly namedFields: NamedFields;
   readonly claimsPerCommit: number;
   readonly code: CodeRuns;
+  /** The time of the batch, by Redis' clock. */
+  readonly nowMs: number;
 }
 
 /** What the commit has to store and to tell. */
@@ -124,11 +126,11 @@ async function tryBatch(
   barrier: ReplicationBarrier,
   works: readonly EntityWork[],
 ): Promise<BatchResult> {
-  const { store, lease, basis, autoFields, intents, namedFields, code } = context;
+  const { store, lease, basis, autoFields, intents, namedFields, code, nowMs } = context;
   intents.begin();
   code.begin();
   namedFields.begin(basis.configuration);
-  const turns = await loadTurns(store, lease.tag, basis, works, intents);
+  const turns = await loadTurns(store, lease.tag, basis, works, nowMs, intents);
   await intents.note(turns.map((turn) => [turn, newEntries(turn)]));
   await barrier.confirmInside();
   const { downstream, deferred } = await publishTurns(store, barrier.caller, turns, code);

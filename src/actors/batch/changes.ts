@@ -21,6 +21,7 @@ import { ReferenceChanges } from '../../store/derived/references.ts';
 import { storedFields } from '../../store/derived/stored-body.ts';
 import { claimSubject, itemsSubject, viewSubject } from '../../store/derived/subjects.ts';
 import type { NameList } from '../../store/entities/name-lists.ts';
+import { scheduleText } from '../../store/entities/schedule.ts';
 import { keys, largeBodyField } from '../../store/keys.ts';
 import { type FieldWrites, type ListChange, PartitionWrites } from '../../store/partitions/commit.ts';
 import type { DeferredFor } from '../../store/partitions/deferred.ts';
@@ -51,6 +52,14 @@ export interface DeferredOutput {
   readonly cause: EntityRef | null;
 }
 
+/** An entity waits for a moment from now on, or no longer. */
+export interface ScheduleChange {
+  readonly tenant: string;
+  readonly sourceId: string;
+  readonly atMs: number;
+  readonly waits: boolean;
+}
+
 /** @param dependent of the turn's entity */
 export function deferredOutput(turn: Turn, dependent: string, reason: DeferredFor): DeferredOutput {
   const { tenantAlias: tenant, sourceId, originId } = turn;
@@ -68,6 +77,7 @@ export class BatchChanges {
   /** What goes into the change log. */
   readonly told = new ToldViews();
   readonly writes = new PartitionWrites();
+  readonly schedule: ScheduleChange[] = [];
   /** Outputs that were not built, and are built later. */
   readonly deferred: DeferredOutput[] = [];
   readonly counts: BatchCounts = { entities: 0, built: 0, unchanged: 0, diagnostics: new Map() };
@@ -193,6 +203,19 @@ export class BatchChanges {
     this.writes.list(keys.directory(this.tag, tenant, sourceId, type), originId, change);
     if (change !== 'removed')
       this.namedFields.add(this.writes, keys.entityTypes(this.tag, tenant, sourceId), type);
+  }
+
+  /** The entity waits for a moment, or no longer. */
+  wait(
+    { tenantAlias: tenant, sourceId, originId }: Pick<Turn, 'tenantAlias' | 'sourceId' | 'originId'>,
+    atMs: number,
+    waits: boolean,
+  ): void {
+    const change = waits ? 'kept' : 'removed';
+    this.writes.list(keys.schedule(this.tag, tenant, sourceId), scheduleText({ atMs, originId }), change);
+    if (waits)
+      this.namedFields.add(this.writes, keys.scheduledSources(this.tag), sourceField(tenant, sourceId));
+    this.schedule.push({ tenant, sourceId, atMs, waits });
   }
 
   countFindings(findings: readonly Diagnostic[]): void {

@@ -2,11 +2,13 @@
 import { normalizeUrl } from '../../config/urls/url.ts';
 import type { UrlForm } from '../../config/urls/url-form.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
+import { laterState, stateAt } from '../../contract/publish-times.ts';
 import type { ViewClaims } from '../../schemas/schema.ts';
-import type {
-  ProcessedClaim,
-  ProcessedOutput,
-  ProcessedRecord,
+import {
+  type ProcessedClaim,
+  type ProcessedOutput,
+  type ProcessedRecord,
+  processedState,
 } from '../../store/derived/processed-record.ts';
 import { claimField, foldedField, urlFormOfField } from '../../store/keys.ts';
 import type { OutputName } from './builder.ts';
@@ -23,6 +25,14 @@ export interface FormerClaims {
   readonly ofOtherViews: ReadonlyMap<string, ProcessedClaim>;
   /** What was processed last; null when that was before the entity was born, or nothing. */
   readonly processed: Pick<ProcessedRecord, 'stamp' | 'type'> | null;
+  /** When the entity became published; null where it was so all the time. */
+  readonly published: Published | null;
+}
+
+interface Published {
+  readonly stamp: number;
+  /** What was processed last is of a time before that: its claims ended. */
+  readonly endsFormer: boolean;
 }
 
 /** True when two claims of one key have the same age and the same texts. */
@@ -53,15 +63,23 @@ function ageKey(
   return claimKey({ kind, host, field: foldedField(field) });
 }
 
+const stampsPerMs = 1000;
 const noClaims: ReadonlyMap<string, ProcessedClaim> = new Map();
-const noFormerClaims: FormerClaims = { ofView: noClaims, ofOtherViews: noClaims, processed: null };
+const noFormerClaims: FormerClaims = {
+  ofView: noClaims,
+  ofOtherViews: noClaims,
+  processed: null,
+  published: null,
+};
 
 /** What the entity claimed before in the environment of a builder. Only its record knows since when. */
 export function formerClaims(
   { former, entity, urlForm }: Turn,
   builder: Pick<OutputName, 'environmentId' | 'name'>,
 ): FormerClaims {
-  if (former === null) return noFormerClaims;
+  const processed = former !== null && entity !== null && former.stamp >= entity.bornStamp ? former : null;
+  const published = entity === null ? null : publicationOf(entity, processed);
+  if (former === null) return published === null ? noFormerClaims : { ...noFormerClaims, published };
   const views = former.outputs.filter(
     ({ kind, environmentId }) => kind === 'view' && environmentId === builder.environmentId,
   );
@@ -72,8 +90,34 @@ export function formerClaims(
       views.filter((view) => !isOfBuilder(view)),
       urlForm,
     ),
-    processed: entity !== null && former.stamp >= entity.bornStamp ? former : null,
+    processed,
+    published,
   };
+}
+
+/** @param processed what was processed last, since the entity was born */
+function publicationOf({ times, stamp }: StoredEntity, processed: ProcessedRecord | null): Published | null {
+  const atMoment = times?.publishAt == null ? null : began(times.publishAt * stampsPerMs);
+  if (processed === null) return atMoment;
+  const before = processedState(processed);
+  // The stamp of a record that a restore has put lies between two stamps.
+  if (Math.floor(processed.stamp) === stamp) {
+    if (before !== 'published') return atMoment;
+    // A view whose build was deferred at that moment is new.
+    const wasBySchedule = processed.times?.isBySchedule === true;
+    return atMoment !== null && wasBySchedule ? { ...atMoment, endsFormer: false } : null;
+  }
+  // The save made it wait.
+  if (atMoment !== null && atMoment.stamp > stamp) return atMoment;
+  const atSave = laterState(before, stateAt(processed.times, stamp / stampsPerMs));
+  if (atSave !== 'published') return began(stamp);
+  if (before === 'published') return null;
+  // It became published before the save, and nobody has processed that.
+  return began((processed.times?.publishAt ?? 0) * stampsPerMs);
+}
+
+function began(stamp: number): Published {
+  return { stamp, endsFormer: true };
 }
 
 function oldestClaims(views: readonly ProcessedOutput[], form: UrlForm): Map<string, ProcessedClaim> {
@@ -184,11 +228,19 @@ class Claims {
     const key = claimKey(claim);
     if (this.#keys.has(key)) return;
     this.#keys.add(key);
-    const { ofView, ofOtherViews, processed } = this.former;
-    const before = ofView.get(key) ?? ofOtherViews.get(key) ?? this.#beforeInOtherForm(claim);
+    const { published } = this.former;
     const { field, host, kind, display, redirect } = claim;
-    const since = sinceStamp(this.entity, claim, before, processed);
+    const before = published?.endsFormer === true ? undefined : this.#before(key, claim);
+    const processed = published?.endsFormer === true ? null : this.former.processed;
+    const own = sinceStamp(this.entity, claim, before, processed);
+    const since = published === null || before !== undefined ? own : Math.max(published.stamp, own);
     this.list.push({ field, host, kind, sinceStamp: since, display, redirect });
+  }
+
+  /** The same claim, as it was processed last. */
+  #before(key: string, claim: Omit<ProcessedClaim, 'sinceStamp'>): ProcessedClaim | undefined {
+    const { ofView, ofOtherViews } = this.former;
+    return ofView.get(key) ?? ofOtherViews.get(key) ?? this.#beforeInOtherForm(claim);
   }
 
   /** A claim in lower case, from which this one comes. */

@@ -1,5 +1,6 @@
 /** Compares the outputs of each turn with those of its processed record, and notes what differs for the commit. */
 import { sliceMs } from '../../contract/limits.ts';
+import { momentAfter } from '../../contract/publish-times.ts';
 import { type Steps, Unfinished } from '../../lib/pace.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import type { BuildFailure } from '../../schemas/build/outcome.ts';
@@ -10,6 +11,7 @@ import {
   type ProcessedClaim,
   type ProcessedOutput,
   type ProcessedRecord,
+  processedState,
 } from '../../store/derived/processed-record.ts';
 import type { AutoTypes } from './auto-types.ts';
 import { type Builder, dependentOf, outdatedDigest, outputKey } from './builder.ts';
@@ -91,6 +93,7 @@ export class Comparison {
   #record(turn: Turn, outputs: readonly ProcessedOutput[]): void {
     const { entity, former, only, indexEntries: lookups } = turn;
     this.#list(turn);
+    this.#schedule(turn);
     if (entity === null) {
       if (former !== null) this.changes.removeRecord(turn);
       return;
@@ -99,10 +102,23 @@ export class Comparison {
     const record: ProcessedRecord =
       only !== null && former !== null
         ? { ...former, outputs }
-        : { stamp: entity.stamp, type: entity.type, lookups, outputs };
+        : { stamp: entity.stamp, type: entity.type, lookups, outputs, ...timesOf(turn) };
     const mayBeSame = turn.repair === null && former?.stamp === record.stamp;
     if (mayBeSame && encodeProcessed(former).equals(encodeProcessed(record))) return;
     this.changes.putRecord(turn, record);
+  }
+
+  /** Keeps the entity's next moment in the schedule, and no other. */
+  #schedule(turn: Turn): void {
+    const { entity, former, only, state, repair, moments } = turn;
+    if (only !== null || (entity?.times === undefined && former?.times === undefined && moments.length === 0))
+      return;
+    const next = entity === null ? null : momentAfter(entity.times, state);
+    const before = former === null ? null : momentAfter(former.times, processedState(former));
+    const stale = new Set([...moments, ...(before === null ? [] : [before])]);
+    for (const moment of stale) if (moment !== next) this.changes.wait(turn, moment, false);
+    const isThere = next === before && repair === null && !isRestored(former);
+    if (next !== null && !isThere) this.changes.wait(turn, next, true);
   }
 
   /** Keeps the entity in the directory of its type. */
@@ -264,6 +280,10 @@ export class Comparison {
     for (const [sourceId, lookupKey] of kept) gone.delete(`${sourceId}:${lookupKey}`);
     this.changes.unregister(output.turn, output.dependent, [...gone.values()]);
   }
+}
+
+function timesOf({ entity, state, isBySchedule }: Turn): Pick<ProcessedRecord, 'times'> {
+  return entity?.times === undefined ? {} : { times: { ...entity.times, state, isBySchedule } };
 }
 
 /** What the record keeps for webhooks that get changes of the view. */

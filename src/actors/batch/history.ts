@@ -100,7 +100,7 @@ export function causeBefore(former: ProcessedOutput | null): Cause {
 export function causeOf(turn: Turn, former: ProcessedOutput | null, builder: Builder): Cause {
   if (turn.repair !== null) return { because: { kind: 'repair' } };
   if (isRestored(turn.former)) return { because: { kind: 'restore' } };
-  if (turn.isChange) return {};
+  if (turn.isChange) return ownCause(turn);
   const entity = turn.causes.get(dependentOf(builder, turn));
   // A deferred output is built after the turn of the change: the digest in its record says nothing of the configuration.
   if (former?.schemaDigest === outdatedDigest || former === null) {
@@ -110,8 +110,13 @@ export function causeOf(turn: Turn, former: ProcessedOutput | null, builder: Bui
   return entity === undefined ? { because: { kind: 'lookup' } } : becauseOf(turn, entity);
 }
 
-/** Nothing for the entity itself: its own change was deferred. */
-function becauseOf({ sourceId, originId }: Turn, entity: EntityRef): Cause {
-  const isOwn = entity.sourceId === sourceId && entity.originId === originId;
-  return isOwn ? {} : { because: { kind: 'lookup', entity } };
+/** The entity itself has changed: by a save, as for most outputs, or because of a moment. */
+function ownCause({ isBySchedule }: Turn): Cause {
+  return isBySchedule ? { because: { kind: 'schedule' } } : {};
+}
+
+/** For the entity itself: its own change was deferred. */
+function becauseOf(turn: Turn, entity: EntityRef): Cause {
+  const isOwn = entity.sourceId === turn.sourceId && entity.originId === turn.originId;
+  return isOwn ? ownCause(turn) : { because: { kind: 'lookup', entity } };
 }

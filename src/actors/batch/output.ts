@@ -199,8 +199,8 @@ export async function buildTurns(
 }
 
 function outputsOf(turn: Turn): Output[] {
-  const { place, entity, only } = turn;
-  if (place === null || entity === null) return [];
+  const { place, entity, only, state } = turn;
+  if (place === null || entity === null || state !== 'published') return [];
   const outputs = buildersFor(place.tenant, place.source, entity.type).map(
     (builder) => new Output(turn, builder),
   );

@@ -142,8 +142,9 @@ function entryOf(
 }
 
 /** Few schemas have actions. */
-function mayAct({ place, entity, isChange, actions }: Turn): boolean {
-  if (place === null || entity === null || !(isChange || actions.size > 0)) return false;
+function mayAct({ place, entity, state, isChange, actions }: Turn): boolean {
+  if (place === null || entity === null || state !== 'published') return false;
+  if (!isChange && actions.size === 0) return false;
   return place.tenant.schemasFor(place.source.sourceGroup, entity.type).some(({ hasActions }) => hasActions);
 }
 

@@ -5,6 +5,7 @@ import type { UrlForm } from '../../config/urls/url-form.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
 import type { EntityRef } from '../../contract/ids.ts';
 import { sliceMs } from '../../contract/limits.ts';
+import { laterState, type PublishState, stateAt } from '../../contract/publish-times.ts';
 import { groupBy } from '../../lib/group-by.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import { entriesOf, entrySteps, type LookupLayout } from '../../schemas/lookup/layout.ts';
@@ -12,11 +13,12 @@ import type { LayoutStates } from '../../store/configuration/layouts.ts';
 import { formatDependent } from '../../store/derived/dependents.ts';
 import type { Intent } from '../../store/derived/intents.ts';
 import { readProcessed } from '../../store/derived/processed.ts';
-import type {
-  IndexEntries,
-  ProcessedClaim,
-  ProcessedOutput,
-  ProcessedRecord,
+import {
+  type IndexEntries,
+  type ProcessedClaim,
+  type ProcessedOutput,
+  type ProcessedRecord,
+  processedState,
 } from '../../store/derived/processed-record.ts';
 import type { Suspect } from '../../store/derived/suspects.ts';
 import { readEntitiesIn } from '../../store/entities/entities.ts';
@@ -44,6 +46,9 @@ export interface Basis {
  * | there  | same stamp    | a part  | builds the part                                                              |
  * | gone   | any           | any     | removes all outputs and the record                                           |
  * | any    | any           | repair  | as all, and writes what is there already; removes what the repair names      |
+ *
+ * An entity that is not published counts as there, but no output is made of it and it has no index entries. Where a moment has
+ * made it another than its record says, the turn is for all, and a change.
  */
 export interface Turn {
   readonly tenantAlias: string;
@@ -72,19 +77,27 @@ export interface Turn {
   readonly causes: ReadonlyMap<string, EntityRef>;
   /** The entity's state is not the one that was processed last. */
   readonly isChange: boolean;
+  /** What the entity is at the time of the turn. */
+  readonly state: PublishState;
+  /** A moment has made it so, and not a save. */
+  readonly isBySchedule: boolean;
+  /** Moments of the schedule that ask for the turn. */
+  readonly moments: readonly number[];
 }
 
 const noIntents = { of: () => null };
 const noCauses: ReadonlyMap<string, EntityRef> = new Map();
 const noActions: ReadonlySet<string> = new Set();
 const noEntries: readonly IndexEntries[] = [];
+const noMoments: readonly number[] = [];
 
-/** Reads what the turns of a batch need. @throws StoreUnavailableError */
+/** Reads what the turns of a batch need. @param nowMs by Redis' clock. @throws StoreUnavailableError */
 export async function loadTurns(
   store: Store,
   tag: string,
   { configuration, layouts }: Basis,
   works: readonly EntityWork[],
+  nowMs: number,
   intents: Pick<Intents, 'of'> = noIntents,
 ): Promise<Turn[]> {
   const groups = groupBy(works, ({ tenant, sourceId }) => `${tenant}:${sourceId}`);
@@ -111,9 +124,10 @@ export async function loadTurns(
           { place, layouts: kept, urlForm },
           entity,
           records[index] ?? null,
+          nowMs,
         );
         // A part does not move the entity in any index.
-        const moves = turn.only === null && entity !== null && kept.length > 0;
+        const moves = turn.only === null && entity !== null && turn.state === 'published' && kept.length > 0;
         ofGroup.push(moves ? { ...turn, indexEntries: await indexEntriesOf(kept, entity) } : turn);
       }
       return ofGroup;
@@ -133,10 +147,15 @@ function turnOf(
   { place, layouts, urlForm }: Pick<Turn, 'place' | 'layouts' | 'urlForm'>,
   entity: StoredEntity | null,
   former: ProcessedRecord | null,
+  nowMs: number,
 ): Turn {
   const work = withIntent(asked, intent);
+  const state = stateOf(work, entity, former, nowMs);
+  const isSame = former !== null && former.stamp === entity?.stamp;
+  const hasMoved = former !== null && processedState(former) !== state;
   // Without a record, or without the entity, there is nothing that a part could be rebuilt in.
-  const only = work.only === null || former === null || entity === null ? null : work.only;
+  const isWhole = work.only === null || former === null || entity === null || hasMoved;
+  const only = isWhole ? null : work.only;
   return {
     tenantAlias: work.tenant,
     sourceId: work.sourceId,
@@ -152,8 +171,26 @@ function turnOf(
     repair: work.repair,
     causes: work.causes ?? noCauses,
     isUncertain: intent !== null,
-    isChange: former?.stamp !== entity?.stamp,
+    isChange: former?.stamp !== entity?.stamp || (isSame && hasMoved),
+    state,
+    isBySchedule: isSame && (hasMoved || former.times?.isBySchedule === true),
+    moments: work.moments ?? noMoments,
   };
+}
+
+/**
+ * A saved state goes through its moments once, in their order, also when Redis' clock is set back: what was published stays so.
+ * A repair does not trust the record.
+ */
+function stateOf(
+  { repair }: EntityWork,
+  entity: StoredEntity | null,
+  former: ProcessedRecord | null,
+  nowMs: number,
+): PublishState {
+  const state = stateAt(entity?.times, nowMs);
+  if (repair !== null || former === null || former.stamp !== entity?.stamp) return state;
+  return laterState(processedState(former), state);
 }
 
 async function indexEntriesOf(

@@ -5,6 +5,7 @@
 import type { SourceEntity } from '../../contract/entity.ts';
 import { getOwn, isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
 import { jsonDepthMax, mistakesListedMax } from '../../contract/limits.ts';
+import type { PublishTimes } from '../../contract/publish-times.ts';
 import type { Shape } from '../../contract/shape.ts';
 import { bulkEntityShape, plainEntityV1Shape, simplifiedEntityShape } from '../../contract/shapes-ingest.ts';
 import { quoteInexact } from '../../lib/exact-number.ts';
@@ -16,6 +17,7 @@ import { encodeEntity } from '../../store/entities/entity-record.ts';
 import { notJsonText, parseJson, textOf, unstorable } from '../json-body.ts';
 import { type Mistake, mistakesOf } from '../routing/validate.ts';
 import { inexactMistake, withMarkedNumbers } from './inexact-properties.ts';
+import { noTimes, publishTimesOf } from './publish-times.ts';
 import { plainProperties } from './typed-properties.ts';
 
 /** How the bytes are to be read, with the parts of the entity that stand in path and headers. */
@@ -31,6 +33,8 @@ export type EntityForm =
       readonly url: string | null;
       readonly originParentId: string | null;
       readonly redirects: readonly string[];
+      readonly publishAt: string | null;
+      readonly unpublishAt: string | null;
     };
 
 interface PropertiesRule {
@@ -92,11 +96,13 @@ export function readEntityValue(
 ): EntityReading {
   const { candidate, mistakes } = candidateOf(value, form);
   const place = form.kind === 'bulk' ? 'The entity' : 'The body';
+  const names = form.kind === 'typed' ? typedNames : ownNames;
+  const { times, mistakes: ofTimes } = names.hasTimes ? publishTimesOf(candidate) : noTimes;
   mistakes.push(...mistakesOf(shapeOf(form), candidate, mistakesListedMax - mistakes.length, place));
+  mistakes.push(...ofTimes);
   if (mistakes.length === 0) {
-    const names = form.kind === 'typed' ? typedNames : ownNames;
     const mistake = unstorableField(candidate, names, onLarge);
-    if (mistake === null) return readingOf(entityOf(candidate, names), known);
+    if (mistake === null) return readingOf(entityOf(candidate, names, times), known);
     mistakes.push(mistake);
   }
   return { kind: 'invalid', originId: usableOriginId(candidate), mistakes };
@@ -108,12 +114,13 @@ export function readSourceEntity(
 ):
   | { readonly kind: 'entity'; readonly entity: SourceEntity }
   | { readonly kind: 'invalid'; readonly mistakes: readonly Mistake[] } {
-  const mistakes = mistakesOf(bulkEntityShape, value, mistakesListedMax, 'The entity');
+  const { times, mistakes: ofTimes } = publishTimesOf(value);
+  const mistakes = [...mistakesOf(bulkEntityShape, value, mistakesListedMax, 'The entity'), ...ofTimes];
   const mistake = mistakes.length > 0 ? null : unstorableField(value, ownNames, null);
   if (mistake !== null) mistakes.push(mistake);
   return mistakes.length > 0
     ? { kind: 'invalid', mistakes }
-    : { kind: 'entity', entity: entityOf(value, ownNames) };
+    : { kind: 'entity', entity: entityOf(value, ownNames, times) };
 }
 
 function readingOf(entity: SourceEntity, known: KnownFields | null): EntityReading {
@@ -141,9 +148,8 @@ interface Candidate {
 
 function candidateOf(value: Json, form: EntityForm): Candidate {
   if (form.kind === 'raw') {
-    const { originId, type, url, originParentId, redirects } = form;
-    const candidate = { originId, type, url, originParentId, redirects: [...redirects], properties: value };
-    return { candidate, mistakes: [] };
+    const { kind: _, redirects, ...members } = form;
+    return { candidate: { ...members, redirects: [...redirects], properties: value }, mistakes: [] };
   }
   if (!isJsonObject(value)) return { candidate: value, mistakes: [] };
   if (form.propertiesOptional && (getOwn(value, 'properties') ?? null) === null) {
@@ -171,18 +177,19 @@ function isString(value: Json): value is string {
   return typeof value === 'string';
 }
 
-/** What a form calls the ids of an entity. */
-interface IdNames {
+/** What a form calls the ids of an entity, and whether it has times. */
+interface FormNames {
   readonly originId: string;
   readonly originParentId: string;
+  readonly hasTimes: boolean;
 }
 
-const ownNames: IdNames = { originId: 'originId', originParentId: 'originParentId' };
-const typedNames: IdNames = { originId: 'id', originParentId: 'parentId' };
+const ownNames: FormNames = { originId: 'originId', originParentId: 'originParentId', hasTimes: true };
+const typedNames: FormNames = { originId: 'id', originParentId: 'parentId', hasTimes: false };
 
 function unstorableField(
   candidate: Json,
-  { originId, originParentId }: IdNames,
+  { originId, originParentId }: FormNames,
   onLarge: (() => void) | null,
 ): Mistake | null {
   if (!isJsonObject(candidate)) return null;
@@ -194,7 +201,7 @@ function unstorableField(
 }
 
 /** A checked candidate as the store's entity. */
-function entityOf(candidate: Json, names: IdNames): SourceEntity {
+function entityOf(candidate: Json, names: FormNames, times: PublishTimes | null): SourceEntity {
   const fields: JsonObject = isJsonObject(candidate) ? candidate : {};
   const text = (name: string) => {
     const value = getOwn(fields, name);
@@ -209,5 +216,6 @@ function entityOf(candidate: Json, names: IdNames): SourceEntity {
     originParentId: text(names.originParentId),
     redirects: Array.isArray(redirects) ? redirects.filter(isString) : [],
     properties: isJsonObject(properties) ? properties : {},
+    ...(times === null ? {} : { times }),
   };
 }

@@ -84,6 +84,8 @@ function singleForm(call: Call, originId: string): EntityForm {
     url: textOrNull(call.prefixedHeader('url')),
     originParentId: textOrNull(call.prefixedHeader('originparentid')),
     redirects: redirectsOf(call.prefixedHeader('redirects')),
+    publishAt: textOrNull(call.prefixedHeader('publish-at')),
+    unpublishAt: textOrNull(call.prefixedHeader('unpublish-at')),
   };
 }
 

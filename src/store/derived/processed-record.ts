@@ -1,6 +1,7 @@
 /** The processed record of an entity: what was last made of it, enough to see what a new state changes and to undo the rest. */
 import type { EntityRef } from '../../contract/ids.ts';
 import type { JsonObject } from '../../contract/json.ts';
+import { type PublishState, type PublishTimes, publishStates } from '../../contract/publish-times.ts';
 import { type FormerClaim, packFormerClaim, unpackFormerClaim } from '../change-log/told-views.ts';
 import { pack, unpack } from '../codec/pack.ts';
 import { longId, shortId } from '../codec/short-id.ts';
@@ -52,7 +53,7 @@ export interface Destination {
 }
 
 export interface BuildCause {
-  readonly kind: 'lookup' | 'configuration' | 'repair' | 'restore';
+  readonly kind: 'lookup' | 'configuration' | 'repair' | 'restore' | 'schedule';
   /** For a lookup: the entity whose change caused it. */
   readonly entity?: EntityRef;
 }
@@ -70,6 +71,13 @@ export interface IndexEntries {
   readonly keys: readonly string[];
 }
 
+/** The times of the state that was processed, and what the entity was by them. */
+export interface ProcessedTimes extends PublishTimes {
+  readonly state: PublishState;
+  /** It became so at a moment, and not by a save. */
+  readonly isBySchedule: boolean;
+}
+
 export interface ProcessedRecord {
   /** Stamp of the entity's state that was processed. */
   readonly stamp: number;
@@ -77,6 +85,13 @@ export interface ProcessedRecord {
   /** Under what it stands in each lookup layout that is kept for its source. */
   readonly lookups: readonly IndexEntries[];
   readonly outputs: readonly ProcessedOutput[];
+  /** Absent for an entity that is always published. */
+  readonly times?: ProcessedTimes;
+}
+
+/** What an entity was when it was processed last. */
+export function processedState({ times }: ProcessedRecord): PublishState {
+  return times?.state ?? 'published';
 }
 
 /** Stands for what the record says at another place already. */
@@ -128,16 +143,31 @@ type PackedCause = readonly [kind: BuildCause['kind'], sourceId?: string, origin
 
 type PackedLookups = [layoutId: string, keys: readonly string[]][];
 
+type PackedTimes = readonly [
+  publishAt: number | null,
+  unpublishAt: number | null,
+  /** Place in `publishStates`. */
+  state: number,
+  isBySchedule?: true,
+];
+
 /** A record with all its names. */
 type WholeRecord = [
   stamp: number,
   type: string,
   outputs: [...OutputNames, ...OwnOutput][],
   lookups?: PackedLookups,
+  times?: PackedTimes,
 ];
 
 /** A record that leaves out what `namesOf` lists. */
-type NamelessRecord = [stamp: number, namesDigest: Uint8Array, outputs: OwnOutput[], lookups?: PackedLookups];
+type NamelessRecord = [
+  stamp: number,
+  namesDigest: Uint8Array,
+  outputs: OwnOutput[],
+  lookups?: PackedLookups,
+  times?: PackedTimes,
+];
 
 /** What records that are alike leave out: the type, then of each output its kind, environment, name and schema. */
 function namesOf({ type, outputs }: ProcessedRecord): string[] {
@@ -161,13 +191,13 @@ export function processedNamesOf(record: ProcessedRecord): NameList | null {
  */
 export function encodeProcessed(record: ProcessedRecord, list: NameList | null = null): Buffer {
   const { stamp, type, outputs } = record;
-  const lookups = packedLookups(record.lookups);
+  const rest = packedRest(record);
   if (list !== null) {
     const nameless: NamelessRecord = [
       stamp,
       list.digest,
       outputs.map((output) => ownOutput(output, stamp)),
-      ...lookups,
+      ...rest,
     ];
     return pack(nameless);
   }
@@ -175,14 +205,27 @@ export function encodeProcessed(record: ProcessedRecord, list: NameList | null =
     stamp,
     type,
     outputs.map((output, at) => [...outputNames(output, outputs[at - 1]), ...ownOutput(output, stamp)]),
-    ...lookups,
+    ...rest,
   ];
   return pack(whole);
 }
 
-/** Nothing at all for an entity that stands under no key. */
-function packedLookups(lookups: readonly IndexEntries[]): [] | [PackedLookups] {
-  return lookups.length === 0 ? [] : [lookups.map(({ layoutId, keys }) => [layoutId, keys])];
+/** Nothing at all for an entity that stands under no key and is always published. */
+function packedRest({ lookups, times }: ProcessedRecord): [PackedLookups?, PackedTimes?] {
+  if (lookups.length === 0 && times === undefined) return [];
+  const packed: PackedLookups = lookups.map(({ layoutId, keys }) => [layoutId, keys]);
+  return times === undefined ? [packed] : [packed, packTimes(times)];
+}
+
+function packTimes({ publishAt, unpublishAt, state, isBySchedule }: ProcessedTimes): PackedTimes {
+  const number = publishStates.indexOf(state);
+  return isBySchedule ? [publishAt, unpublishAt, number, true] : [publishAt, unpublishAt, number];
+}
+
+function unpackedTimes(packed: PackedTimes | undefined): Pick<ProcessedRecord, 'times'> {
+  if (packed === undefined) return {};
+  const [publishAt, unpublishAt, number, isBySchedule = false] = packed;
+  return { times: { publishAt, unpublishAt, state: publishStates[number] ?? 'published', isBySchedule } };
 }
 
 function outputNames(
@@ -266,7 +309,7 @@ export function decodeProcessed({ packed }: OpenProcessed, names: readonly strin
   return names === null ? wholeRecord(packed as WholeRecord) : namedRecord(packed as NamelessRecord, names);
 }
 
-function wholeRecord([stamp, type, whole, lookups]: WholeRecord): ProcessedRecord {
+function wholeRecord([stamp, type, whole, lookups, times]: WholeRecord): ProcessedRecord {
   const outputs: ProcessedOutput[] = [];
   for (const [kind, environmentId, name, schemaDigest, ...own] of whole) {
     outputs.push({
@@ -277,12 +320,12 @@ function wholeRecord([stamp, type, whole, lookups]: WholeRecord): ProcessedRecor
       ...unpackedOutput(own, stamp),
     });
   }
-  return { stamp, type, lookups: unpackedLookups(lookups), outputs };
+  return { stamp, type, lookups: unpackedLookups(lookups), outputs, ...unpackedTimes(times) };
 }
 
 /** @param names as `namesOf` lists them */
 function namedRecord(
-  [stamp, , nameless, lookups]: NamelessRecord,
+  [stamp, , nameless, lookups, times]: NamelessRecord,
   [type = '', ...ofOutputs]: readonly string[],
 ): ProcessedRecord {
   const outputs = nameless.map((own, at): ProcessedOutput => {
@@ -299,7 +342,7 @@ function namedRecord(
       ...unpackedOutput(own, stamp),
     };
   });
-  return { stamp, type, lookups: unpackedLookups(lookups), outputs };
+  return { stamp, type, lookups: unpackedLookups(lookups), outputs, ...unpackedTimes(times) };
 }
 
 function unpackedLookups(packed: PackedLookups = []): IndexEntries[] {

@@ -34,7 +34,10 @@ type EntityBody = [
   redirects: readonly string[],
   /** The properties; with a digest of their names, the list of their values. */
   propertiesJson: string,
-  namesDigest?: Uint8Array,
+  namesDigest?: Uint8Array | null,
+  /** Both are absent for an entity that is always published, as most are. */
+  publishAt?: number | null,
+  unpublishAt?: number | null,
 ];
 
 /** Of the type and of the url, which stand before the body with their lengths. */
@@ -42,8 +45,9 @@ const lengthBytes = 2;
 
 /** Hashes an entity, and encodes it once for its whole way into the store. */
 export function encodeEntity(entity: SourceEntity): EncodedEntity {
-  const { type, url, originParentId, redirects, properties } = entity;
-  const identity = canonicalJson([type, url, originParentId, [...redirects], properties]);
+  const { type, url, originParentId, redirects, properties, times } = entity;
+  const ofTimes = times === undefined ? [] : [times.publishAt, times.unpublishAt];
+  const identity = canonicalJson([type, url, originParentId, [...redirects], properties, ...ofTimes]);
   return new HashedEntity(entity, hash('sha256', identity, 'buffer').subarray(0, 16), identity.length);
 }
 
@@ -71,12 +75,14 @@ class HashedEntity implements EncodedEntity {
   }
 }
 
-function encodeRecord({ type, url, originParentId, redirects, properties }: SourceEntity): EncodedRecord {
+function encodeRecord(entity: SourceEntity): EncodedRecord {
+  const { type, url, originParentId, redirects, properties, times } = entity;
   const names = nameListOf(properties);
   const body: EntityBody =
     names === null
       ? [originParentId, redirects, JSON.stringify(properties)]
       : [originParentId, redirects, JSON.stringify(Object.values(properties)), names.digest];
+  if (times !== undefined) body.splice(3, 3, names?.digest ?? null, times.publishAt, times.unpublishAt);
   return {
     body: Buffer.concat([packText(type), packText(url === null ? '' : urlMark + url), pack(body)]),
     names,
@@ -153,8 +159,10 @@ function propertiesOf(json: Json, names: readonly string[] | null): JsonObject {
 
 function entityOf(
   { sourceId, originId }: EntityRef,
-  { stamps, type, url, body: [originParentId, redirects] }: OpenRecord,
+  { stamps, type, url, body }: OpenRecord,
   properties: JsonObject,
 ): StoredEntity {
-  return { sourceId, originId, type, url, originParentId, redirects, properties, ...stamps };
+  const [originParentId, redirects, , , publishAt = null, unpublishAt = null] = body;
+  const times = publishAt === null && unpublishAt === null ? {} : { times: { publishAt, unpublishAt } };
+  return { sourceId, originId, type, url, originParentId, redirects, properties, ...times, ...stamps };
 }

@@ -99,6 +99,8 @@ export interface EntityWork extends EntityName {
   repair: Suspect[] | null;
   /** Dependent, as it is written -> the entity whose change asks for its rebuild; absent where none is known. */
   causes?: Map<string, EntityRef>;
+  /** Moments of the schedule that ask for the turn; absent: none. */
+  moments?: number[];
 }
 
 /** Tells one entity of a store from all others. */

@@ -16,6 +16,8 @@ export interface PartitionOwner {
   readonly holds: boolean;
   readonly epoch: number;
   readonly checkpoint: number;
+  /** What Redis' clock said when the owner was read. */
+  readonly clockMs: number;
 }
 
 /**
@@ -50,5 +52,6 @@ function ownerOf([worker, until, epoch, checkpoint]: OwnerFields, nowMs: number)
     holds: workerId !== '' && leaseUntilMs > nowMs,
     epoch: Number(epoch ?? 0),
     checkpoint: Number(checkpoint ?? 0),
+    clockMs: nowMs,
   };
 }

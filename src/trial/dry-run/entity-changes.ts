@@ -28,6 +28,7 @@ import {
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import { urlFormOfField } from '../../store/keys.ts';
 import { wholeTurn } from '../../store/partitions/intake.ts';
+import { readOwner } from '../../store/partitions/owners.ts';
 import type { Store } from '../../store/store.ts';
 import type { ReadOnlyLookups } from '../../verify/read-only-lookups.ts';
 import { viewJson } from '../view-json.ts';
@@ -93,7 +94,8 @@ class Portion {
     lookups.beginPortion();
     const basis = { configuration: planned, layouts: LayoutStates.none };
     const works = originIds.map((originId) => wholeTurn({ tenant, sourceId, originId }));
-    const loaded = await loadTurns(store, tag, basis, works);
+    const { clockMs } = await readOwner(store, store.partitions.tags.indexOf(tag));
+    const loaded = await loadTurns(store, tag, basis, works, clockMs);
     const turns = loaded
       .filter(({ entity }) => entity !== null)
       .map((turn): Turn => ({ ...turn, urlForm: this.#forms.after }));
@@ -113,7 +115,8 @@ class Portion {
   #plan(turn: Turn, hasNoRoom: boolean): Plan {
     const formers = new Map(turn.former?.outputs.map((former) => [outputKey(former), former]));
     const { place, entity } = turn;
-    const all = place === null || entity === null ? [] : buildersFor(place.tenant, place.source, entity.type);
+    const isShown = entity !== null && turn.state === 'published';
+    const all = place === null || !isShown ? [] : buildersFor(place.tenant, place.source, entity.type);
     const builders = all.filter(({ kind, schema }) => kind === 'view' || schema !== null || !hasNoRoom);
     const outputs = builders
       .filter((builder) => this.#differs(builder, formers.get(builder.key)))

@@ -17,6 +17,7 @@ import type { StoredBody } from '../../store/derived/stored-body.ts';
 import { readView, viewsAreThere } from '../../store/derived/views.ts';
 import { indexLabel, keys } from '../../store/keys.ts';
 import { wholeTurn } from '../../store/partitions/intake.ts';
+import { readOwner } from '../../store/partitions/owners.ts';
 import { answerOf } from '../../store/redis/errors.ts';
 import type { Store } from '../../store/store.ts';
 import { IndexedCandidates, ReadOnlyLookups } from '../../verify/read-only-lookups.ts';
@@ -51,8 +52,10 @@ export async function explainView(store: Store, request: ExplainRequest): Promis
   if (schema === undefined) return `There is no schema ${JSON.stringify(alias)}`;
   const layouts = await readLayouts(store);
   const work = wholeTurn({ tenant: tenant.alias, sourceId, originId });
-  const tag = store.partitions.tag(store.partitions.ofEntity(sourceId, originId));
-  const [turn] = await loadTurns(store, tag, { configuration, layouts }, [work]);
+  const partition = store.partitions.ofEntity(sourceId, originId);
+  const { clockMs } = await readOwner(store, partition);
+  const basis = { configuration, layouts };
+  const [turn] = await loadTurns(store, store.partitions.tag(partition), basis, [work], clockMs);
   if (turn === undefined || turn.entity === null) return `There is no entity ${JSON.stringify(originId)}`;
   const { entity, former: record } = turn;
   const output = record?.outputs.find(

@@ -12,6 +12,7 @@ import { LogReader } from '../../store/change-log/entries.ts';
 import { type Dependent, parseDependent } from '../../store/derived/dependents.ts';
 import { readDependents } from '../../store/derived/lookups.ts';
 import { wholeTurn } from '../../store/partitions/intake.ts';
+import { readOwner } from '../../store/partitions/owners.ts';
 import { IndexedCandidates, ReadOnlyLookups } from '../../verify/read-only-lookups.ts';
 import type { Explained } from './explain-view.ts';
 
@@ -79,7 +80,9 @@ async function thatMatch(
     const works = group.map(([, { sourceId, originId }]) =>
       wholeTurn({ tenant: tenant.alias, sourceId, originId }),
     );
-    const turns = await loadTurns(store, store.partitions.tag(partition), { configuration, layouts }, works);
+    const { clockMs } = await readOwner(store, partition);
+    const tag = store.partitions.tag(partition);
+    const turns = await loadTurns(store, tag, { configuration, layouts }, works, clockMs);
     const outputs = group.flatMap(([id, { sourceId, originId, name }]) => {
       const turn = turns.find((one) => one.sourceId === sourceId && one.originId === originId);
       const schema = tenant.schemas.get(name);

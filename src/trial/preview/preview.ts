@@ -112,6 +112,10 @@ function turnOf({ tenant, source, entity }: PreviewRequest): Turn {
     isUncertain: false,
     causes: new Map(),
     isChange: false,
+    // An entity that is not published is shown as if it were.
+    state: 'published',
+    isBySchedule: false,
+    moments: [],
   };
 }
 

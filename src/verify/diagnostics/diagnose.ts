@@ -24,6 +24,7 @@ import { countEntities, scanOriginIds } from '../../store/entities/entities.ts';
 import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import { keys } from '../../store/keys.ts';
 import { wholeTurn } from '../../store/partitions/intake.ts';
+import { readOwner } from '../../store/partitions/owners.ts';
 import type { Store } from '../../store/store.ts';
 import { IndexedCandidates, ReadOnlyLookups } from '../read-only-lookups.ts';
 import { type DiagnosedOutput, type LocatedDiagnostic, locate } from './located-diagnostic.ts';
@@ -116,7 +117,9 @@ export async function diagnosePortion(
 ): Promise<readonly Turn[]> {
   lookups.beginPortion();
   const works = originIds.map((originId) => wholeTurn({ tenant, sourceId, originId }));
-  const turns = await loadTurns(store, store.partitions.tag(partition), { configuration, layouts }, works);
+  const { clockMs } = await readOwner(store, partition);
+  const tag = store.partitions.tag(partition);
+  const turns = await loadTurns(store, tag, { configuration, layouts }, works, clockMs);
   for (const { place, entity, originId } of turns) {
     if (place !== null && entity !== null) typeCounts.add(place.tenant, place.source, entity.type, originId);
   }

@@ -57,7 +57,7 @@ function since(claims: readonly ProcessedClaim[], display: string): number | und
 }
 
 test('a view claims its URL, its handles, and the redirects of its entity', () => {
-  const none: FormerClaims = { ofView: new Map(), ofOtherViews: new Map(), processed: null };
+  const none: FormerClaims = { ofView: new Map(), ofOtherViews: new Map(), processed: null, published: null };
   const state = entity({ url: '/a/', redirects: ['/old', 'https://x.com/old', '/a', '/old?q', 'nonsense'] });
   const claims = claimsOf(state, { url: '/a/', handles: ['news', 'home'] }, none, 'exact');
   assert.deepEqual(
@@ -74,7 +74,7 @@ test('a view claims its URL, its handles, and the redirects of its entity', () =
 });
 
 test('without a URL of its own a view has no redirects; what is no URL claims nothing', () => {
-  const none: FormerClaims = { ofView: new Map(), ofOtherViews: new Map(), processed: null };
+  const none: FormerClaims = { ofView: new Map(), ofOtherViews: new Map(), processed: null, published: null };
   const state = entity({ redirects: ['/old'] });
   assert.deepEqual(claimsOf(state, { url: null, handles: [] }, none, 'exact'), []);
   assert.deepEqual(claimsOf(state, { url: 'no url', handles: [] }, none, 'exact'), []);

@@ -6,7 +6,7 @@ import type { PartitionOwner } from '../../../src/store/partitions/owners.ts';
 const leaseMs = 1_000;
 
 function owner(change: Partial<PartitionOwner> = {}): PartitionOwner {
-  return { workerId: 'a', holds: true, leaseUntilMs: 9_000, epoch: 3, checkpoint: 0, ...change };
+  return { workerId: 'a', holds: true, leaseUntilMs: 9_000, epoch: 3, checkpoint: 0, clockMs: 0, ...change };
 }
 
 test('a lease that is the same for more than a lease time was not renewed', () => {

@@ -30,6 +30,7 @@ function turnOf(originId: string, parts: Partial<Turn> = {}): Turn {
     ...{ tenantAlias: 'acme', sourceId: 's', originId, place: null, layouts: [], urlForm: 'exact' },
     ...{ former: null, indexEntries: [], only: null, actions: new Set<string>(), repair: null },
     ...{ isUncertain: false, causes: new Map(), isChange: false },
+    ...{ state: 'published', isBySchedule: false, moments: [] },
     entity: { originId } as Turn['entity'],
     ...parts,
   };

@@ -128,6 +128,8 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
       { name: 'Type', prefixed: true, description: 'Makes the body raw: the properties alone' },
       { name: 'Url', prefixed: true, description: 'Raw form: the url' },
       { name: 'OriginParentId', prefixed: true, description: 'Raw form: originId of the parent' },
+      { name: 'Publish-At', prefixed: true, description: 'Raw form: `publishAt`' },
+      { name: 'Unpublish-At', prefixed: true, description: 'Raw form: `unpublishAt`' },
       {
         name: 'Redirects',
         prefixed: true,

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { RebuildTurn } from '../../../src/actors/rebuild/rebuild-turn.ts';
-import { Semaphore } from '../../../src/lib/semaphore.ts';
-import { until } from '../../support/until.ts';
+import { SharedTurn } from '../../src/actors/shared-turn.ts';
+import { Semaphore } from '../../src/lib/semaphore.ts';
+import { until } from '../support/until.ts';
 
 /** A partition in a line; `waitMs` is how long its next rebuild is not ready, null without one. */
 function partitionIn(line: Semaphore, first: number | null = 0) {
   const state = { waitMs: first, came: 0 };
-  const turn = new RebuildTurn(
+  const turn = new SharedTurn(
     line,
     () => state.waitMs,
     () => {

@@ -1,8 +1,8 @@
-/** A partition's place in the line for rebuilds, in which all partitions of a worker take turns. */
+/** A partition's place in a line in which all partitions of a worker take turns: that for rebuilds, and that for scheduled moments. */
 import { performance } from 'node:perf_hooks';
-import type { Semaphore } from '../../lib/semaphore.ts';
+import type { Semaphore } from '../lib/semaphore.ts';
 
-export class RebuildTurn {
+export class SharedTurn {
   /** The place in the line, from its request until the turn is over. */
   #place: Promise<void> | null = null;
   #release: (() => void) | null = null;
@@ -10,7 +10,7 @@ export class RebuildTurn {
   #isEnded = false;
   #wake = () => {};
 
-  /** @param readyInMs milliseconds until a rebuild may begin: 0 now, null when none waits */
+  /** @param readyInMs milliseconds until the work may begin: 0 now, null when none waits */
   constructor(
     private readonly turns: Semaphore,
     private readonly readyInMs: (nowMs: number) => number | null,
@@ -29,7 +29,7 @@ export class RebuildTurn {
     });
   }
 
-  /** Looks again whether a rebuild is ready, because another one waits. */
+  /** Looks again whether work is ready, because more of it waits. */
   wake(): void {
     this.#wake();
   }
@@ -48,7 +48,7 @@ export class RebuildTurn {
     void this.#place?.then(() => this.#release?.());
   }
 
-  /** Asks for a place in the line once a rebuild is ready, not before. */
+  /** Asks for a place in the line once work is ready, not before. */
   async #come(): Promise<void> {
     for (;;) {
       const waitMs = this.readyInMs(performance.now());
