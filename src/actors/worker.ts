@@ -232,9 +232,8 @@ export class Worker {
   }
 
   async #readOwners(): Promise<PartitionOwner[]> {
-    const askedMs = performance.now();
     const owners = await readOwners(this.options.store);
-    for (const [partition, { clockMs }] of owners.entries()) this.#clockOf(partition).note(clockMs, askedMs);
+    for (const [partition, { clockMs }] of owners.entries()) this.#clockOf(partition).note(clockMs);
     return owners;
   }
 

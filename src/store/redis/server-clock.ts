@@ -5,15 +5,9 @@ import { assert } from '../../lib/assert.ts';
 export class ServerClock {
   #aheadMs: number | null = null;
 
-  /**
-   * Notes what a reply says that has just come. Redis may have said it at any time since it was asked. What is known stays if it
-   * may be right; else the clock is taken to have said it just now, so that this one is never ahead.
-   * @param askedMs by the process' clock
-   */
-  note(clockMs: number, askedMs: number): void {
-    const [least, most] = [clockMs - performance.now(), clockMs - askedMs];
-    const known = this.#aheadMs ?? Number.NEGATIVE_INFINITY;
-    if (known < least || known > most) this.#aheadMs = least;
+  /** Notes what a reply says that has just come. The reply was on its way for a while, so this clock is never ahead. */
+  note(clockMs: number): void {
+    this.#aheadMs = clockMs - performance.now();
   }
 
   get nowMs(): number {

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import type { Tenant } from '../../../src/config/configuration.ts';
 import { loadConfiguration } from '../../../src/config/documents/load.ts';
+import type { StoredEntity } from '../../../src/contract/entity.ts';
 import { formatViewId } from '../../../src/contract/ids.ts';
 import type { Json } from '../../../src/contract/json.ts';
 import { entriesOf, project } from '../../../src/schemas/lookup/layout.ts';
@@ -173,8 +174,12 @@ export async function storedEntries(store: Store, tenant?: string): Promise<stri
   return entries.sort();
 }
 
-/** The entries that the stored entities must have. */
-export async function expectedEntries(store: Store, tenants: Iterable<Tenant>): Promise<string[]> {
+/** The entries that the stored entities must have. @param isPublished absent: all are */
+export async function expectedEntries(
+  store: Store,
+  tenants: Iterable<Tenant>,
+  isPublished: (entity: StoredEntity) => boolean = () => true,
+): Promise<string[]> {
   const entries: string[] = [];
   for (const tenant of tenants) {
     for (const [sourceId, layout] of tenant.lookupLayouts) {
@@ -182,7 +187,7 @@ export async function expectedEntries(store: Store, tenants: Iterable<Tenant>): 
         const originIds = await store.client.hkeys(keys.entities(tag, tenant.alias, sourceId));
         const refs = originIds.map((originId) => ({ sourceId, originId }));
         for (const entity of await readEntities(store, tenant.alias, refs)) {
-          if (entity === null) continue;
+          if (entity === null || !isPublished(entity)) continue;
           for (const lookupKey of entriesOf(layout, entity)) {
             const text = `${tenant.alias}:${sourceId}:${lookupKey}`;
             const home = store.partitions.tag(store.partitions.ofText(text));

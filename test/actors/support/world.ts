@@ -150,6 +150,11 @@ export function worldDocuments(): Map<string, string> {
 /** The entities of one tenant as they were last sent. */
 export class World {
   readonly #entities = new Map<string, Map<string, SourceEntity>>();
+  /** A saved state goes through its moments once: when each was looked at last, after which its time does not go back. */
+  readonly #lookedAtMs = new WeakMap<SourceEntity, number>();
+
+  /** @param nowMs by the clock of Redis */
+  constructor(private readonly nowMs: () => number = Date.now) {}
 
   of(sourceId: string): Map<string, SourceEntity> {
     const known = this.#entities.get(sourceId) ?? new Map<string, SourceEntity>();
@@ -157,8 +162,35 @@ export class World {
     return known;
   }
 
+  /** The entities that are published, in the order of their ids. */
   #all(sourceId: string): SourceEntity[] {
-    return [...this.of(sourceId).values()].sort((a, b) => (a.originId < b.originId ? -1 : 1));
+    return [...this.of(sourceId).values()]
+      .filter((entity) => this.isPublished(entity))
+      .sort((a, b) => (a.originId < b.originId ? -1 : 1));
+  }
+
+  isPublished(entity: SourceEntity): boolean {
+    const { publishAt, unpublishAt } = entity.times ?? { publishAt: null, unpublishAt: null };
+    const nowMs = this.#timeOf(entity);
+    return (publishAt === null || publishAt <= nowMs) && (unpublishAt === null || nowMs < unpublishAt);
+  }
+
+  /** When the entity is published or taken back next; null when it never is. */
+  nextMoment(entity: SourceEntity): number | null {
+    const { publishAt = null, unpublishAt = null } = entity.times ?? {};
+    const nowMs = this.#timeOf(entity);
+    return [publishAt, unpublishAt].find((moment) => moment !== null && moment > nowMs) ?? null;
+  }
+
+  #timeOf(entity: SourceEntity): number {
+    return Math.max(this.nowMs(), this.#lookedAtMs.get(entity) ?? 0);
+  }
+
+  /** From now on the clock may be set back. */
+  noteTime(): void {
+    for (const ofSource of this.#entities.values()) {
+      for (const entity of ofSource.values()) this.#lookedAtMs.set(entity, this.#timeOf(entity));
+    }
   }
 
   /** Every view of an environment by `<source>:<alias>:<originId>`; a reference is written `→<view id>`. */

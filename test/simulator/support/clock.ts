@@ -52,10 +52,20 @@ export class VirtualClock {
   readonly #heap: Event[] = [];
   readonly #immediates: Immediate[] = [];
   #nowMs = 1_000_000;
+  #redisAheadMs = 0;
   #order = 0;
 
   get nowMs(): number {
     return this.#nowMs;
+  }
+
+  /** What the clock of Redis says, which can be set. */
+  get redisMs(): number {
+    return this.#nowMs + this.#redisAheadMs;
+  }
+
+  setRedis(aheadMs: number): void {
+    this.#redisAheadMs = aheadMs;
   }
 
   after(delayMs: number, act: () => void): Event {

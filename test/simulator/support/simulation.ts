@@ -9,7 +9,7 @@ import { StoreUnavailableError } from '../../../src/store/redis/errors.ts';
 import { openStore, type Store } from '../../../src/store/store.ts';
 import { Dice } from '../../support/dice.ts';
 import { type FencingCheck, fencingCheck } from './checks/fencing.ts';
-import { checkMemory, StoreCheck, whatWaits } from './checks/invariants.ts';
+import { checkMemory, nextMoment, StoreCheck, whatWaits } from './checks/invariants.ts';
 import { LayoutsCheck } from './checks/layouts.ts';
 import { LeaseCheck } from './checks/leases.ts';
 import { VirtualClock } from './clock.ts';
@@ -52,6 +52,8 @@ const pollMs = 20;
 const scriptsAhead = 16;
 const idleMs = 60;
 const againMs = 20;
+/** Workers hear what Redis' clock says twice a second. */
+const clockNoticedMs = 2_000;
 const require = createRequire(import.meta.url);
 
 /** A schedule after which something does not hold. */
@@ -139,7 +141,7 @@ export class Simulation {
     });
     const { tags } = new Partitions(plan.partitions);
     this.#fencing = fencingCheck(this.redis.keyspace, tags);
-    this.#leases = new LeaseCheck(this.redis.keyspace, () => this.clock.nowMs);
+    this.#leases = new LeaseCheck(this.redis.keyspace, () => this.clock.redisMs);
     this.#layouts = new LayoutsCheck(this.redis.keyspace, tags, () => [...this.members]);
     this.#jobList = new JobList(plan.partitions);
     this.network = new Network(this.clock, this.dice, (send) => this.redis.accept(send));
@@ -210,11 +212,30 @@ export class Simulation {
     await faults;
     this.#heal(store);
     this.#jobs ??= await this.#addJobs();
-    await this.#until(() => this.#openJobs() ?? whatWaits(this.redis.keyspace, store.partitions.tags));
+    await this.#until(() => this.#openJobs() ?? this.#whatWaits(store));
     await check.check(this.#site);
     this.#layouts.checkSettled(this.#generation);
     await this.#until(() => checkMemory(this.redis.keyspace, store.partitions, [...this.members]));
     await this.#endFormerJobs();
+    if (this.dice.chance(15)) await this.#setClock(writes);
+  }
+
+  #whatWaits({ partitions }: Store): string | null {
+    return whatWaits(this.redis.keyspace, partitions.tags, this.clock.redisMs);
+  }
+
+  /**
+   * Sets Redis' clock, mostly back. Nothing may follow from it: no moment comes twice. A worker goes by the former clock until
+   * it looks again, so no moment may come meanwhile.
+   */
+  async #setClock({ worlds }: Writes): Promise<void> {
+    const nextMs = nextMoment(this.redis.keyspace);
+    if (nextMs !== null && nextMs < this.clock.redisMs + 2 * clockNoticedMs) return;
+    for (const world of worlds.values()) world.noteTime();
+    const aheadMs = this.dice.below(1200) - 1000;
+    this.#note(`Redis' clock is ${aheadMs} ms ahead`);
+    this.clock.setRedis(aheadMs);
+    await this.clock.wait(clockNoticedMs);
   }
 
   /** Waits until nothing is told any more. The schedule's time limit ends it. */

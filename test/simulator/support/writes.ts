@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import type { SourceEntity } from '../../../src/contract/entity.ts';
 import type { JsonObject } from '../../../src/contract/json.ts';
+import type { PublishTimes } from '../../../src/contract/publish-times.ts';
 import type { AcceptOutcome } from '../../../src/store/entities/accept.ts';
 import { acceptEntities } from '../../../src/store/entities/accept.ts';
 import { encodeEntity } from '../../../src/store/entities/entity-record.ts';
@@ -34,7 +35,9 @@ interface SaveRequest {
 
 export class Writes {
   /** The entities of each tenant as they were last acknowledged. */
-  readonly worlds = new Map<TenantAlias, World>(tenants.map((tenant) => [tenant, new World()]));
+  readonly worlds = new Map<TenantAlias, World>(
+    tenants.map((tenant) => [tenant, new World(() => this.clock.redisMs)]),
+  );
   /** Tenants of which that has changed since it was emptied last. */
   readonly changed = new Set<TenantAlias>(tenants);
   /** Since when pages of a tenant have their URLs. */
@@ -111,7 +114,8 @@ export class Writes {
     ages?.beginRequest(isExact);
     for (const entity of entities) {
       const before = known.get(entity.originId);
-      if (isRefused(before, entity, force)) continue;
+      // A state that is there already goes on through its moments.
+      if (isRefused(before, entity, force) || isDeepStrictEqual(before, entity)) continue;
       if (sourceId === 'src-cms') ages?.save(before, entity);
       known.set(entity.originId, entity);
     }
@@ -197,7 +201,18 @@ export class Writes {
       originParentId: dice.chance(70) ? id() : null,
       redirects: dice.chance(30) ? [url(), `/r${dice.below(3)}`] : [],
       properties,
+      ...(dice.chance(40) ? { times: this.#randomTimes() } : {}),
     };
+  }
+
+  /** Moments that have come already, or come soon, or while nothing else happens. */
+  #randomTimes(): PublishTimes {
+    const { dice } = this;
+    const nowMs = Math.floor(this.clock.redisMs);
+    const near = () => dice.below(dice.chance(80) ? 200 : 1500);
+    const publishAt = dice.chance(80) ? nowMs - 50 + near() : null;
+    const unpublishAt = publishAt === null || dice.chance(50) ? (publishAt ?? nowMs - 50) + 1 + near() : null;
+    return { publishAt, unpublishAt };
   }
 }
 

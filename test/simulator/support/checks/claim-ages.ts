@@ -24,8 +24,13 @@ export class ClaimAges {
     this.#isExact = isExact;
   }
 
-  save(before: SourceEntity | undefined, { originId, url, type }: SourceEntity): void {
+  save(before: SourceEntity | undefined, { originId, url, type, times }: SourceEntity): void {
     this.#sent += 1;
+    if (times !== undefined || before?.times !== undefined) {
+      // It depends on a moment, which has no place in the order of requests.
+      this.#since.set(originId, { first: 0, last: Number.POSITIVE_INFINITY });
+      return;
+    }
     const begin = this.#requests * perRequest;
     const now = this.#isExact
       ? { first: begin + this.#sent, last: begin + this.#sent }

@@ -8,6 +8,7 @@ import type { Claim } from '../../../../src/store/claims/claim-records.ts';
 import { decodeItem, namesDigestOf } from '../../../../src/store/derived/item-record.ts';
 import { namesDigestOfBody } from '../../../../src/store/derived/nameless-body.ts';
 import { readEntities } from '../../../../src/store/entities/entities.ts';
+import { parseScheduleText } from '../../../../src/store/entities/schedule.ts';
 import { keys, type Partitions } from '../../../../src/store/keys.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { nameOf, type RecordingSink, storedItems } from '../../../actors/support/fleet.ts';
@@ -35,7 +36,9 @@ interface Member {
 }
 
 /** What is left to do in some partition; null when nothing is, and what must hold then can be looked at. */
-export function whatWaits(keyspace: Keyspace, tags: readonly string[]): string | null {
+export function whatWaits(keyspace: Keyspace, tags: readonly string[], nowMs: number): string | null {
+  const nextMs = nextMoment(keyspace);
+  if (nextMs !== null && nextMs <= nowMs) return `a moment is due since ${nowMs - nextMs} ms`;
   for (const tag of tags) {
     const end = keyspace.hash(keys.clock(tag)).get('stream') ?? '0';
     const checkpoint = keyspace.hash(keys.owner(tag)).get('checkpoint') ?? '0';
@@ -46,6 +49,13 @@ export function whatWaits(keyspace: Keyspace, tags: readonly string[]): string |
     if (intents > 0) return `${intents} intents are left in ${tag}`;
   }
   return null;
+}
+
+/** The first moment for which an entity waits; null when none does. */
+export function nextMoment(keyspace: Keyspace): number | null {
+  const leaves = keyspace.names().filter((name) => /^[^:]*:leaf:\d+:schedule:/.test(name));
+  const moments = leaves.flatMap((leaf) => keyspace.list(leaf)).map((text) => parseScheduleText(text).atMs);
+  return moments.length === 0 ? null : Math.min(...moments);
 }
 
 /**
@@ -108,7 +118,10 @@ async function checkTenant(
   const tenants = site.loadedTenants.filter(({ alias }) => alias === tenant);
   checkEqual(
     await storedEntries(store, tenant),
-    await expectedEntries(store, tenants),
+    await expectedEntries(store, tenants, ({ sourceId, originId }) => {
+      const entity = world.of(sourceId).get(originId);
+      return entity !== undefined && world.isPublished(entity);
+    }),
     `lookups of ${tenant}`,
   );
 }
@@ -176,9 +189,12 @@ async function checkEntities(store: Store, tenant: string, world: World): Promis
     checkEqual(known.sort(), [...sent.keys()].sort(), `entities of ${tenant} ${sourceId}`);
     const refs = known.map((originId) => ({ sourceId, originId }));
     for (const stored of await readEntities(store, tenant, refs)) {
-      const { properties, url, type } = sent.get(stored?.originId ?? '') ?? {};
-      const found = { properties: stored?.properties, url: stored?.url, type: stored?.type };
-      checkEqual(found, { properties, url, type }, `${tenant} ${sourceId} ${stored?.originId}`);
+      const { properties, url, type, times } = sent.get(stored?.originId ?? '') ?? {};
+      const found = {
+        ...{ properties: stored?.properties, url: stored?.url, type: stored?.type },
+        times: stored?.times,
+      };
+      checkEqual(found, { properties, url, type, times }, `${tenant} ${sourceId} ${stored?.originId}`);
     }
   }
 }

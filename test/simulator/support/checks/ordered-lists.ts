@@ -1,5 +1,6 @@
 /** What must hold of the ordered lists when nothing is left to do: of their leaves and lengths, and of the directory. */
 import assert from 'node:assert/strict';
+import { scheduleText } from '../../../../src/store/entities/schedule.ts';
 import { keys, type Partitions } from '../../../../src/store/keys.ts';
 import { sourceIds, type World } from '../../../actors/support/world.ts';
 import { leafMax, longText } from '../lua/small-leaves.ts';
@@ -13,16 +14,19 @@ export function checkLists(
 ): void {
   const names = keyspace.names();
   const namesOf = (part: string) => names.filter((name) => name.split(':', 2)[1] === part);
-  const [routes, directories] = [namesOf('routes'), namesOf('directory')];
+  const [routes, directories, schedules] = [namesOf('routes'), namesOf('directory'), namesOf('schedule')];
   const leaves = new Set(namesOf('leaf'));
   const texts = new Map<string, string[]>();
-  for (const list of [...routes, ...directories]) texts.set(list, takeTexts(keyspace, list, leaves));
+  for (const list of [...routes, ...directories, ...schedules])
+    texts.set(list, takeTexts(keyspace, list, leaves));
   assert.deepEqual([...leaves], [], 'leaves of no list');
   const lengths = partitions.tags.flatMap((tag) => [...keyspace.hash(keys.lengths(tag))]);
   const counted = [...texts].map(([list, { length }]) => [list, String(length)]);
   assert.deepEqual(lengths.sort(), counted.sort(), 'lengths of lists');
   const listed = directories.map((list) => [list, texts.get(list)]);
   assert.deepEqual(listed.sort(), [...directoryOf(partitions, worlds)].sort(), 'directory');
+  const waiting = schedules.map((list) => [list, texts.get(list)]);
+  assert.deepEqual(waiting.sort(), [...schedulesOf(partitions, worlds)].sort(), 'schedules');
 }
 
 /** The texts of a list in their order. @param leaves from which its own are taken */
@@ -56,6 +60,23 @@ function directoryOf(partitions: Partitions, worlds: ReadonlyMap<string, World>)
         const tag = partitions.tag(partitions.ofEntity(sourceId, originId));
         const list = keys.directory(tag, tenant, sourceId, type);
         lists.set(list, [...(lists.get(list) ?? []), originId].sort());
+      }
+    }
+  }
+  return lists;
+}
+
+/** The schedules, each with its texts in order, as the times of the entities say. */
+function schedulesOf(partitions: Partitions, worlds: ReadonlyMap<string, World>): Map<string, string[]> {
+  const lists = new Map<string, string[]>();
+  for (const [tenant, world] of worlds) {
+    for (const sourceId of sourceIds) {
+      for (const entity of world.of(sourceId).values()) {
+        const atMs = world.nextMoment(entity);
+        if (atMs === null) continue;
+        const { originId } = entity;
+        const list = keys.schedule(partitions.tag(partitions.ofEntity(sourceId, originId)), tenant, sourceId);
+        lists.set(list, [...(lists.get(list) ?? []), scheduleText({ atMs, originId })].sort());
       }
     }
   }

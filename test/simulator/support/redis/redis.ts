@@ -145,8 +145,9 @@ export class SimulatedRedis {
 
   #plain(name: string, words: readonly string[]): Reply {
     if (name === 'TIME') {
-      const seconds = Math.floor(this.clock.nowMs / 1000);
-      return [String(seconds), String(Math.floor((this.clock.nowMs - seconds * 1000) * 1000))];
+      const { redisMs } = this.clock;
+      const seconds = Math.floor(redisMs / 1000);
+      return [String(seconds), String(Math.floor((redisMs - seconds * 1000) * 1000))];
     }
     if (name === 'CONFIG') return [words[1] ?? '', setUp.get(words[1] ?? '') ?? ''];
     const command = commands[name];
