@@ -502,6 +502,10 @@ export const dryRunCopiedEntitiesMax = 500_000;
 export const managementPageDefault = 100;
 /** Largest page of a list of the management interface. */
 export const managementPageMax = 500;
+/** Entities that a list with a state goes through for one page. */
+export const managementEntitiesReadMax = 5000;
+/** Scheduled entities that an explanation of a URL looks at. */
+export const scheduledExplainedMax = 500;
 /** Entities that one page of diagnostics looks at. */
 export const diagnosedEntitiesMax = 2000;
 /** After this a page of diagnostics ends, with what it has found. */

@@ -1,5 +1,6 @@
 /** Answers of the management interface (docs/reference/management.md). */
 import { configNameCharactersMax } from './limits.ts';
+import { publishStates } from './publish-times.ts';
 import type { Shape } from './shape.ts';
 
 const text: Shape = { type: 'string' };
@@ -7,6 +8,7 @@ const texts: Shape = { type: 'array', items: text };
 const count: Shape = { type: 'integer', minimum: 0 };
 const flag: Shape = { type: 'boolean' };
 const time: Shape = { type: 'string', format: 'date-time' };
+const timeOrNull: Shape = { type: ['string', 'null'], format: 'date-time' };
 const textOrNull: Shape = { type: ['string', 'null'] };
 const countOrNull: Shape = { type: ['integer', 'null'] };
 
@@ -92,6 +94,9 @@ export const entityAnswerShape: Shape = {
       redirects: texts,
       properties: { type: 'object', additionalProperties: true },
     }),
+    publishAt: timeOrNull,
+    unpublishAt: timeOrNull,
+    state: { type: 'string', enum: [...publishStates], description: 'By its times, as of now' },
     createdAt: time,
     updatedAt: time,
     version: { ...text, description: 'For X-Service-Min-Version: a read with it shows this state' },
@@ -216,6 +221,18 @@ export const entitiesAnswerShape: Shape = {
     next: { ...textOrNull, description: 'For after; null on the last page' },
   }),
   component: 'ManagedEntities',
+};
+
+const becomes: Shape = { type: 'string', enum: ['published', 'over'] };
+
+export const scheduleAnswerShape: Shape = {
+  ...object({
+    scheduled: list(
+      object({ sourceGroup: text, environment: textOrNull, originId: text, type: text, at: time, becomes }),
+    ),
+    next: { ...textOrNull, description: 'For after; null on the last page' },
+  }),
+  component: 'Schedule',
 };
 
 export const diagnosticsAnswerShape: Shape = {
@@ -351,6 +368,8 @@ const dependentsShape: Shape = object({
   views: { ...texts, description: 'Ids of the first 100' },
 });
 
+const buildCauses = ['ingest', 'lookup', 'configuration', 'repair', 'restore', 'schedule'] as const;
+
 export const explainViewAnswerShape: Shape = {
   ...object(
     {
@@ -385,19 +404,23 @@ export const explainViewAnswerShape: Shape = {
         at: time,
         because: object(
           {
-            kind: { type: 'string', enum: ['ingest', 'lookup', 'configuration', 'repair', 'restore'] },
+            kind: { type: 'string', enum: [...buildCauses] },
             entityId: text,
             version: text,
           },
           ['entityId', 'version'],
         ),
       }),
+      scheduled: {
+        ...object({ at: time, becomes }),
+        description: 'The next moment of its entity, where it waits for one',
+      },
       failure: {
         ...object({ message: text, place: text }),
         description: 'Why the schema makes nothing of the entity as it is now: the last view stays',
       },
     },
-    ['failure'],
+    ['scheduled', 'failure'],
   ),
   component: 'ExplainedView',
 };

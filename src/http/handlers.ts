@@ -16,6 +16,7 @@ import { explainViewById } from './management/explain-view.ts';
 import { managementJob } from './management/job.ts';
 import { managementPreview } from './management/preview.ts';
 import { managementQuery } from './management/query.ts';
+import { managementSchedule } from './management/schedule.ts';
 import { managementStatus } from './management/status.ts';
 import { managementTenant } from './management/tenant.ts';
 import { enableWebhook, managementWebhooks, replayWebhook, testWebhook } from './management/webhooks.ts';
@@ -51,6 +52,7 @@ export function handlersFor(services: Services): Readonly<Record<RouteName, Hand
     managementStatus: managementStatus(services),
     managementTenant: managementTenant(services),
     managementEntities: managementEntities(services),
+    managementSchedule: managementSchedule(services),
     managementEntity: managementEntity(services),
     explainUrl: explainUrl(services),
     explainView: explainViewById(services),

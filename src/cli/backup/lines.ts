@@ -5,7 +5,7 @@
  */
 import type { StoredEntity } from '../../contract/entity.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
-import type { ProcessedClaim, ProcessedRecord } from '../../store/derived/processed-record.ts';
+import type { ProcessedClaim, ProcessedRecord, ProcessedTimes } from '../../store/derived/processed-record.ts';
 import type { AutoFieldTypes } from '../../store/entities/auto-field-types.ts';
 import type { EntitySnapshot } from '../../store/entities/snapshots.ts';
 
@@ -42,6 +42,8 @@ export interface EntityLine extends StoredEntity {
       readonly alias: string;
       readonly claims: readonly ClaimWithAge[];
     }[];
+    /** Absent for an entity that was always published. */
+    readonly times?: ProcessedTimes;
   } | null;
 }
 
@@ -72,7 +74,7 @@ export function entityLine(tenant: string, { entity, processed }: EntitySnapshot
   return { kind: 'entity', tenant, ...entity, processed: processed && processedOf(processed) };
 }
 
-function processedOf({ stamp, type, outputs }: ProcessedRecord): EntityLine['processed'] {
+function processedOf({ stamp, type, outputs, times }: ProcessedRecord): EntityLine['processed'] {
   const views = outputs
     .filter(({ kind, claims }) => kind === 'view' && claims.length > 0)
     .map(({ environmentId, name, claims }) => ({
@@ -80,7 +82,7 @@ function processedOf({ stamp, type, outputs }: ProcessedRecord): EntityLine['pro
       alias: name,
       claims: claims.map(({ redirect: _, ...claim }) => claim),
     }));
-  return { stamp, type, views };
+  return { stamp, type, views, ...(times === undefined ? {} : { times }) };
 }
 
 /** The entity of a line, and a processed record that holds only its claims. */
@@ -92,7 +94,7 @@ export function snapshotOf({ kind: _, tenant: __, processed, ...entity }: Entity
  * The targets of redirects are not in the backup. They are made again, and the age of a claim depends on its other
  * members.
  */
-function recordOf({ stamp, type, views }: NonNullable<EntityLine['processed']>): ProcessedRecord {
+function recordOf({ stamp, type, views, times }: NonNullable<EntityLine['processed']>): ProcessedRecord {
   const outputs = views.map(({ environmentId, alias, claims }) => ({
     kind: 'view' as const,
     environmentId,
@@ -102,7 +104,7 @@ function recordOf({ stamp, type, views }: NonNullable<EntityLine['processed']>):
     claims: claims.map((claim) => ({ ...claim, redirect: null })),
     dependsOn: [],
   }));
-  return { stamp, type, lookups: [], outputs };
+  return { stamp, type, lookups: [], outputs, ...(times === undefined ? {} : { times }) };
 }
 
 /** The line of an auto-indexed entity type. */

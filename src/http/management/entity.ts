@@ -4,11 +4,13 @@ import type { Environment, Source, Tenant } from '../../config/configuration.ts'
 import type { StoredEntity } from '../../contract/entity.ts';
 import { stampText } from '../../contract/entity.ts';
 import { formatEntityId, formatViewId } from '../../contract/ids.ts';
+import { momentText, stateAt } from '../../contract/publish-times.ts';
 import { quote } from '../../lib/quote.ts';
 import { readProcessed } from '../../store/derived/processed.ts';
 import type { ProcessedOutput } from '../../store/derived/processed-record.ts';
 import { readEntitiesIn } from '../../store/entities/entities.ts';
 import { indexLabel, urlFormOfField } from '../../store/keys.ts';
+import { readOwner } from '../../store/partitions/owners.ts';
 import { lastSequence } from '../../store/partitions/partition-state.ts';
 import type { Store } from '../../store/store.ts';
 import { formatVersion } from '../../store/visibility/version.ts';
@@ -32,6 +34,7 @@ async function describe(store: Store, tenant: Tenant, source: Source, originId: 
   const tag = store.partitions.tag(partition);
   // The place comes first: the entity that is read then is at least as new as what stands before the place.
   const place = await lastSequence(store, tag);
+  const { clockMs } = await readOwner(store, partition);
   const [[entity], [processed]] = await Promise.all([
     readEntitiesIn(store, tag, tenant.alias, source.id, [originId]),
     readProcessed(store, tag, tenant.alias, source.id, [originId]),
@@ -39,6 +42,9 @@ async function describe(store: Store, tenant: Tenant, source: Source, originId: 
   if (!entity) throwNothing(`The source group ${source.sourceGroup} has no entity ${quote(originId)}`);
   return {
     entity: shownEntity(entity, source),
+    publishAt: momentText(entity.times?.publishAt),
+    unpublishAt: momentText(entity.times?.unpublishAt),
+    state: stateAt(entity.times, clockMs),
     createdAt: stampText(entity.bornStamp),
     updatedAt: stampText(entity.stamp),
     version: formatVersion(new Map([[partition, place]])),

@@ -8,12 +8,15 @@ import { stampText } from '../../contract/entity.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { formatViewId } from '../../contract/ids.ts';
 import { explainedClaimsMax, listedClaimsMax, urlCodePointsMax } from '../../contract/limits.ts';
+import { momentText } from '../../contract/publish-times.ts';
 import { hasMoreCodePoints } from '../../lib/code-points.ts';
 import { quote } from '../../lib/quote.ts';
 import type { Claim } from '../../store/claims/claim-records.ts';
 import { readClaimFields, readServed } from '../../store/claims/read-claims.ts';
+import { readEntities } from '../../store/entities/entities.ts';
 import { claimField } from '../../store/keys.ts';
 import type { Store } from '../../store/store.ts';
+import { type WaitingClaim, waitingClaims } from '../../trial/explain/waiting-claims.ts';
 import { jsonAnswer } from '../answer.ts';
 import { claimOnUrl } from '../delivery/served-claim.ts';
 import type { Handler } from '../handler.ts';
@@ -54,8 +57,16 @@ async function explain(
   ]);
   const claims = lists.flat();
   const served = await claimOnUrl(store, scope, url, domains, fields, records);
+  const waiting = await waitingClaims(store, client, fields, urlForms);
   return {
-    steps: [...hostSteps(url, client), pathStep(url, urlForms), claimsStep(claims), answerStep(served)],
+    steps: [
+      ...hostSteps(url, client),
+      pathStep(url, urlForms),
+      claimsStep(claims),
+      ...waiting.map(waitingStep),
+      ...(await endingSteps(store, tenant.alias, served)),
+      answerStep(served),
+    ],
     claims: claims.slice(0, listedClaimsMax).map((claim) => ({
       viewId: formatViewId({ environmentId: environment.id, ...claim.view }),
       url: claim.display,
@@ -90,6 +101,20 @@ function claimsStep(claims: readonly Claim[]): Step {
   const many = claims.length >= explainedClaimsMax ? `at least ${claims.length}` : String(claims.length);
   const counted = claims.length === 1 ? '1 view claims' : `${many} views claim`;
   return { step: 'claims', result: `${claims.length === 0 ? 'no view claims' : counted} this path` };
+}
+
+function waitingStep({ alias, originId, atMs }: WaitingClaim): Step {
+  const result = `the view ${alias} of ${originId} waits to be published at ${momentText(atMs)}`;
+  return { step: 'schedule', result };
+}
+
+/** Until when the entity of what is served is published. */
+async function endingSteps(store: Store, tenant: string, served: Claim | null): Promise<Step[]> {
+  const [entity] = served === null ? [] : await readEntities(store, tenant, [served.view]);
+  const at = momentText(entity?.times?.unpublishAt);
+  if (served === null || at === null) return [];
+  const { alias, originId } = served.view;
+  return [{ step: 'schedule', result: `the view ${alias} of ${originId} is published until ${at}` }];
 }
 
 function answerStep(served: Claim | null): Step {

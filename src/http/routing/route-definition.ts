@@ -84,6 +84,7 @@ export type RouteName =
   | 'managementTenant'
   | 'managementEntities'
   | 'managementEntity'
+  | 'managementSchedule'
   | 'explainUrl'
   | 'explainView'
   | 'managementQuery'

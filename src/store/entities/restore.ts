@@ -98,10 +98,10 @@ function argumentsOf({ entity, processed }: EntitySnapshot): ScriptArgument[] {
 }
 
 /**
- * The record with nothing but the claims and their age. No bytes have its empty digests, so everything is written again. No
+ * The record with nothing but the claims and their age, and what the entity was by its times. No bytes have its empty digests, so everything is written again. No
  * state of an entity has its stamp, which lies between two stamps, so the first turn counts as a change.
  */
-function withoutResults({ stamp, type, outputs }: ProcessedRecord): ProcessedRecord {
+function withoutResults({ stamp, type, outputs, times }: ProcessedRecord): ProcessedRecord {
   return {
     stamp: stamp + 0.5,
     type,
@@ -109,5 +109,6 @@ function withoutResults({ stamp, type, outputs }: ProcessedRecord): ProcessedRec
     outputs: outputs
       .filter(({ kind, claims }) => kind === 'view' && claims.length > 0)
       .map((view) => ({ ...view, schemaDigest: '', bytesDigest: Buffer.alloc(0), dependsOn: [] })),
+    ...(times === undefined ? {} : { times }),
   };
 }

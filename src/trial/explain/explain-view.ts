@@ -8,6 +8,7 @@ import type { StoredEntity } from '../../contract/entity.ts';
 import { stampText } from '../../contract/entity.ts';
 import { formatEntityId, formatViewId, type ViewRef } from '../../contract/ids.ts';
 import { lookupResultsMax } from '../../contract/limits.ts';
+import { momentText, type PublishState } from '../../contract/publish-times.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
 import { readLogNames } from '../../store/change-log/names.ts';
 import { logMember, logName } from '../../store/change-log/views.ts';
@@ -57,7 +58,7 @@ export async function explainView(store: Store, request: ExplainRequest): Promis
   const basis = { configuration, layouts };
   const [turn] = await loadTurns(store, store.partitions.tag(partition), basis, [work], clockMs);
   if (turn === undefined || turn.entity === null) return `There is no entity ${JSON.stringify(originId)}`;
-  const { entity, former: record } = turn;
+  const { entity, former: record, state } = turn;
   const output = record?.outputs.find(
     ({ kind, name, environmentId }) => kind === 'view' && name === alias && environmentId === environment.id,
   );
@@ -65,6 +66,7 @@ export async function explainView(store: Store, request: ExplainRequest): Promis
   const body = output === undefined ? null : await readView(store, scope, view);
   if (record === null || output === undefined || body === null) {
     const { type } = entity;
+    if (state !== 'published') return unpublishedText(entity, state);
     return tenant.schemasFor(source.sourceGroup, type).some((one) => one.alias === alias)
       ? `The schema ${alias} has made no view of the entity ${JSON.stringify(originId)} yet`
       : `The schema ${alias} is not triggered by entities of the type ${JSON.stringify(type)}`;
@@ -106,12 +108,26 @@ export async function explainView(store: Store, request: ExplainRequest): Promis
       shownBy: await shownBy(explained),
       lookedUpBy: await lookedUpBy(explained),
       indexItems,
+      ...scheduledOf(entity),
       built: { at: await builtAt(explained), because: becauseOf(explained) },
       ...(output.failure === undefined ? {} : { failure: output.failure }),
     };
   } finally {
     sandbox.close();
   }
+}
+
+function unpublishedText({ originId, times }: StoredEntity, state: PublishState): string {
+  const name = `The entity ${JSON.stringify(originId)}`;
+  return state === 'waiting'
+    ? `${name} waits to be published at ${momentText(times?.publishAt)}`
+    : `${name} is no longer published since ${momentText(times?.unpublishAt)}`;
+}
+
+/** The view is there, so its entity was published: all that it can wait for is the end of that. */
+function scheduledOf({ times }: StoredEntity): object {
+  const at = momentText(times?.unpublishAt);
+  return at === null ? {} : { scheduled: { at, becomes: 'over' } };
 }
 
 interface Shown {

@@ -1,5 +1,6 @@
 /** The management interface (docs/reference/management.md). */
 import { managementPageDefault, managementPageMax, urlCodePointsMax } from '../../../contract/limits.ts';
+import { publishStates } from '../../../contract/publish-times.ts';
 import {
   appliedAnswerShape,
   configurationAnswerShape,
@@ -12,6 +13,7 @@ import {
   jobAnswerShape,
   previewAnswerShape,
   previewBodyShape,
+  scheduleAnswerShape,
   statusAnswerShape,
   tenantAnswerShape,
 } from '../../../contract/shapes-management.ts';
@@ -73,9 +75,24 @@ export const managementEndpoints: readonly RouteDefinition[] = [
       { name: 'sourceGroup', in: 'query', required: true, shape: { type: 'string' }, description: 'Alias' },
       environment,
       { name: 'type', in: 'query', shape: { type: 'string' }, description: 'Only entities of this type' },
+      {
+        name: 'state',
+        in: 'query',
+        shape: { type: 'string', enum: [...publishStates] },
+        description:
+          'Only entities that are so now. A page may then have fewer than `first`, though it is not the last',
+      },
       ...paging,
     ],
     answers: { 200: { description: 'A page', shape: entitiesAnswerShape } },
+  },
+  {
+    ...reading,
+    name: 'managementSchedule',
+    path: '/management/v1/schedule',
+    summary: 'What is published and taken back, the next moment first',
+    parameters: paging,
+    answers: { 200: { description: 'A page', shape: scheduleAnswerShape } },
   },
   {
     ...reading,
