@@ -5,7 +5,11 @@
  */
 import type { StoredEntity } from '../../contract/entity.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
-import type { ProcessedClaim, ProcessedRecord, ProcessedTimes } from '../../store/derived/processed-record.ts';
+import type {
+  ProcessedClaim,
+  ProcessedRecord,
+  ProcessedTimes,
+} from '../../store/derived/processed-record.ts';
 import type { AutoFieldTypes } from '../../store/entities/auto-field-types.ts';
 import type { EntitySnapshot } from '../../store/entities/snapshots.ts';
 

@@ -232,7 +232,7 @@ export class Simulation {
     const nextMs = nextMoment(this.redis.keyspace);
     if (nextMs !== null && nextMs < this.clock.redisMs + 2 * clockNoticedMs) return;
     for (const world of worlds.values()) world.noteTime();
-    const aheadMs = this.dice.below(1200) - 1000;
+    const aheadMs = -this.dice.below(3 * clockNoticedMs);
     this.#note(`Redis' clock is ${aheadMs} ms ahead`);
     this.clock.setRedis(aheadMs);
     await this.clock.wait(clockNoticedMs);
