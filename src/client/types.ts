@@ -130,6 +130,10 @@ export interface Entity {
   readonly url?: string | null;
   readonly originParentId?: string | null;
   readonly redirects?: readonly string[];
+  /** ISO 8601 time with an offset or `Z`, from which on it is published. */
+  readonly publishAt?: string | null;
+  /** ISO 8601 time with an offset or `Z`, from which on it is no longer published. */
+  readonly unpublishAt?: string | null;
   readonly properties: object;
 }
 

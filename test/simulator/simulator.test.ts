@@ -9,7 +9,7 @@
  * with what under way, when a worker or a jobs process crashes, is paused beyond its lease or loses it, when a read of the
  * stream comes twice, from further back or in another order, and when schemas, indexes and lookups come and go. Two tenants
  * with the same entities and URLs are written to. Leaves of ordered lists hold two texts, so that few entities have several
- * (`support/lua/small-leaves.ts`).
+ * (`support/lua/small-leaves.ts`). Entities wait for moments, and Redis' clock is set back between schedules.
  *
  * A schedule is a few requests and what breaks meanwhile, until nothing is left to do. Those of one seed follow one another
  * on one platform, each on what the one before left.
@@ -20,7 +20,7 @@
  * Checked after every script: epochs, fences, checkpoints and commits never go back, nobody writes whose epoch was fenced,
  * nobody takes what another holds, an owner works when all older ones are fenced, a commit tells of the invalidations that it
  * caused, and every owner reads a lookup layout that is kept. After every request: what it is told. After every schedule:
- * what was acknowledged is stored; every view, claim, route, clash, item, lookup entry and directory is what a naive
+ * what was acknowledged is stored; every view, claim, route, clash, item, lookup entry, directory and moment of the schedule is what a naive
  * recomputation makes of it, claims in their order; leaves of ordered lists hold what belongs there, and lists have their
  * length; what changed was announced; no work and no intent is left; each partition is served, by a shard that is as Redis is.
  *

@@ -146,6 +146,11 @@ const tool = (name: string, given: Json): Json => ({
 const entity = { type: 'page', properties: { title: 'mine' } };
 const search = { search: { value: secret, fields: [{ field: 'title', weight: 1 }] } };
 
+/** As a page of the other tenant's schedule would end. */
+const scheduleAfter = Buffer.from(JSON.stringify([0, theirs.sourceId, theirs.originId])).toString(
+  'base64url',
+);
+
 /** For every endpoint of a key: what is tried with a key of one's own and what the other tenant has. */
 const attempts: () => Readonly<Partial<Record<RouteName, readonly Attempt[]>>> = () => ({
   saveEntities: [{ status: 200, path: '/ingest/v2', body: [{ ...entity, originId: theirs.originId }] }],
@@ -191,6 +196,11 @@ const attempts: () => Readonly<Partial<Record<RouteName, readonly Attempt[]>>> =
   managementEntity: [
     { status: 404, path: `/management/v1/entities/${theirs.group}/${theirs.originId}` },
     { status: 404, path: `/management/v1/entities/cms/${theirs.originId}` },
+  ],
+  managementSchedule: [
+    { status: 200, path: '/management/v1/schedule' },
+    { status: 200, path: `/management/v1/schedule?after=${scheduleAfter}` },
+    { status: 422, path: `/management/v1/schedule?after=${theirs.sourceId}` },
   ],
   explainUrl: [
     { status: 404, path: `/management/v1/explain/url?url=/x&environment=${theirs.environmentId}` },

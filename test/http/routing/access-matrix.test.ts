@@ -50,6 +50,7 @@ const rules: Readonly<Record<string, Rule>> = {
   'get /management/v1/tenant': 'manage: read',
   'get /management/v1/diagnostics': 'manage: read',
   'get /management/v1/entities': 'manage: read',
+  'get /management/v1/schedule': 'manage: read',
   'get /management/v1/configuration': 'manage: read',
   'put /management/v1/configuration': 'manage: configure',
   'get /management/v1/jobs/{id}': 'manage: read',
