@@ -10,6 +10,7 @@ const names = [
   'ingest',
   'feed',
   'fairness',
+  'schedule',
   'query',
   'query-overhead',
   'postings',
