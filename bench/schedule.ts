@@ -30,16 +30,15 @@ const promised = { saved: [50, 300], seen: [200, 500], page: [null, 100], query:
 
 interface Measured {
   readonly lateMs: readonly number[];
-  readonly importPerSecond: number;
-  readonly burstPerSecond: number;
-  readonly noticed: Noticed;
+  readonly imported: Beside;
+  readonly burst: Beside;
   readonly bytes: number;
 }
 
 await runBench({
   name: 'schedule',
   question:
-    'How late is a moment seen, and does anybody wait for a burst? Single pages (cities) that are published at moments 250 ms apart on an idle platform; then all entities at one moment, while another tenant saves, reads and queries; and what a waiting entity takes in Redis.',
+    'How late is a moment seen, and does anybody wait for a burst? Single pages (cities) that are published at moments 250 ms apart on an idle platform; then all entities at one moment, while another tenant saves, reads and queries, as beside an import of them; and what a waiting entity takes in Redis.',
   unfair: [
     'Millrace is compared with itself. The front, one worker, Redis and the measuring process share the two cores.',
     'A single moment is seen by asking for the page again and again, so its figure has the time of a request in it.',
@@ -55,9 +54,10 @@ await runBench({
     ]);
     const rounds = results.get('schedule') ?? [];
     const late = rounds.flatMap(({ lateMs }) => lateMs);
-    const rates = (name: 'importPerSecond' | 'burstPerSecond') => rounds.map((round) => round[name]);
-    const noticed = merged(rounds.map((round) => round.noticed));
-    const kept = spreadOf(ratiosOf(rates('burstPerSecond'), rates('importPerSecond')));
+    const rates = (name: 'imported' | 'burst') => rounds.map((round) => round[name].perSecond);
+    const noticed = merged(rounds.map(({ burst }) => burst.noticed));
+    const ofImport = merged(rounds.map(({ imported }) => imported.noticed));
+    const kept = spreadOf(ratiosOf(rates('burst'), rates('imported')));
     const bytes = spreadOf(rounds.map((round) => round.bytes));
     const p99 = quantile(late, 0.99);
     return {
@@ -67,6 +67,10 @@ await runBench({
           columns: ['', 'p50', 'p99', 'most'],
           rows: [
             ['a page, after its moment', ...figuresOf(late)],
+            ["beside the import: another tenant's single save", ...figuresOf(ofImport.saved)],
+            ['read with its version', ...figuresOf(ofImport.seen)],
+            ["another tenant's page", ...figuresOf(ofImport.page)],
+            ["another tenant's query", ...figuresOf(ofImport.query)],
             ["beside the burst: another tenant's single save", ...figuresOf(noticed.saved)],
             ['read with its version', ...figuresOf(noticed.seen)],
             ["another tenant's page", ...figuresOf(noticed.page)],
@@ -77,8 +81,8 @@ await runBench({
           title: `${entities.length.toLocaleString('en-US')} entities`,
           columns: ['', 'figure (quartiles)'],
           rows: [
-            ['import, entities/s', spreadFigure(spreadOf(rates('importPerSecond')))],
-            ['published at one moment, entities/s', spreadFigure(spreadOf(rates('burstPerSecond')))],
+            ['import, entities/s', spreadFigure(spreadOf(rates('imported')))],
+            ['published at one moment, entities/s', spreadFigure(spreadOf(rates('burst')))],
             ['bytes of Redis for the time of an entity', spreadFigure(bytes)],
           ],
         },
@@ -120,19 +124,18 @@ async function measured(
   const { baseUrl } = system;
   await new Client(context, baseUrl, neighbour).importEntities(entities.slice(0, 1_000));
   const lateMs = await singleMoments(context, redis, new Client(context, baseUrl, waiting), entities);
-  const importing = () => importAll(context, baseUrl, plain, entities);
+  const importing = () => importOf(context, baseUrl, entities);
   const isImportFirst = round % 2 === 0;
   const first = isImportFirst ? await importing() : null;
   const burst = await burstOf(context, baseUrl, redis, entities);
-  const importPerSecond = first ?? (await importing());
+  const imported = first ?? (await importing());
   const bytes = await bytesOfTime(context, system, entities);
   redis.disconnect();
   await system.stop();
   context.say(
-    `late ${figuresOf(lateMs)} ms; import ${figure(importPerSecond)}/s, burst ${figure(burst.perSecond)}/s; ${figure(bytes)} bytes; ` +
-      `saved ${figuresOf(burst.noticed.saved)}, seen ${figuresOf(burst.noticed.seen)}, page ${figuresOf(burst.noticed.page)}, query ${figuresOf(burst.noticed.query)}`,
+    `late ${figuresOf(lateMs)} ms; ${figure(bytes)} bytes; import ${besideText(imported)}; burst ${besideText(burst)}`,
   );
-  return { lateMs, importPerSecond, burstPerSecond: burst.perSecond, noticed: burst.noticed, bytes };
+  return { lateMs, imported, burst, bytes };
 }
 
 async function singleMoments(
@@ -154,17 +157,40 @@ async function singleMoments(
   return late;
 }
 
-async function importAll(
-  context: BenchContext,
+/** Milliseconds of an import or a burst, until all routes are there, and what another tenant notices of it. */
+interface Beside {
+  readonly perSecond: number;
+  readonly noticed: Noticed;
+}
+
+async function besideProbes(
   baseUrl: string,
-  tenant: BenchTenant,
   entities: readonly Entity[],
-): Promise<number> {
-  const client = new Client(context, baseUrl, tenant);
-  const startedMs = performance.now();
-  await client.importEntities(entities);
-  await client.waitForRoutes(routesOf(entities));
-  return entities.length / ((performance.now() - startedMs) / 1000);
+  act: () => Promise<number>,
+): Promise<Beside> {
+  let isOver = false;
+  const probes = Promise.all([
+    probeSaves(baseUrl, neighbour, entities, () => isOver),
+    probeReads(baseUrl, neighbour, entities[0]?.url ?? '/', () => isOver),
+  ]);
+  probes.catch(() => {});
+  const tookMs = await act();
+  isOver = true;
+  const [saves, reads] = await probes;
+  return {
+    perSecond: entities.length / (tookMs / 1000),
+    noticed: { ...reads, saved: saves.saved, seen: saves.seen },
+  };
+}
+
+function importOf(context: BenchContext, baseUrl: string, entities: readonly Entity[]): Promise<Beside> {
+  const client = new Client(context, baseUrl, plain);
+  return besideProbes(baseUrl, entities, async () => {
+    const startedMs = performance.now();
+    await client.importEntities(entities);
+    await client.waitForRoutes(routesOf(entities));
+    return performance.now() - startedMs;
+  });
 }
 
 async function burstOf(
@@ -172,24 +198,16 @@ async function burstOf(
   baseUrl: string,
   redis: Redis,
   entities: readonly Entity[],
-): Promise<{ readonly perSecond: number; readonly noticed: Noticed }> {
+): Promise<Beside> {
   const client = new Client(context, baseUrl, scheduled);
   // Twice as long as an import at 1,000 a second takes.
   const atMs = (await timeMs(redis)) + 2 * entities.length + restMs;
   await client.importEntities(entities.map((entity) => ({ ...entity, ...publishedAt(atMs) })));
-  const url = entities[0]?.url ?? '/';
   await sleep(Math.max(0, atMs - (await timeMs(redis))));
-  let isOver = false;
-  const probes = Promise.all([
-    probeSaves(baseUrl, neighbour, entities, () => isOver),
-    probeReads(baseUrl, neighbour, url, () => isOver),
-  ]);
-  probes.catch(() => {});
-  await client.waitForRoutes(routesOf(entities));
-  const perSecond = entities.length / (((await timeMs(redis)) - atMs) / 1000);
-  isOver = true;
-  const [saves, reads] = await probes;
-  return { perSecond, noticed: { ...reads, saved: saves.saved, seen: saves.seen } };
+  return await besideProbes(baseUrl, entities, async () => {
+    await client.waitForRoutes(routesOf(entities));
+    return (await timeMs(redis)) - atMs;
+  });
 }
 
 /** What the records of entities and the schedule grow by, for entities with a time and for the same ones without. */
@@ -236,6 +254,11 @@ function merged(list: readonly Noticed[]): Noticed {
     for (const noticed of list) all[name].push(...noticed[name]);
   }
   return all;
+}
+
+function besideText({ perSecond, noticed: { saved, seen, page, query } }: Beside): string {
+  const times = [saved, seen, page, query].map(figuresOf).join('; ');
+  return `${figure(perSecond)}/s (saved, seen, page, query: ${times})`;
 }
 
 function figuresOf(times: readonly number[]): string[] {

@@ -36,6 +36,7 @@ import { LeaseLife } from './ownership/lease-life.ts';
 import { PendingRebuilds, type TakenRebuilds } from './rebuild/pending-rebuilds.ts';
 import { wholePartition } from './rebuild/rescan.ts';
 import { Schedule } from './schedule.ts';
+import type { SchedulePortions } from './schedule-portions.ts';
 import { SharedTurn } from './shared-turn.ts';
 
 const noRebuilds: TakenRebuilds = { rebuilds: [], areDeferred: false };
@@ -43,8 +44,6 @@ const entriesPerRead = 200;
 const blockMs = 1000;
 /** Expected work of one rebuild portion. A fresh change may have to wait for that long. */
 const rebuildBudgetMs = 40;
-/** Entities whose moments have come that are processed together. A fresh change waits for no more of its partition. */
-const momentsPerPortion = 50;
 
 export interface PartitionContext {
   readonly store: Store;
@@ -58,7 +57,7 @@ export interface PartitionContext {
   /** Rebuild portions of all partitions of the worker take turns. */
   readonly rebuildTurns: Semaphore;
   /** Portions of scheduled moments of all partitions of the worker take turns. */
-  readonly scheduleTurns: Semaphore;
+  readonly schedulePortions: SchedulePortions;
   /** For the batches of fresh changes of all partitions of the worker. */
   readonly batchSlots: Semaphore;
   /** How long removals and traces stay in the change log. */
@@ -102,7 +101,7 @@ export class PartitionActor {
     private readonly context: PartitionContext,
     readonly lease: TakenLease,
   ) {
-    const { store, streams, rebuildTurns, scheduleTurns } = context;
+    const { store, streams, rebuildTurns, schedulePortions } = context;
     this.#checkpoint = lease.checkpoint;
     this.#commits = lease.commits;
     this.#reader = new IntakeReader(streams, lease.tag, lease.checkpoint);
@@ -120,7 +119,7 @@ export class PartitionActor {
     );
     this.#schedule = new Schedule(store, lease.tag);
     this.#scheduleTurn = new SharedTurn(
-      scheduleTurns,
+      schedulePortions.turns,
       () => this.#schedule.readyInMs(this.#clockMs),
       () => this.#endWait(),
     );
@@ -268,13 +267,16 @@ export class PartitionActor {
    * before it, the next one finds them.
    */
   async #followSchedule(): Promise<void> {
+    const { schedulePortions, metrics } = this.context;
+    const startMs = performance.now();
     try {
-      const works = await this.#schedule.takeDue(this.#clockMs, momentsPerPortion);
+      const works = await this.#schedule.takeDue(this.#clockMs, schedulePortions.size);
       if (works.length === 0) return;
       const result = await this.#batch(works, this.#checkpoint);
       this.#dropUnsound(works, result);
       await this.#commit(result, this.#checkpoint);
-      this.context.metrics.entitiesProcessed.inc(result.changes.counts.entities);
+      schedulePortions.took(works.length, performance.now() - startMs);
+      metrics.entitiesProcessed.inc(result.changes.counts.entities);
     } finally {
       this.#scheduleTurn.over();
     }

@@ -34,6 +34,7 @@ import { type LeaseEvent, LeaseNews } from './ownership/lease-news.ts';
 import { LeaseWatch } from './ownership/lease-watch.ts';
 import { OwnedPartitions } from './ownership/owned-partitions.ts';
 import type { PartitionContext } from './partition.ts';
+import { SchedulePortions } from './schedule-portions.ts';
 import { WorkerBeat, type WorkerBeatSource } from './worker-beat.ts';
 
 const tickMs = 500;
@@ -48,8 +49,6 @@ const lagWaitMs = 200;
 const replacementPollMs = 50;
 const dayMs = 86_400_000;
 const batchPatienceMs = 1000;
-/** Portions of scheduled moments that are under way together: as many entities as the smallest share of an import. */
-const schedulePortionsAtOnce = 4;
 /** Two claims of each entity in a full portion. */
 const claimsPerCommitDefault = 800;
 
@@ -191,7 +190,7 @@ export class Worker {
       namesItems,
       metrics: this.metrics,
       rebuildTurns: new Semaphore(1),
-      scheduleTurns: new Semaphore(schedulePortionsAtOnce, batchPatienceMs),
+      schedulePortions: new SchedulePortions(),
       batchSlots: new Semaphore(batchesAtOnce * portionParts, batchPatienceMs),
       changesRetentionMs,
       claimsPerCommit: claimsPerCommit ?? claimsPerCommitDefault,

@@ -8,6 +8,7 @@ import { OpenCharacters } from '../../src/actors/batch/open-characters.ts';
 import { WorkerMetrics } from '../../src/actors/metrics.ts';
 import { NamedFields } from '../../src/actors/named-fields.ts';
 import { PartitionActor } from '../../src/actors/partition.ts';
+import { SchedulePortions } from '../../src/actors/schedule-portions.ts';
 import type { SourceEntity } from '../../src/contract/entity.ts';
 import { codeOpenCharactersMax } from '../../src/contract/limits.ts';
 import { Semaphore } from '../../src/lib/semaphore.ts';
@@ -337,7 +338,7 @@ test('wherever a partition stops, it leaves no rebuild turn behind that blocks t
         items: new RecordingSink(store),
         namesItems: false,
         rebuildTurns,
-        scheduleTurns: new Semaphore(1),
+        schedulePortions: new SchedulePortions(),
         clockMs: Date.now,
         batchSlots: new Semaphore(1, 1000),
         changesRetentionMs: 60_000,

@@ -100,6 +100,9 @@ export interface Entity {
     readonly redirects: readonly string[];
     readonly properties: unknown;
   };
+  readonly publishAt: string | null;
+  readonly unpublishAt: string | null;
+  readonly state: 'waiting' | 'published' | 'over';
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly version: string;
@@ -113,6 +116,18 @@ export interface Entity {
     }[];
     readonly items: readonly { readonly index: string }[];
   }[];
+}
+
+export interface Schedule {
+  readonly scheduled: readonly {
+    readonly sourceGroup: string;
+    readonly environment: string | null;
+    readonly originId: string;
+    readonly type: string;
+    readonly at: string;
+    readonly becomes: 'published' | 'over';
+  }[];
+  readonly next: string | null;
 }
 
 export interface Claim {
@@ -143,6 +158,8 @@ export interface ViewExplained {
   readonly shownBy: Ids;
   readonly lookedUpBy: Ids;
   readonly indexItems: readonly string[];
+  /** The moment at which the view ends; absent: none. */
+  readonly scheduled?: { readonly at: string; readonly becomes: 'published' | 'over' };
   readonly built: {
     readonly at: string;
     readonly because: { readonly kind: string; readonly entityId?: string; readonly version?: string } | null;

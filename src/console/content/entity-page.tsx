@@ -12,6 +12,7 @@ import { Time } from '../parts/time.tsx';
 import { entitiesHref, entityHref, pageHref, urlHref, viewHref } from '../shell/addresses.ts';
 import { useTenant } from '../shell/tenant.ts';
 import { WhatIf } from '../what-if/what-if.tsx';
+import { PublishState } from './publish-state.tsx';
 
 interface EntityPageProps {
   readonly sourceGroup: string;
@@ -82,6 +83,7 @@ function Facts({ sourceGroup, data }: { readonly sourceGroup: string; readonly d
           </dd>
         </div>
       )}
+      <PublishState {...data} />
       <div>
         <dt>Changed</dt>
         <dd>
@@ -111,6 +113,18 @@ function Facts({ sourceGroup, data }: { readonly sourceGroup: string; readonly d
 }
 
 function Made({ data }: { readonly data: Entity }) {
+  if (data.made.length === 0 && data.state !== 'published') {
+    return (
+      <section>
+        <h2>Made of it</h2>
+        <Empty>
+          {data.state === 'waiting'
+            ? 'Nothing yet: the entity waits to be published.'
+            : 'Nothing: the entity is no longer published.'}
+        </Empty>
+      </section>
+    );
+  }
   if (data.made.length === 0) {
     return (
       <section>

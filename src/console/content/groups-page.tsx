@@ -1,7 +1,7 @@
 import { Empty } from '../parts/empty.tsx';
 import { counted, numberText } from '../parts/numbers.ts';
 import { PageHead } from '../parts/page-head.tsx';
-import { entitiesHref } from '../shell/addresses.ts';
+import { entitiesHref, scheduleHref } from '../shell/addresses.ts';
 import { useTenant } from '../shell/tenant.ts';
 import { Find } from './find.tsx';
 
@@ -12,6 +12,9 @@ export function GroupsPage() {
     <>
       <PageHead title="Content" about="The entities that your systems pushed, by source group and type." />
       <Find text="" />
+      <p>
+        <a href={scheduleHref()}>Schedule</a>: what is published and taken back next.
+      </p>
       {tenant.sourceGroups.length === 0 && (
         <Empty>
           No source groups. Add one to <code>sourceGroups</code> in <code>tenant.json</code>.

@@ -18,6 +18,10 @@ export function entitiesHref(sourceGroup: string, parameters: Parameters = {}): 
   return pageHref(`content/${encodeURIComponent(sourceGroup)}`, parameters);
 }
 
+export function scheduleHref(after: string | null = null): string {
+  return pageHref('content', { show: 'schedule', after });
+}
+
 export function entityHref(sourceGroup: string, originId: string): string {
   return pageHref(`content/${encodeURIComponent(sourceGroup)}/${encodeURIComponent(originId)}`);
 }

@@ -13,11 +13,13 @@ const causeTexts: Readonly<Record<string, string>> = {
   configuration: 'the configuration changed',
   repair: 'a repair found it to be wrong',
   restore: 'it was restored from a backup',
+  schedule: 'its entity was published at the set time',
 };
 
 export function Facts({ explained }: { readonly explained: ViewExplained }) {
   const { tenant } = useTenant();
-  const { entity, alias, environment, size, urls, handles, indexItems, built, failure } = explained;
+  const { entity, alias, environment, size, urls, handles, indexItems, built, failure, scheduled } =
+    explained;
   const entityHref = entityHrefOf(tenant, entity.id);
   return (
     <dl class="facts">
@@ -27,6 +29,14 @@ export function Facts({ explained }: { readonly explained: ViewExplained }) {
           <Time at={built.at} />, <Cause because={built.because} own={entity.id} />
         </dd>
       </div>
+      {scheduled !== undefined && (
+        <div>
+          <dt>Published</dt>
+          <dd>
+            <State means="warn">until</State> <Time at={scheduled.at} />
+          </dd>
+        </div>
+      )}
       {failure !== undefined && (
         <div>
           <dt>Last rebuild failed</dt>
