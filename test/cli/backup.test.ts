@@ -28,6 +28,7 @@ import { waitUntilSettled } from '../../src/store/partitions/settled.ts';
 import { FencedError, StoreUnavailableError } from '../../src/store/redis/errors.ts';
 import type { Store } from '../../src/store/store.ts';
 import { TestRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
 import { entityOf } from '../system/support/data/entities.ts';
 import { System } from '../system/support/processes/system.ts';
 import { clientKey, environmentId, siteFiles, sourceId, sourceKey } from '../system/support/site.ts';
@@ -180,6 +181,12 @@ test('a backup under writes, restored elsewhere, gives the same views, routes an
   const [from, to] = await Promise.all([startSystem(context, 4), startSystem(context, 3)]);
   await tellHistory(from);
   const before = await answersOf(from);
+  const soon = { publishAt: new Date(Date.now() + 4_000).toISOString(), unpublishAt: '2999-01-01T00:00Z' };
+  await ingest(from, [
+    pageOf('rival', { title: 'rival', slug: 'race' }),
+    pageOf('soon', { title: 'soon', slug: 'race' }, soon),
+    pageOf('later', { title: 'later', slug: 'later' }, { publishAt: '2999-01-01T00:00Z' }),
+  ]);
 
   let isWriting = true;
   let written = 0;
@@ -220,6 +227,12 @@ test('a backup under writes, restored elsewhere, gives the same views, routes an
       { key: sourceKey },
     );
   assert.deepEqual(again.json.unchangedSourceEntities, ['p1'], 'a restored entity is known as it is');
+  const titleOf = async (slug: string) => {
+    const { json } = await to.client().get(`/v2?handle=${slug}`, { key: clientKey });
+    return json.views[slug]?.title ?? null;
+  };
+  await until('what fell due meanwhile is published', async () => (await titleOf('race')) === 'soon');
+  assert.equal(await titleOf('later'), null);
   await assertVerified(to);
 });
 
