@@ -33,7 +33,7 @@ export interface Plan {
   readonly faults?: readonly [Fault, ...Fault[]];
   /** A mistake in scripts: gives the text of a script in place of its own. */
   plant?(script: string, source: string): string;
-  /** Told of every command that was answered at once; scripts with their text. */
+  /** Told of every command that was answered at once, with the time of Redis; scripts with their text. */
   onCommand?(command: readonly string[], reply: Reply, nowMs: number): void;
 }
 
@@ -136,7 +136,7 @@ export class Simulation {
       onCall: (name, words) => this.#countLeaves(name, words),
       alter: (source) => withSmallLeaves(plan.plant?.(scriptName(source), source) ?? source),
       ...(onCommand && {
-        onCommand: (command, reply) => onCommand.call(plan, command, reply, this.clock.nowMs),
+        onCommand: (command, reply) => onCommand.call(plan, command, reply, this.clock.redisMs),
       }),
     });
     const { tags } = new Partitions(plan.partitions);
