@@ -114,4 +114,14 @@ test('the platform works on a cluster, and goes on by itself after a master is k
   await waitUntilSettled(store);
   await assertTrue(system, client, ledger);
   tell('all is true');
+
+  const publishAt = new Date(Date.now() + 2_000).toISOString();
+  const scheduled = { ...entityOf('scheduled', 'article', {}, { url: '/scheduled' }), publishAt };
+  const saved = await client.post('/ingest/v2', [scheduled] as unknown as [], { key: sourceKey });
+  assert.equal(saved.status, 200, saved.text);
+  const headers = { 'X-Service-Min-Version': String(saved.headers['x-service-version']) };
+  const page = async () => (await client.get('/v2?url=/scheduled', { key: clientKey, headers })).json.route;
+  assert.equal(await page(), null);
+  await until('it is published at its moment', async () => (await page()) !== null);
+  tell('a moment has come');
 });

@@ -52,6 +52,7 @@ const pages: readonly (readonly [path: string, words: string])[] = [
   ['/content/world?type=city', 'Next page'],
   ['/content/world/country-FR', 'countryCard'],
   ['/content?find=nothing-has-this', 'No match: no entity'],
+  ['/content?show=schedule', 'Nothing is scheduled'],
   ['/view', 'A URL leads to the view'],
   [`${viewPath('city-2996944', 'city')}&if=name&be=Lugdunum`, 'Lugdunum, France'],
   [viewPath('city-no-such', 'city'), 'There is no entity'],

@@ -205,17 +205,18 @@ export class BatchChanges {
       this.namedFields.add(this.writes, keys.entityTypes(this.tag, tenant, sourceId), type);
   }
 
-  /** The entity waits for a moment, or no longer. */
+  /** The entity waits for a moment, or no longer. @param isNew false when it did so before, and the entry is only written again */
   wait(
     { tenantAlias: tenant, sourceId, originId }: Pick<Turn, 'tenantAlias' | 'sourceId' | 'originId'>,
     atMs: number,
     waits: boolean,
+    isNew = true,
   ): void {
     const change = waits ? 'kept' : 'removed';
     this.writes.list(keys.schedule(this.tag, tenant, sourceId), scheduleText({ atMs, originId }), change);
     if (waits)
       this.namedFields.add(this.writes, keys.scheduledSources(this.tag), sourceField(tenant, sourceId));
-    this.schedule.push({ tenant, sourceId, atMs, waits });
+    if (isNew) this.schedule.push({ tenant, sourceId, atMs, waits });
   }
 
   countFindings(findings: readonly Diagnostic[]): void {

@@ -114,11 +114,14 @@ export class Comparison {
     if (only !== null || (entity?.times === undefined && former?.times === undefined && moments.length === 0))
       return;
     const next = entity === null ? null : momentAfter(entity.times, state);
-    const before = former === null ? null : momentAfter(former.times, processedState(former));
+    // A record that a restore has put has no entry yet.
+    const hasEntry = former !== null && !isRestored(former);
+    const before = hasEntry ? momentAfter(former.times, processedState(former)) : null;
     const stale = new Set([...moments, ...(before === null ? [] : [before])]);
     for (const moment of stale) if (moment !== next) this.changes.wait(turn, moment, false);
-    const isThere = next === before && repair === null && !isRestored(former);
-    if (next !== null && !isThere) this.changes.wait(turn, next, true);
+    if (next !== null && (next !== before || repair !== null)) {
+      this.changes.wait(turn, next, true, next !== before);
+    }
   }
 
   /** Keeps the entity in the directory of its type. */

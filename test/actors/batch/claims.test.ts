@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { claimsOf, type FormerClaims, formerClaims } from '../../../src/actors/batch/claims.ts';
 import type { UrlForm } from '../../../src/config/urls/url-form.ts';
 import type { StoredEntity } from '../../../src/contract/entity.ts';
+import type { PublishState, PublishTimes } from '../../../src/contract/publish-times.ts';
 import type { ViewClaims } from '../../../src/schemas/schema.ts';
 import type { ProcessedClaim, ProcessedRecord } from '../../../src/store/derived/processed-record.ts';
 
@@ -206,5 +207,60 @@ test('a claim keeps its age when the URLs of its tenant change their form, in bo
       ['u:/about', 30],
     ],
     'a redirect that was the page itself in lower case begins anew',
+  );
+});
+
+test('the age of a claim counts from the moment at which its entity became published', () => {
+  const claims = { url: '/a', handles: ['news'] };
+  const at = (ms: number) => ms * 1000;
+  const times = (publishAt: number | null, unpublishAt: number | null = null) => ({ publishAt, unpublishAt });
+  const born = { bornStamp: at(10), urlStamp: at(10) };
+  /** What was last made of a state that was not published, or of one that was. */
+  const recordOf = (stamp: number, state: PublishState, of: PublishTimes): ProcessedRecord => ({
+    ...{ stamp, type: 'page', lookups: [], outputs: [] },
+    times: { ...of, state, isBySchedule: false },
+  });
+  const ages = (record: ProcessedRecord | null, state: Partial<StoredEntity>) => {
+    const life = new Life();
+    life.record = record;
+    const made = life.process(entity({ ...born, ...state }), claims);
+    return ['/a', 'news'].map((display) => (since(made, display) ?? 0) / 1000);
+  };
+  const waiting = recordOf(at(10), 'waiting', times(50));
+  assert.deepEqual(ages(waiting, { stamp: at(10), times: times(50) }), [50, 50], 'its moment');
+  assert.deepEqual(
+    ages(null, { stamp: at(10), times: times(50) }),
+    [50, 50],
+    'not processed while it waited',
+  );
+  assert.deepEqual(ages(waiting, { stamp: at(30) }), [30, 30], 'a save that clears its time');
+  assert.deepEqual(
+    ages(waiting, { stamp: at(30), times: times(20) }),
+    [30, 30],
+    'a save with a time that is past',
+  );
+  assert.deepEqual(ages(waiting, { stamp: at(60), times: times(50) }), [50, 50], 'a save after its moment');
+  assert.deepEqual(
+    ages(waiting, { stamp: at(60), urlStamp: at(60) }),
+    [60, 50],
+    'a save that changes its URL',
+  );
+  assert.deepEqual(
+    ages(waiting, { stamp: at(60), times: times(70) }),
+    [70, 70],
+    'a save that lets it wait again',
+  );
+  const over = recordOf(at(10), 'over', times(null, 20));
+  assert.deepEqual(ages(over, { stamp: at(30) }), [30, 30], 'a save after its end');
+  const restored = { ...waiting, stamp: at(10) + 0.5 };
+  assert.deepEqual(ages(restored, { stamp: at(10), times: times(50) }), [50, 50], 'due before a restore');
+
+  const life = new Life();
+  life.process(entity({ ...born, stamp: at(10) }), claims);
+  const kept = life.process(entity({ ...born, stamp: at(30), times: times(20) }), claims);
+  assert.deepEqual(
+    kept.map(({ sinceStamp }) => sinceStamp / 1000),
+    [10, 10],
+    'it was published all the time',
   );
 });
