@@ -250,6 +250,10 @@ const figures: Readonly<Record<string, readonly [quiet: Figures, wrong: Figures]
     [{ millrace_stream_lag_entries: 5_000 }, { millrace_stream_lag_entries: 10 }],
     [{ millrace_stream_lag_entries: 5_000 }, { millrace_stream_lag_entries: 1_001 }],
   ],
+  MillraceManyScheduled: [
+    [{ millrace_scheduled_entities: 1_000_000 }],
+    [{ millrace_scheduled_entities: 1_000_001 }],
+  ],
   MillraceFileDescriptors: [
     [{ millrace_process_open_fds: 80, millrace_process_max_fds: 100 }],
     [{ millrace_process_open_fds: 81, millrace_process_max_fds: 100 }],
