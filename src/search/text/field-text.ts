@@ -1,15 +1,20 @@
 import { pace, type Steps } from '../../lib/pace.ts';
 import type { Analyzer } from '../analysis/analyzer.ts';
-import { PhraseFinder } from '../analysis/phrase-finder.ts';
+import { PhraseFinder, type PhraseWalk } from '../analysis/phrase-finder.ts';
 import type { PartReader, Parts } from '../snapshot/parts.ts';
 import { textOfHtml } from './html-text.ts';
 import { TextIndex } from './text-index.ts';
 import { WordCounts } from './word-counts.ts';
-import { isIndexable, wordPieces } from './words.ts';
+import { endOfPiece, isIndexable, pieceOf } from './words.ts';
 
 /** Number of words that are put at once, and the cost of each in units of the pace. */
 const wordsAtOnce = 1024;
 const unitsPerWord = 200;
+
+/** How often each word is in a doc. */
+type Frequencies = Map<string, number>;
+/** Of fields without phrases. */
+const none: Frequencies = new Map();
 
 /** The words of a text field, by doc. */
 export class FieldText {
@@ -49,8 +54,8 @@ export class FieldText {
 
   /** Adds the texts of a doc, in steps. The doc must be new here, or swept out. @returns whether it has words */
   *add(doc: number, texts: readonly string[]): Steps<boolean> {
-    const frequencies = new Map<string, number>();
-    const phrases = new Map<string, number>();
+    const frequencies: Frequencies = new Map();
+    const phrases: Frequencies = this.phrases === null ? none : new Map();
     this.counts.set(doc, yield* this.#count(texts, frequencies, phrases));
     if (frequencies.size <= wordsAtOnce) {
       this.words.add(doc, frequencies);
@@ -69,29 +74,40 @@ export class FieldText {
   }
 
   /** Counts the words as the analyzer writes them, and the phrases that they are in. @returns the number of all words */
-  *#count(
-    texts: readonly string[],
-    frequencies: Map<string, number>,
-    phrases: Map<string, number>,
-  ): Steps<number> {
-    const { analyzer } = this;
-    const { isPlain, isHtml, cutter } = analyzer;
+  *#count(texts: readonly string[], frequencies: Frequencies, phrases: Frequencies): Steps<number> {
+    const { isHtml, cutter } = this.analyzer;
     let count = 0;
     for (const sent of texts) {
       const text = isHtml ? yield* textOfHtml(sent) : sent;
-      const next = this.#finder?.walk();
-      for (const piece of wordPieces(text, cutter)) {
-        for (const raw of piece) {
-          const word = isPlain ? raw : analyzer.word(raw);
-          if (word === '') continue;
-          count += 1;
-          if (isIndexable(word)) frequencies.set(word, (frequencies.get(word) ?? 0) + 1);
-          for (const { term } of next?.(word) ?? []) phrases.set(term, (phrases.get(term) ?? 0) + 1);
-        }
-        if (!isPlain) pace.units += unitsPerWord * piece.length;
+      const next = this.#finder?.walk() ?? null;
+      for (let from = 0; from < text.length; ) {
+        const end = endOfPiece(text, from, cutter.letters);
+        count += this.#countPiece(pieceOf(text, from, end, cutter), frequencies, next, phrases);
+        from = end;
         if (pace.isOver()) yield;
       }
     }
+    return count;
+  }
+
+  #countPiece(
+    piece: readonly string[],
+    frequencies: Frequencies,
+    next: PhraseWalk | null,
+    phrases: Frequencies,
+  ): number {
+    const { analyzer } = this;
+    const { isPlain } = analyzer;
+    let count = 0;
+    for (const raw of piece) {
+      const word = isPlain ? raw : analyzer.word(raw);
+      if (word === '') continue;
+      count += 1;
+      if (isIndexable(word)) frequencies.set(word, (frequencies.get(word) ?? 0) + 1);
+      if (next === null) continue;
+      for (const { term } of next(word)) phrases.set(term, (phrases.get(term) ?? 0) + 1);
+    }
+    if (!isPlain) pace.units += unitsPerWord * piece.length;
     return count;
   }
 }

@@ -18,6 +18,8 @@ export class Letters {
   readonly separator: RegExp;
   /** At the beginning or end of a part of a word; null: nothing is kept. */
   readonly keptEdge: { readonly start: RegExp; readonly end: RegExp } | null;
+  /** By code: 1 for ASCII characters that are in words. */
+  readonly #ascii: Uint8Array;
 
   /** @param kept characters that count as letters */
   constructor(kept: string) {
@@ -35,6 +37,16 @@ export class Letters {
     );
     this.keptEdge =
       kept === '' ? null : { start: new RegExp(`^[${escaped}]`, 'u'), end: new RegExp(`[${escaped}]$`, 'u') };
+    this.#ascii = Uint8Array.from({ length: 128 }, (_, code) =>
+      this.inside.test(String.fromCharCode(code)) ? 1 : 0,
+    );
+  }
+
+  /** True for a run of letters; false for the one character that separates two. */
+  isRun(piece: string): boolean {
+    // A separator has two units at most.
+    if (piece.length > 2) return true;
+    return (this.#ascii[piece.charCodeAt(0)] ?? Number(this.inside.test(piece))) === 1;
   }
 }
 
@@ -46,11 +58,15 @@ const everyInvisible = new RegExp(invisible, 'gu');
 /** Of Latin texts, dashes and quotes only soft hyphens are taken out, and NFKC says whether their letters change. */
 const beyondLatin = /[^\0-\xac\xae-\u024f\u2010-\u2027\u2030-\u205e]/;
 const noSpaces = String.raw`\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}`;
+/** Latin texts without it are in NFKC, and nothing is taken out of them. Most texts are such. */
+const beyondPlainLatin =
+  /[^\0-\x9f\xa1-\xa7\xa9\xab\xac\xae\xb0\xb1\xb6\xb7\xbb\xbf-\u0131\u0134-\u013e\u0141-\u0148\u014a-\u017e]/;
 /** What is taken out, may begin no word, or is cut further. */
 const special = new RegExp(String.raw`[\p{DI}\p{M}${noSpaces}]`, 'u');
 
-/** True for a text, or a run of one, whose runs are words as they are, but for their case. Most texts are such. */
+/** True for a text, or a run of one, whose runs are words as they are, but for their case. */
 export function isSimple(text: string): boolean {
+  if (!beyondPlainLatin.test(text)) return true;
   return (!beyondLatin.test(text) || !special.test(text)) && text.normalize('NFKC') === text;
 }
 
@@ -117,13 +133,14 @@ export function visitWords(run: string, visit: BoundsVisitor, letters = plainLet
   );
 }
 
-/** The words of a run as it was cut, in lower case. */
-export function wordsOfRun(run: string, letters = plainLetters): readonly string[] {
-  if (isSimple(run)) return [run.toLowerCase()];
+/** Adds the words of a run as it was cut, in lower case. */
+export function addWordsOfRun(run: string, words: string[], letters = plainLetters): void {
+  if (isSimple(run)) {
+    words.push(run.toLowerCase());
+    return;
+  }
   const normal = run.normalize('NFKC');
-  const words: string[] = [];
   visitWords(normal, (start, end) => words.push(normal.slice(start, end).toLowerCase()), letters);
-  return words;
 }
 
 const writesNoSpaces = new RegExp(`[${noSpaces}]`, 'u');

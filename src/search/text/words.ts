@@ -3,12 +3,12 @@ import { searchCodePointsMax } from '../../contract/limits.ts';
 import { countCodePoints } from '../../lib/code-points.ts';
 import { pace } from '../../lib/pace.ts';
 import {
+  addWordsOfRun,
   isSimple,
   Letters,
   mayCutBefore,
   plainLetters,
   withoutInvisible,
-  wordsOfRun,
 } from './word-cutter.ts';
 
 /** NFKC turns a code point into 18 at most, and lower-casing into 3 at most. 2 edits may add to it. */
@@ -33,12 +33,12 @@ export class Cutter {
   readonly sequences: Encoder;
 
   constructor(readonly letters: Letters) {
-    const { outside, inside } = letters;
+    const { outside } = letters;
     this.runs = new Encoder({ ...options, split: outside });
     this.sequences = new Encoder({
       ...options,
       split: new RegExp(`(${outside.source})`, 'u'),
-      finalize: (runs) => runs.filter((run) => inside.test(run.slice(0, 2))),
+      finalize: (pieces) => pieces.filter((piece) => letters.isRun(piece)),
     });
   }
 }
@@ -61,8 +61,13 @@ export function cutterOf(kept: string): Cutter {
 }
 
 function cut(text: string, runs: Encoder, { letters }: Cutter): string[] {
-  if (isSimple(text)) return runs.encode(text).map((run) => run.toLowerCase());
-  return runs.encode(withoutInvisible(text)).flatMap((run) => wordsOfRun(run, letters));
+  const words: string[] = [];
+  if (isSimple(text)) {
+    for (const run of runs.encode(text)) words.push(run.toLowerCase());
+  } else {
+    for (const run of runs.encode(withoutInvisible(text))) addWordsOfRun(run, words, letters);
+  }
+  return words;
 }
 
 /**
@@ -89,10 +94,15 @@ const unitsPerUnit = 10;
 export function* wordPieces(text: string, cutter = plainCutter): Generator<readonly string[]> {
   for (let from = 0; from < text.length; ) {
     const end = endOfPiece(text, from, cutter.letters);
-    pace.units += unitsPerUnit * (end - from);
-    yield wordSequence(text.slice(from, end), cutter);
+    yield pieceOf(text, from, end, cutter);
     from = end;
   }
+}
+
+/** The words of a piece of a text in order, repeated and long ones too. @param end from `endOfPiece` */
+export function pieceOf(text: string, from: number, end: number, cutter: Cutter): readonly string[] {
+  pace.units += unitsPerUnit * (end - from);
+  return wordSequence(text.slice(from, end), cutter);
 }
 
 /** Among so many units a script without spaces has a place to cut: marks stand between its letters. */
@@ -100,6 +110,7 @@ const lookUnits = 64;
 
 /** The place of the next separator, or the end of the text. A longer run is cut where its script writes no spaces. */
 export function endOfPiece(text: string, from: number, { separator } = plainLetters): number {
+  if (text.length - from <= pieceUnits) return text.length;
   separator.lastIndex = from + pieceUnits;
   const end = separator.exec(text)?.index ?? text.length;
   if (end <= from + 2 * pieceUnits) return end;

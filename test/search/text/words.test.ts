@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { isSimple, Letters } from '../../../src/search/text/word-cutter.ts';
 import {
   allowedDistance,
   cutterOf,
@@ -113,4 +114,28 @@ test('keep: characters that count as letters, wherever they are', () => {
   assert.deepEqual(words('a-b]c^d\\e', '-]^\\'), ['a-b]c^d\\e']);
   const long = 'x+'.repeat(40_000);
   assert.deepEqual([...wordPieces(`${long} C++ ${long}`, cutterOf('+'))].flat(), [long, 'c++', long]);
+});
+
+test('isSimple: each Latin text that it takes at a glance is in NFKC and has nothing to take out', () => {
+  const latin = Array.from({ length: 0x250 }, (_, code) => String.fromCharCode(code));
+  for (const first of latin) {
+    const expected = first.normalize('NFKC') === first && first !== '\u00ad';
+    assert.equal(isSimple(first), expected, `U+${first.charCodeAt(0).toString(16)}`);
+  }
+  const simple = latin.filter(isSimple).join('');
+  assert.equal(simple.normalize('NFKC'), simple);
+  assert.equal([...simple].reverse().join('').normalize('NFKC'), [...simple].reverse().join(''));
+});
+
+test('isRun: tells runs from separators, with and without kept characters', () => {
+  for (const letters of [new Letters(''), new Letters('+#')]) {
+    for (let code = 0; code < 0x3000; code += 1) {
+      const character = String.fromCharCode(code);
+      assert.equal(letters.isRun(character), letters.inside.test(character), `U+${code.toString(16)}`);
+    }
+    assert.deepEqual(
+      ['𝒜', '😀', '++', 'c+', '12'].map((piece) => letters.isRun(piece)),
+      ['𝒜', '😀', '++', 'c+', '12'].map((piece) => letters.inside.test(piece.slice(0, 2))),
+    );
+  }
 });
