@@ -29,6 +29,11 @@ export function sharedWords({ value, keep = '' }: CheckedSearch, text = value): 
   return wordSequence(text, cutterOf(keep));
 }
 
+/** Each of `sharedWords` once, in order of appearance. */
+export function distinctWords(search: CheckedSearch): string[] {
+  return [...new Set(sharedWords(search))];
+}
+
 /** How the words of a field are written, and which others they mean (docs/reference/indexes-and-queries.md "Words of a field"). */
 export class Analyzer {
   /** Null: the field has no language. */
@@ -72,8 +77,11 @@ export class Analyzer {
     return this.#stopWords.has(word);
   }
 
-  /** The distinct words of a search as the field writes them, in order of appearance, without stop words. */
-  askedWords(search: CheckedSearch): AskedWord[] {
+  /**
+   * The distinct words of a search as the field writes them, in order of appearance, without stop words.
+   * @param shared its `distinctWords`, which the sources are places in
+   */
+  askedWords(search: CheckedSearch, shared: readonly string[] = distinctWords(search)): AskedWord[] {
     const sequence = wordSequence(search.value, this.cutter);
     const words = sequence.map((word) => this.word(word));
     const synonyms = this.synonyms?.of(words) ?? [];
@@ -83,7 +91,6 @@ export class Analyzer {
     const isStop = words.map((word, at) => this.isStopWord(word) && !isOpen(at));
     const isBare = isStop.every((stop) => stop);
     const asked = new Map<string, AskedWord>();
-    const shared = [...new Set(sharedWords(search))];
     const sourcesOf = (word: string) =>
       (search.keep ?? '') === this.#keep ? [shared.indexOf(word)] : sourcesIn(shared, search, word);
     for (const [at, word] of words.entries()) {

@@ -6,6 +6,7 @@ const dayMs = 86_400_000;
 
 /** Multiplies scores by the boosts of a search (docs/guide/ranking.md "Boosts"). */
 export function boosted(scoreOf: DocScore, { boost, nowMs }: CheckedSearch, tables: Tables): DocScore {
+  if (boost.length === 0) return scoreOf;
   const factors = boost.map((one) => factorOf(one, nowMs ?? 0, tables)).filter((factor) => factor !== null);
   if (factors.length === 0) return scoreOf;
   return (doc) => factors.reduce((score, factor) => score * factor(doc), scoreOf(doc));

@@ -65,17 +65,19 @@ function* searched(
   const { hits } = scratch;
   current.enter('search');
   const matched = yield* runSearch(search, searchedFields(search, tables), searchedItems(tables), scratch);
-  const left = yield* withOperators(matched, search, tables, scratch);
-  const found = { ...left, scoreOf: boosted(left.scoreOf, search, tables) };
+  const found = yield* withOperators(matched, search, tables, scratch);
+  const { touchedCount, stats } = found;
+  const scoreOf = boosted(found.scoreOf, search, tables);
   if (filter === null || found.count === 0) {
-    return { ...found, docs: hits, searched: { docs: hits, count: found.count } };
+    const { count, touched } = found;
+    return { docs: hits, count, searched: { docs: hits, count }, touched, touchedCount, scoreOf, stats };
   }
   // The filter takes docs out of the list. Docs that are touched in place are those that match the search.
   const searched = { docs: hits.slice(0, found.count), count: found.count };
   const touched = found.touched === hits ? searched.docs : found.touched;
   const matcher = yield* bindFilter(filter, scopeOf(tables));
   const count = yield* keepMatching(matcher, tables.docs.docCount, hits, found.count);
-  return { ...found, docs: hits, count, searched, touched };
+  return { docs: hits, count, searched, touched, touchedCount, scoreOf, stats };
 }
 
 /** What the items here say about a search. */

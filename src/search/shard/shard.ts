@@ -330,7 +330,8 @@ export class Shard {
     const left = reduction === null ? hits : yield* reduced(reduction, hits, 0);
     const sight = { query, tables: this.#tables, scratch, hits, left, reduction };
     const facets = yield* facetsOf(sight, facetGroupsMax);
-    const rows = yield* pageOf(query, this.#tables, scratch, { ...hits, ...left });
+    const listed = reduction === null ? hits : { ...hits, ...left };
+    const rows = yield* pageOf(query, this.#tables, scratch, listed);
     giveBack(scratch, hits);
     const { stats } = hits;
     return { total: left.count, rows, facets, valueCount: reduction?.valueCount ?? 0, stats };

@@ -17,7 +17,7 @@ export interface TermGroup {
   readonly factor: number;
 }
 
-/** The groups of each tier. A term is in one group only: in its first tier, with its highest factor there. */
+/** The groups of each tier; of the tiers beyond its end there are none. A term is in one group only: in its first tier, with its highest factor there. */
 export type Tiers = readonly (readonly TermGroup[])[];
 
 export const noTiers: Tiers = [[], [], []];
@@ -27,6 +27,8 @@ export function* tiersOf(text: FieldText, asked: AskedWord, bound = asked.bound)
   const { words, phrases } = text;
   const { word, synonyms, stem, isBeginning } = asked;
   const near = yield* words.terms.within(word, bound);
+  // No term has two roles then.
+  if (synonyms.size === 0 && stem === null && !isBeginning) return near.map(groupsOf(words));
   const terms = new BestOfTerms();
   for (const [distance, places] of near.entries())
     terms.noteAll(places, distance, wholeFactors[distance] ?? 0);
@@ -53,6 +55,13 @@ export function* tiersOf(text: FieldText, asked: AskedWord, bound = asked.bound)
   terms.each((tier, factor, places) => tiers.add(tier, { index: words, places, factor }));
   return tiers.groups;
 }
+
+function groupsOf(index: TextIndex): (places: readonly number[], distance: number) => readonly TermGroup[] {
+  return (places, distance) =>
+    places.length === 0 ? noGroups : [{ index, places, factor: wholeFactors[distance] ?? 0 }];
+}
+
+const noGroups: readonly TermGroup[] = [];
 
 class TierGroups {
   readonly groups: TermGroup[][] = Array.from({ length: tierCount }, () => []);

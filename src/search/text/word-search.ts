@@ -1,5 +1,5 @@
 import { pace, type Steps } from '../../lib/pace.ts';
-import { type Analyzer, type AskedWord, sharedWords } from '../analysis/analyzer.ts';
+import { type Analyzer, type AskedWord, distinctWords } from '../analysis/analyzer.ts';
 import type { Bitmap } from '../bitmap.ts';
 import type { CheckedSearch } from '../checked-query.ts';
 import { type FieldStats, noTier, type SearchStats, type WordStats } from '../search-stats.ts';
@@ -46,10 +46,10 @@ interface Word {
 
 /** The distinct words of a search that at least one of the fields asks for. */
 function askedWords(search: CheckedSearch, fields: readonly SearchedField[]): Word[] {
-  const asked = fields.map(({ analyzer }) => analyzer.askedWords(search));
-  const count = new Set(sharedWords(search)).size;
+  const shared = distinctWords(search);
+  const asked = fields.map(({ analyzer }) => analyzer.askedWords(search, shared));
   const words: Word[] = [];
-  for (let source = 0; source < count; source += 1) {
+  for (let source = 0; source < shared.length; source += 1) {
     const inFields = asked.map((ofField) => ofField.find(({ sources }) => sources.includes(source)) ?? null);
     if (inFields.some((one) => one !== null)) words.push({ inFields });
   }
@@ -199,12 +199,13 @@ class SearchRun {
 
   *found(): Steps<Found> {
     const { hits } = this.scratch;
-    const touched = { touched: hits, touchedCount: this.#count, stats: this.#stats };
+    const stats = this.#stats;
     const scoreOf = this.#scoreOf();
+    const touchedCount = this.#count;
     if (this.search.mode === 'any' || this.#isSingle || this.#needed === 0) {
-      return { ...touched, count: this.#count, scoreOf };
+      return { count: touchedCount, touched: hits, touchedCount, scoreOf, stats };
     }
-    const all = hits.slice(0, this.#count);
+    const all = hits.slice(0, touchedCount);
     const { notes } = this.#buffers;
     let count = 0;
     for (const doc of all) {
@@ -214,7 +215,7 @@ class SearchRun {
     }
     pace.units += all.length;
     if (pace.isOver()) yield;
-    return { ...touched, touched: all, count, scoreOf };
+    return { count, touched: all, touchedCount, scoreOf, stats };
   }
 
   get #isSingle(): boolean {
@@ -256,7 +257,8 @@ class SearchRun {
   #scoreOf(): DocScore {
     const { x, totals, notes, stamps } = this.#buffers;
     if (this.wordCount === 0) return noScore;
-    const shares = Array.from({ length: this.wordCount + 1 }, (_, m) => coordination(m, this.wordCount));
+    const shares: number[] = [];
+    for (let m = 0; m <= this.wordCount; m += 1) shares.push(coordination(m, this.wordCount));
     if (!this.#isSingle) return (doc) => (shares[closeIn(notes[doc] ?? 0)] ?? 0) * (totals[doc] ?? 0);
     const wordIdf = this.#lastIdf;
     const [later = 0, close = 0] = shares;
