@@ -3,7 +3,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { Json } from '../../../src/contract/json.ts';
 import type { Shape } from '../../../src/contract/shape.ts';
 import { plainProblemShape } from '../../../src/contract/shapes-problems.ts';
-import { bodyStatuses, problemShape } from '../../../src/http/routing/openapi/document.ts';
+import { bodyStatuses, everyStatuses, problemShape } from '../../../src/http/routing/openapi/document.ts';
 import type { RouteDefinition } from '../../../src/http/routing/route-definition.ts';
 import { mistakesOf } from '../../../src/http/routing/validate.ts';
 import type { HostileRequest } from './requests.ts';
@@ -74,7 +74,7 @@ function shapeMistakes(request: HostileRequest, status: number, json: Json | und
 function documentedShape(route: RouteDefinition, status: number): Shape | null | undefined {
   const answer = route.answers[status];
   if (answer !== undefined) return answer.shape ?? null;
-  if (bodyStatuses.includes(status) || route.problemStatuses.includes(status))
+  if ([...everyStatuses, ...bodyStatuses, ...route.problemStatuses].includes(status))
     return problemShape(route, status);
   return undefined;
 }

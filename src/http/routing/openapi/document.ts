@@ -24,6 +24,8 @@ import { problemStatusTexts } from './problem-texts.ts';
 const jsonMedia = 'application/json';
 /** Further statuses that every endpoint with a body can answer. */
 export const bodyStatuses: readonly number[] = [411, 413, 415];
+/** Statuses of every request: a header that was sent twice. */
+export const everyStatuses: readonly number[] = [400];
 
 const tagTexts: Readonly<Record<RouteDefinition['tag'], string>> = {
   ingest: 'Source entities, with the key of a data source',
@@ -191,8 +193,9 @@ function responsesOf(route: RouteDefinition, parts: DocumentParts): Record<strin
   for (const [status, answer] of Object.entries(route.answers)) {
     responses[status] = responseOf(answer, parts);
   }
-  const own = [...route.problemStatuses, ...(route.body === undefined ? [] : bodyStatuses)];
-  for (const status of own.sort((a, b) => a - b)) {
+  const ofBody = route.body === undefined ? [] : bodyStatuses;
+  const own = new Set([...everyStatuses, ...route.problemStatuses, ...ofBody]);
+  for (const status of [...own].sort((a, b) => a - b)) {
     const shape = problemShape(route, status);
     // Clients that are generated from the document make one type of all errors of an operation. A text among them would
     // hide the members of the others, so the operation's description tells of it.

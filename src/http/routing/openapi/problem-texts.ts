@@ -1,6 +1,6 @@
 /** The meaning of each error status, for the OpenAPI document. */
 export const problemStatusTexts: ReadonlyMap<number, string> = new Map([
-  [400, 'Query is not valid; every mistake is listed'],
+  [400, 'A header was sent twice with different values, or the query is not valid'],
   [401, 'X-Api-Key is missing or unknown'],
   [403, 'The key is of another kind or lacks the scope'],
   [404, 'Not found'],
