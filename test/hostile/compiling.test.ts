@@ -108,10 +108,7 @@ async function opensPipe(work: Promise<unknown>): Promise<boolean> {
 
 const commentsNaming: Readonly<Record<string, (file: string) => string>> = {
   'line comment': (file) => `//# sourceMappingURL=${file}`,
-  'old line comment': (file) => `//@ sourceMappingURL=${file}`,
   'block comment': (file) => `/*# sourceMappingURL=${file} */`,
-  'old block comment': (file) => `/*@ sourceMappingURL=${file} */`,
-  'style sheet comment': (file) => `/*# sourceMappingURL=${file}*/`,
   'two comments': (file) => `//# sourceMappingURL=${file}\n//# sourceMappingURL=${file}`,
   'last comment without a line end': (file) => `\n//# sourceMappingURL=${file}`.trimStart(),
 };
@@ -183,18 +180,10 @@ for (const [name, expression] of Object.entries(waysToName)) {
 
 const nestings: Readonly<Record<string, string>> = {
   '[': '[',
-  '(': '(',
-  '{': '{a:',
   'block {': '()=>{',
   'template ${': '`${',
-  'call (': 'f(',
-  'member [': 'a[',
-  'conditional ?': 'a?',
   'unary !': '!',
-  'spread ...': '[...',
   'class {': 'class{[',
-  'async (': 'async(',
-  'arrow =>': 'a=>',
   'type <': '<A>',
 };
 

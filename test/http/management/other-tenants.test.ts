@@ -224,6 +224,10 @@ const attempts: () => Readonly<Partial<Record<RouteName, readonly Attempt[]>>> =
       body: { documents: { [`../acme/schemas/${theirs.schema}.json`]: '{}' } },
     },
   ],
+  listEntities: [
+    { status: 200, path: '/ingest/entities' },
+    { status: 200, path: `/ingest/entities?type=${theirs.type}&after=${theirs.originId}` },
+  ],
   managementJob: [
     { status: 404, path: `/management/v1/jobs/${rebuildJob}` },
     { status: 404, path: `/management/v1/jobs/${dryRunJob}` },

@@ -122,7 +122,7 @@ function assertAnswer(answer: Json, expected: NaiveAnswer, about: string): void 
 
 test('random queries answer what a scan of everything answers: total, order, facets, pages', async (context) => {
   const paths = [indexPath, typePath('thing'), indexPath, typePath('other')];
-  const hasTurn = testTurns(80);
+  const hasTurn = testTurns(50);
   let run = 0;
   for (; hasTurn(); run += 1) {
     const path = paths[run % paths.length] ?? indexPath;

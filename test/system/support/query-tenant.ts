@@ -75,11 +75,15 @@ export class QueryTenant {
     await waitUntilSettled(await system.store());
   }
 
-  /** Gives the tenant other parts, and waits until all that they change is rebuilt. */
+  /** Gives the tenant other parts, and waits until all that they change is rebuilt. It keeps its own where they are rejected. */
   async apply(parts: QueryParts): Promise<void> {
     const system = await platformWith(this.name);
+    const before = files.get(this.name) ?? {};
     files.set(this.name, this.#files(parts));
-    await system.apply(filesOfAll());
+    await system.apply(filesOfAll()).catch((error: unknown) => {
+      files.set(this.name, before);
+      throw error;
+    });
     await waitUntilSettled(await system.store());
   }
 

@@ -278,7 +278,7 @@ async function query(client: Client, version: string | null, titles: readonly Js
 test('a read with the token of a write, or after a write that is visible, shows all that it touched', async (context) => {
   const corners = Array.from({ length: 6 }, (_, number) => new Corner(`c${number}`));
   await Promise.all(corners.map((corner) => corner.start()));
-  const hasTurn = testTurns(90);
+  const hasTurn = testTurns(60);
   let writes = 0;
   await Promise.all(
     corners.map(async (corner) => {
@@ -295,7 +295,7 @@ test('a read with the token of a write, or after a write that is visible, shows 
 test('an answer that was cached before a URL or handle was claimed does not outlive the token', async (context) => {
   const [writer, reader] = clients;
   assert.ok(writer && reader);
-  const hasTurn = testTurns(250);
+  const hasTurn = testTurns(150);
   let claims = 0;
   const claim = async (): Promise<void> => {
     claims += 1;
