@@ -72,8 +72,11 @@ async function candidatesOf(
   const slice = new Slice(shardSliceMs);
   for (const { turn } of outputs) {
     const shown = await slice.run(shownFields(turn.entity?.properties ?? {}, known));
-    for (const field of shown) noteShown(field, candidates);
-    if (candidates.size > autoFieldsMax) return candidates;
+    for (const field of shown) {
+      // Fields that have a type may always get another one; of the others there may be very many.
+      const isKnown = known?.has(field[0]) === true;
+      if (isKnown || candidates.size <= autoFieldsMax) noteShown(field, candidates);
+    }
   }
   return candidates;
 }
