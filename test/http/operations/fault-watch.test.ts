@@ -2,15 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FaultWatch } from '../../../src/http/operations/fault-watch.ts';
 import type { Readiness } from '../../../src/http/operations/readiness.ts';
+import { whole } from '../support/front.ts';
 
-const whole: Readiness = {
-  waitingFor: [],
-  isRedisReachable: true,
-  faults: [],
-  unknown: [],
-  partitionsWithoutOwner: 0,
-  server: null,
-};
 const unowned: Readiness = { ...whole, faults: [{ kind: 'partitions', reason: 'no owner: partition 0' }] };
 /** The registry did not answer this time. */
 const silent: Readiness = {

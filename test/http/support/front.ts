@@ -1,4 +1,5 @@
 /** A front in this process over a real Redis. Nothing processes its streams: tests put views and claims in place. */
+
 import { defaultFrontLimits } from '../../../src/contract/front-limits.ts';
 import { openRequestsPerSecond } from '../../../src/contract/limits.ts';
 import { LiveFeeds } from '../../../src/feed/live-feeds.ts';
@@ -11,6 +12,7 @@ import { IngestPace } from '../../../src/http/ingest/pace.ts';
 import { VisibilityWaits } from '../../../src/http/ingest/visibility-waits.ts';
 import { FrontMetrics } from '../../../src/http/operations/front-metrics.ts';
 import { createLog, type Log } from '../../../src/http/operations/log.ts';
+import type { Readiness } from '../../../src/http/operations/readiness.ts';
 import { RecentRates } from '../../../src/http/operations/recent-rates.ts';
 import { HttpServer } from '../../../src/http/server.ts';
 import type { Services } from '../../../src/http/services.ts';
@@ -22,6 +24,16 @@ import { Progress } from '../../../src/store/visibility/progress.ts';
 import { AddressGuard } from '../../../src/webhooks/addresses.ts';
 import { TestRedis } from '../../support/redis.ts';
 import { testConfiguration } from './site.ts';
+
+/** A front that lacks nothing. */
+export const whole: Readiness = {
+  waitingFor: [],
+  isRedisReachable: true,
+  faults: [],
+  unknown: [],
+  partitionsWithoutOwner: 0,
+  server: null,
+};
 
 export interface TestFront {
   readonly port: number;
@@ -109,14 +121,7 @@ export async function startFront({
     consoleFiles: null,
     metricsKeyHash: null,
     headerPrefixes: ['X-Acme', 'X-Service'],
-    readiness: async () => ({
-      waitingFor: [],
-      isRedisReachable: true,
-      faults: [],
-      unknown: [],
-      partitionsWithoutOwner: 0,
-      server: null,
-    }),
+    readiness: async () => whole,
     ...given,
   };
   const server = new HttpServer({ services, handlers: handlersFor(services), log, rateLimit, openRateLimit });

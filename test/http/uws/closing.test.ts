@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { lingerMs } from '../../../src/contract/limits.ts';
 import { until } from '../../support/until.ts';
-import { type FrontOptions, startFront, type TestFront } from '../support/front.ts';
+import { type FrontOptions, startFront, type TestFront, whole } from '../support/front.ts';
 import { pause } from '../support/wire.ts';
 
 const requestFor = (path: string, method: string) => `${method} ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
@@ -96,14 +96,7 @@ test('a server that got no processor while it closes reads what has come before 
   const goOn = new EventEmitter();
   const readiness = async () => {
     await once(goOn, 'ready');
-    return {
-      waitingFor: [],
-      isRedisReachable: true,
-      faults: [],
-      unknown: [],
-      partitionsWithoutOwner: 0,
-      server: null,
-    };
+    return whole;
   };
   const front = await frontOf(context, { services: { readiness } });
   const connection = await IdleConnection.open(front);
