@@ -150,6 +150,37 @@ test('files that are named are run alone, and a failing test is an exit code', a
   assert.match(bad.stdout, /ℹ fail 1\n/);
 });
 
+test('a file that fails beside others runs once more, alone', async (context) => {
+  const folder = await temporaryFolder(context);
+  const write = (name: string, body: string) => {
+    const file = path.join(folder, name);
+    writeFileSync(
+      file,
+      `import { existsSync, writeFileSync } from 'node:fs'; import { test } from 'node:test'; ${body}`,
+    );
+    return file;
+  };
+  const mark = JSON.stringify(path.join(folder, 'was-here'));
+  const once = `test('it', () => { if (existsSync(${mark})) return; writeFileSync(${mark}, ''); throw new Error('no'); });`;
+  const [good, sometimes, never] = [
+    write('good.test.ts', "test('it', () => {});"),
+    write('sometimes.test.ts', once),
+    write('never.test.ts', "test('it', () => { throw new Error('never'); });"),
+  ];
+  const passed = await runCommand('test', [good, sometimes]);
+  assert.equal(passed.code, 0, passed.stdout);
+  assert.match(
+    passed.stdout,
+    /They run once more, alone:\n.*sometimes\.test\.ts\n.*passed alone.*sometimes\.test\.ts\n/s,
+  );
+  const failed = await runCommand('test', [good, never]);
+  assert.equal(failed.code, 1);
+  assert.doesNotMatch(failed.stdout, /passed alone/);
+  const single = await runCommand('test', [never]);
+  assert.equal(single.code, 1);
+  assert.doesNotMatch(single.stdout, /once more/);
+});
+
 test('a process that stays open when its tests are over says what keeps it open, and one that hangs in a test does not', async (context) => {
   const folder = await temporaryFolder(context);
   const run = async (name: string, body: string) => {

@@ -1,8 +1,9 @@
 /**
  * `node run-files.ts CONCURRENCY TIMEOUT_MS FILE …`: runs test files with node's test runner. Many share processes. Each
- * other has one of its own, in the order given. `node --test` would sort them by their names. The exit code is 1 when a
- * test fails.
+ * other has one of its own, in the order given. `node --test` would sort them by their names. Files that fail beside others
+ * run once more, alone. The exit code is 1 when a test fails there too.
  */
+import { once } from 'node:events';
 import path from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
@@ -10,33 +11,52 @@ import { fileURLToPath } from 'node:url';
 import { canShare, writeSharing } from './shared-processes.ts';
 
 const [concurrency = '1', timeoutMs = '0', ...files] = process.argv.slice(2);
-const shownFiles = 40;
+const shownFiles = 5;
+/** A slow machine fails single files. When more fail, the code is at fault. */
+const triedAgainMax = 5;
 const tookMs = new Map<string, number>();
-
-function count(file: string | undefined, nesting: number, ms: number): void {
-  if (file !== undefined && nesting === 0) tookMs.set(file, (tookMs.get(file) ?? 0) + ms);
-}
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const sharing = files.filter((file) => canShare(root, file));
 const shared = writeSharing(root, sharing);
 const alone = files.filter((file) => !sharing.includes(file));
-const tests = run({
-  files: [...alone, ...shared.modules],
-  concurrency: Number(concurrency),
-  timeout: Number(timeoutMs),
-});
-tests.on('test:pass', ({ file, nesting, details }) => count(file, nesting, details.duration_ms));
-tests.on('test:fail', ({ file, nesting, details }) => {
-  process.exitCode = 1;
-  count(file, nesting, details.duration_ms);
-});
-tests.on('end', () => {
-  shared.remove();
-  const longest = [...tookMs].sort(([, a], [, b]) => b - a).slice(0, shownFiles);
-  process.on('exit', () => {
-    const lines = longest.map(([file, ms]) => `  ${(ms / 1000).toFixed(0)} s ${path.relative('', file)}`);
-    console.log(`The longest files:\n${lines.join('\n')}`);
+
+/** @returns the files of which a test failed */
+async function runTests(modules: readonly string[], atOnce: number): Promise<string[]> {
+  const tests = run({ files: [...modules], concurrency: atOnce, timeout: Number(timeoutMs) });
+  const failed = new Set<string>();
+  tests.on('test:pass', ({ file, nesting, details }) => count(file, nesting, details.duration_ms));
+  tests.on('test:fail', ({ file, name, nesting, details }) => {
+    failed.add(file ?? name);
+    count(file, nesting, details.duration_ms);
   });
+  const report = tests.compose(new spec());
+  report.pipe(process.stdout, { end: false });
+  await once(report, 'end');
+  return [...failed];
+}
+
+function count(file: string | undefined, nesting: number, ms: number): void {
+  if (file !== undefined && nesting === 0) tookMs.set(file, (tookMs.get(file) ?? 0) + ms);
+}
+
+/** Paths relative to the current folder, one a line. */
+function listOf(paths: readonly string[]): string {
+  return paths.map((file) => `  ${path.relative('', file)}`).join('\n');
+}
+
+const failed = await runTests([...alone, ...shared.modules], Number(concurrency));
+const isTriedAgain = files.length > 1 && failed.length > 0 && failed.length <= triedAgainMax;
+if (isTriedAgain)
+  console.log(`\nThese files failed beside others. They run once more, alone:\n${listOf(failed)}\n`);
+const failedAgain = isTriedAgain ? await runTests(failed, 1) : failed;
+shared.remove();
+process.exitCode = failedAgain.length > 0 ? 1 : 0;
+process.on('exit', () => {
+  if (isTriedAgain && failedAgain.length === 0) {
+    console.log(`Failed beside others and passed alone. Find out why, it may be a race:\n${listOf(failed)}`);
+  }
+  const longest = [...tookMs].sort(([, a], [, b]) => b - a).slice(0, shownFiles);
+  const lines = longest.map(([file, ms]) => `  ${(ms / 1000).toFixed(0)} s ${path.relative('', file)}`);
+  console.log(`The longest files:\n${lines.join('\n')}`);
 });
-tests.compose(new spec()).pipe(process.stdout);

@@ -41,7 +41,7 @@ function sharesPlatform(root: string, file: string): boolean {
 }
 
 function textOf(root: string, file: string): string {
-  return readFileSync(path.join(root, file), 'utf8');
+  return readFileSync(path.resolve(root, file), 'utf8');
 }
 
 /**
