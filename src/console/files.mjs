@@ -4,13 +4,14 @@
  * JavaScript, because `npm pack` runs it too.
  */
 import { createHash } from 'node:crypto';
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
-import { keepFiles, keptFiles } from './kept-files.mjs';
+import { isClone } from '../lib/typed-command.mjs';
+import { keepFiles, keptFiles, readFiles, writeFiles } from './kept-files.mjs';
 
 const sourceFolder = fileURLToPath(new URL('./', import.meta.url));
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -23,13 +24,14 @@ export const pageName = 'index.html';
 /** @typedef {import('./kept-files.mjs').ConsoleFile} ConsoleFile */
 
 /**
- * The files, from the package, as they were kept, or made now.
+ * The files: those of the package; in a clone as they were kept, or made now.
  * @returns {Promise<ReadonlyMap<string, ConsoleFile>>} by name
- * @throws Error when the sources do not build
+ * @throws Error when the sources do not build, or the package has none
  */
 export async function consoleFiles() {
+  if (!isClone) return byName(await readFiles(packedFolder));
   const digest = await sourceDigest();
-  const ready = (await keptFiles(packedFolder, digest)) ?? (await keptFiles(keptFolder, digest));
+  const ready = await keptFiles(keptFolder, digest);
   if (ready !== null) return byName(ready);
   const made = await makeFiles();
   // Sources that changed meanwhile would be kept under the digest of others.
@@ -42,7 +44,8 @@ export async function consoleFiles() {
 /** Makes the files for the package. */
 export async function packFiles() {
   await rm(packedFolder, { recursive: true, force: true });
-  await keepFiles(packedFolder, await sourceDigest(), await makeFiles());
+  await mkdir(packedFolder, { recursive: true });
+  await writeFiles(packedFolder, await makeFiles());
 }
 
 function byName(files) {
@@ -62,7 +65,6 @@ async function sourceDigest() {
     hash.update(await readFile(name)).update('\0');
   }
   const require = createRequire(import.meta.url);
-  // The package as it is installed knows them by its lock alone: what it brings was made with these.
   for (const name of ['esbuild', 'preact']) hash.update(require(`${name}/package.json`).version);
   return hash.digest('hex');
 }

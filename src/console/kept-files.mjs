@@ -18,10 +18,24 @@ const formerMax = 3;
 export async function keptFiles(folder, digest) {
   const own = path.join(folder, digest);
   try {
-    const names = (await readdir(own)).filter((name) => !/\.(?:gz|br)$/.test(name));
-    return await Promise.all(names.map((name) => readForms(own, name)));
+    return await readFiles(own);
   } catch {
     return null;
+  }
+}
+
+/** @param {string} folder @returns {Promise<ConsoleFile[]>} @throws Error when it cannot be read */
+export async function readFiles(folder) {
+  const names = (await readdir(folder)).filter((name) => !/\.(?:gz|br)$/.test(name));
+  return await Promise.all(names.map((name) => readForms(folder, name)));
+}
+
+/** @param {string} folder @param {readonly ConsoleFile[]} files */
+export async function writeFiles(folder, files) {
+  for (const { name, plain, gzip, br } of files) {
+    await writeFile(path.join(folder, name), plain);
+    await writeFile(path.join(folder, `${name}.gz`), gzip);
+    await writeFile(path.join(folder, `${name}.br`), br);
   }
 }
 
@@ -34,11 +48,7 @@ export async function keptFiles(folder, digest) {
 export async function keepFiles(folder, digest, files) {
   await mkdir(folder, { recursive: true });
   const draft = await mkdtemp(path.join(folder, 'draft-'));
-  for (const { name, plain, gzip, br } of files) {
-    await writeFile(path.join(draft, name), plain);
-    await writeFile(path.join(draft, `${name}.gz`), gzip);
-    await writeFile(path.join(draft, `${name}.br`), br);
-  }
+  await writeFiles(draft, files);
   // Where another front was quicker, its files are the same.
   await rename(draft, path.join(folder, digest)).catch(() => rm(draft, { recursive: true, force: true }));
   await forgetFormer(folder, digest);

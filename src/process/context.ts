@@ -143,7 +143,7 @@ export function runProcess(role: Role, main: () => Promise<void>): void {
   const code = answerWords(role, process.argv.slice(2));
   if (code !== null) process.exit(code);
   main().catch((error: unknown) => {
-    console.error(`${role}: ${error instanceof Error ? error.message : String(error)}`);
+    console.error(asTyped(`${role}: ${error instanceof Error ? error.message : String(error)}`));
     process.exit(1);
   });
 }

@@ -20,7 +20,7 @@ const options = {
   sourcesContent: false,
 };
 
-const bundleOptions = {
+export const bundleOptions = {
   ...options,
   bundle: true,
   platform: 'node',
@@ -78,7 +78,7 @@ export class Compiler {
       absWorkingDir: folder,
       entryPoints: [file],
       outdir: folder,
-      plugins: [ownAddresses],
+      plugins: [ownAddresses((file) => JSON.stringify(pathToFileURL(file).href))],
     });
     const madeOf = Object.keys(metafile.inputs).map((input) => path.resolve(folder, input));
     return { code: outputFiles[0].text, madeOf };
@@ -95,17 +95,22 @@ export class Compiler {
   }
 }
 
-/** Each file of a bundle goes on finding what lies beside it. */
-const ownAddresses = {
-  name: 'own-addresses',
-  setup(build) {
-    build.onLoad({ filter: /\.(?:ts|mjs)$/ }, async ({ path: file }) => {
-      const source = await readFile(file, 'utf8');
-      const address = JSON.stringify(pathToFileURL(file).href);
-      return {
-        contents: source.replaceAll('import.meta.url', address),
-        loader: file.endsWith('.ts') ? 'ts' : 'js',
-      };
-    });
-  },
-};
+/**
+ * Each file of a bundle goes on finding what lies beside it.
+ * @param {(file: string) => string} addressOf an expression for the address of a file
+ * @returns {import('esbuild').Plugin}
+ */
+export function ownAddresses(addressOf) {
+  return {
+    name: 'own-addresses',
+    setup(build) {
+      build.onLoad({ filter: /\.(?:ts|mjs)$/ }, async ({ path: file }) => {
+        const source = await readFile(file, 'utf8');
+        return {
+          contents: source.replaceAll('import.meta.url', addressOf(file)),
+          loader: file.endsWith('.ts') ? 'ts' : 'js',
+        };
+      });
+    },
+  };
+}

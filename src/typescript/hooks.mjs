@@ -10,14 +10,12 @@ import { CompiledFiles } from './compiled-files.mjs';
 const ownPattern = /^\.{1,2}\/.*\.(?:ts|mjs)$/;
 
 let files = null;
-let root = '';
 let bundledFolders = [];
 /** Addresses of ours with which a process or a thread begins. */
 const entries = new Set();
 
 /** @param options paths: `cacheDir`, where compiled files are kept; `tsconfigFile`; `esbuildPackageFile`; `root`, the URL of our folder */
-export function initialize({ cacheDir, tsconfigFile, esbuildPackageFile, root: ownRoot }) {
-  root = ownRoot;
+export function initialize({ cacheDir, tsconfigFile, esbuildPackageFile, root }) {
   bundledFolders = ['src/', 'workers/'].map((folder) => root + folder);
   files = new CompiledFiles(cacheDir, new Compiler(tsconfigFile, esbuildPackageFile));
 }
@@ -76,7 +74,6 @@ async function wrapped(url) {
   }
 }
 
-/** Millrace may be a package itself, and lie in somebody's `node_modules`. */
 function isInPackage(url) {
-  return url.replace(root, '/').includes('/node_modules/');
+  return url.includes('/node_modules/');
 }

@@ -1,24 +1,28 @@
 /**
- * `node --import ./src/typescript/loader.mjs FILE.ts` runs TypeScript. This file is plain JavaScript, because nothing
- * else can run yet. Threads import it too, because in Node 20 they do not take over the loader of the main thread.
+ * `node --import ./src/typescript/loader.mjs FILE.ts` runs TypeScript in a clone, and in the package the JavaScript that was
+ * made of it. This file is plain JavaScript, because nothing else can run yet. Threads import it too, because in Node 20 they
+ * do not take over the loader of the main thread.
  */
 import { createRequire, register } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import { isClone } from '../lib/typed-command.mjs';
 
-const root = new URL('../../', import.meta.url);
+if (isClone) registerCompiler();
+else register('./built-hooks.mjs', import.meta.url);
 
-/** A path of the repository. */
-const pathOf = (name) => fileURLToPath(new URL(name, root));
-
-// Stack traces then name the lines of the TypeScript.
-process.setSourceMapsEnabled(true);
-register('./hooks.mjs', {
-  parentURL: import.meta.url,
-  data: {
-    cacheDir: pathOf('node_modules/.cache/millrace/'),
-    tsconfigFile: pathOf('tsconfig.json'),
-    // Where Millrace is itself a package, its packages may lie beside it.
-    esbuildPackageFile: createRequire(import.meta.url).resolve('esbuild/package.json'),
-    root: root.href,
-  },
-});
+function registerCompiler() {
+  const root = new URL('../../', import.meta.url);
+  /** A path of the repository. */
+  const pathOf = (name) => fileURLToPath(new URL(name, root));
+  // Stack traces then name the lines of the TypeScript.
+  process.setSourceMapsEnabled(true);
+  register('./hooks.mjs', {
+    parentURL: import.meta.url,
+    data: {
+      cacheDir: pathOf('node_modules/.cache/millrace/'),
+      tsconfigFile: pathOf('tsconfig.json'),
+      esbuildPackageFile: createRequire(import.meta.url).resolve('esbuild/package.json'),
+      root: root.href,
+    },
+  });
+}

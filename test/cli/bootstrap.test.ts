@@ -202,11 +202,8 @@ async function checkout(context: TestContext) {
       }),
     );
   await lock('1.0.0');
-  const ensure = (env = {}, needsTools = true) =>
-    call('node-modules.mjs', `ensureNodeModules(${JSON.stringify(folder)}, ${needsTools})`, {
-      PATH: bin,
-      ...env,
-    });
+  const ensure = (env = {}) =>
+    call('node-modules.mjs', `ensureNodeModules(${JSON.stringify(folder)})`, { PATH: bin, ...env });
   const calls = async () =>
     (await readFile(path.join(folder, 'npm.log'), 'utf8').catch(() => '')).split('\n').filter(Boolean);
   return { folder, lock, ensure, calls };
@@ -231,20 +228,6 @@ test('what npm has installed already from this lock file is not installed again'
   await writeFile(path.join(folder, 'node_modules/.package-lock.json'), JSON.stringify(installed));
   assert.equal((await ensure()).stdout, 'went on\n');
   assert.deepEqual(await calls(), []);
-});
-
-test('a deployment that left out what only development needs stays as it is, until the tests are run', async (context) => {
-  const { folder, ensure, calls } = await checkout(context);
-  await mkdir(path.join(folder, 'node_modules'));
-  const a = { version: '1.0.0' };
-  const packages = { '': {}, 'node_modules/a': a, 'node_modules/tool': { ...a, dev: true } };
-  await writeFile(path.join(folder, 'package-lock.json'), JSON.stringify({ packages }));
-  const installed = { packages: { 'node_modules/a': a } };
-  await writeFile(path.join(folder, 'node_modules/.package-lock.json'), JSON.stringify(installed));
-  assert.equal((await ensure({}, false)).stdout, 'went on\n');
-  assert.deepEqual(await calls(), []);
-  assert.equal((await ensure()).stdout, 'went on\n');
-  assert.equal((await calls()).length, 1);
 });
 
 test('an installation that fails is told, and tried again the next time', async (context) => {

@@ -29,6 +29,14 @@ test('the package, installed in an empty folder, makes a site and runs it', asyn
   const installed = await run('npm', words, { cwd: folder });
   assert.equal(installed.code, 0, installed.stderr);
 
+  const packages = readdirSync(path.join(folder, 'node_modules'));
+  const compilers = ['esbuild', 'preact', 'tsx', 'typescript'];
+  assert.deepEqual(
+    compilers.filter((name) => packages.includes(name)),
+    [],
+    'the package runs without what it was made with',
+  );
+
   const site = path.join(folder, 'my-site');
   const bin = path.join(folder, 'node_modules/.bin/millrace');
   const millrace = (...words: string[]): Promise<CommandResult> =>
@@ -261,5 +269,11 @@ test('the package holds what it is run from, and nothing of development', async 
     ofBench.filter((file) => !/\.(?:md|svg)$/.test(file)),
     [],
     'figures, and not what measures them',
+  );
+  const typeScript = files.map(({ path: file }) => file).filter((file) => /^src\/.*\.tsx?$/.test(file));
+  assert.deepEqual(
+    typeScript.filter((file) => !file.startsWith('src/cli/site/template/')),
+    ['src/schemas/code/schema.d.ts'],
+    'compiled, but for what sites are made from',
   );
 });

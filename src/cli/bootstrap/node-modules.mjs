@@ -7,19 +7,15 @@ import { BootstrapStop } from './stop.mjs';
 /**
  * Installs the packages of `package-lock.json` when `node_modules` is missing or was made from another lock file. A
  * stamp holds the lock file's digest, so the usual case reads one small file.
- * @param needsTools true when packages for development must be there; a deployment may have left them out (`--omit`)
  */
-export function ensureNodeModules(root, needsTools = true) {
+export function ensureNodeModules(root) {
   const digest = createHash('sha256')
     .update(readFileSync(path.join(root, 'package-lock.json')))
     .update(process.versions.modules)
     .digest('hex');
   const stampFile = path.join(root, 'node_modules', '.millrace-lock');
   if (readStamp(stampFile) === digest) return;
-  if (!holdsWhatTheLockNames(root, true)) {
-    if (!needsTools && holdsWhatTheLockNames(root, false)) return;
-    install(root);
-  }
+  if (!holdsWhatTheLockNames(root)) install(root);
   writeFileSync(stampFile, digest);
 }
 
@@ -31,17 +27,14 @@ function readStamp(stampFile) {
  * True when npm has already installed exactly this lock file. So a person who typed `npm ci` first does not wait for it
  * twice. npm leaves its own copy of the lock file inside `node_modules`.
  */
-function holdsWhatTheLockNames(root, withTools) {
+function holdsWhatTheLockNames(root) {
   const installedFile = path.join(root, 'node_modules', '.package-lock.json');
   if (!existsSync(installedFile)) return false;
   const wanted = JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8')).packages;
   const installed = JSON.parse(readFileSync(installedFile, 'utf8')).packages;
   return Object.entries(wanted).every(
-    ([place, { version, os, cpu, dev, optional, devOptional }]) =>
-      place === '' ||
-      installed[place]?.version === version ||
-      isForAnotherMachine({ os, cpu }) ||
-      (!withTools && (dev || optional || devOptional)),
+    ([place, { version, os, cpu }]) =>
+      place === '' || installed[place]?.version === version || isForAnotherMachine({ os, cpu }),
   );
 }
 

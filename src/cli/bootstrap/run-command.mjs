@@ -6,6 +6,7 @@ import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseEnv } from 'node:util';
 import { isClone } from '../../lib/typed-command.mjs';
+import { builtFolder, builtName } from '../../typescript/built-files.mjs';
 import { commandsOfClones, commandsWithRedis, isCommand } from '../commands.mjs';
 import { answerWords } from '../help.mjs';
 import { loadHttpLibrary } from './http-library.mjs';
@@ -59,7 +60,9 @@ function checkNodeVersion() {
 }
 
 function commandFile(command) {
-  const file = path.join(commandFolder, `${command}.ts`);
+  const file = isClone
+    ? path.join(commandFolder, `${command}.ts`)
+    : path.join(builtFolder, `${builtName(`src/cli/${command}.ts`)}.js`);
   const isHere = isClone || !commandsOfClones.includes(command);
   if (isCommand(command) && isHere && existsSync(file)) return file;
   throw new BootstrapStop(
@@ -77,7 +80,7 @@ function requireHttpLibrary() {
 }
 
 /**
- * Makes sure of everything that a command needs, then runs `src/cli/COMMAND.ts` in this same process, so that a signal or an
+ * Makes sure of everything that a command needs, then runs `src/cli/COMMAND.ts`, or what the package has of it, in this same process, so that a signal or an
  * exit code has one place to go.
  * @throws BootstrapStop with one line for people
  */
@@ -90,7 +93,7 @@ async function main(command = '', ...commandArguments) {
   }
   const file = commandFile(command);
   // A package has no lock file of its own: npm has installed it.
-  if (isClone) ensureNodeModules(root, commandsOfClones.includes(command));
+  if (isClone) ensureNodeModules(root);
   if (startsEverything(command)) requireHttpLibrary();
   if (needsRedisServer(command)) await ensureRedisServer();
   if (command === 'test' || command === 'coverage') await ensureTestPrograms();
