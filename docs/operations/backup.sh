@@ -3,5 +3,5 @@
 # Run it in the folder of Millrace. It uses the store of REDIS_URL or REDIS_CLUSTER.
 set -eu
 file="$BACKUP_DIR/millrace-$(date -u +%Y%m%dT%H%M%SZ).ndjson.gz"
-npm run --silent backup -- "$file"
+node src/cli/millrace.mjs backup "$file"
 find "$BACKUP_DIR" -maxdepth 1 -name 'millrace-*.ndjson.gz' -mtime "+${KEEP_DAYS:-14}" -delete
