@@ -54,15 +54,18 @@ const impurePattern =
 
 const topLevelEntries = [
   '.ci',
+  '.dockerignore',
   '.gitignore',
   '.npmrc',
   'ARCHITECTURE.md',
   'CHANGELOG.md',
+  'Dockerfile',
   'LICENSE',
   'Procfile',
   'README.md',
   'bench',
   'biome.json',
+  'compose.yaml',
   'config',
   'docs',
   'package-lock.json',

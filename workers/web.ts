@@ -2,6 +2,7 @@
 import '../src/process/http-library.ts';
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
+import { platformVersion } from '../src/config/settings/platform-version.ts';
 import { checkTlsFiles } from '../src/config/settings/tls-files.ts';
 import { hashedForm } from '../src/config/tenant/api-key.ts';
 import { consoleFiles } from '../src/console/files.mjs';
@@ -111,6 +112,7 @@ runProcess('web', async () => {
       role: 'web',
       host: hostname(),
       pid: process.pid,
+      version: platformVersion,
       generation: configuration.generation,
       layouts: configuration.layouts.version,
       partitions: [],

@@ -1,6 +1,7 @@
 /** What others hear of a worker: by which configuration it works, which partitions it covers, that it lives. */
 import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
+import { platformVersion } from '../config/settings/platform-version.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
 import { heartbeatMs } from '../store/processes/heartbeat.ts';
 import type { CopiesBeat, ProcessBeat } from '../store/processes/process-messages.ts';
@@ -48,6 +49,7 @@ export class WorkerBeat {
       role: 'worker',
       host: hostname(),
       pid: process.pid,
+      version: platformVersion,
       ...worksBy,
       partitions,
       waitingFor: this.source.waitingFor(),

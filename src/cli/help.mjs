@@ -2,7 +2,8 @@
 /** Prints `--help` and rejects unknown arguments, both from the table of commands. */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { asTyped, isClone, script } from '../lib/typed-command.mjs';
+import { asTyped, script } from '../lib/typed-command.mjs';
+import { isClone } from '../typescript/is-clone.mjs';
 import { commands, commandsOfClones } from './commands.mjs';
 
 const helpWords = ['--help', '-h'];

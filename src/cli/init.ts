@@ -2,7 +2,8 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isTenantName } from '../config/documents/document-path.ts';
-import { isClone, script } from '../lib/typed-command.mjs';
+import { script } from '../lib/typed-command.mjs';
+import { isClone } from '../typescript/is-clone.mjs';
 import { newSite } from './site/new-site.ts';
 import { readArguments } from './terminal/arguments.ts';
 import { CommandStop, runCommand } from './terminal/command-stop.ts';

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Configuration } from '../config/configuration.ts';
+import { platformVersion } from '../config/settings/platform-version.ts';
 import { repeat } from '../lib/repeat.ts';
 import { countClashes } from '../store/claims/read-claims.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
@@ -155,6 +156,7 @@ export class JobsProcess {
       role: 'jobs',
       host: hostname(),
       pid: process.pid,
+      version: platformVersion,
       generation: this.options.configuration.generation,
       layouts: 0,
       partitions: [],

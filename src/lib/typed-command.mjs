@@ -1,13 +1,9 @@
 // @ts-check
 /**
- * How commands are typed here: the one place that knows whether this is a clone, where npm runs them, or the installed
- * package, whose program npx runs from the folder where it is installed. Plain JavaScript: it is needed before anything is installed.
+ * How commands are typed here: by npm in a clone, and by npx where the package is installed. Plain JavaScript, because it is
+ * needed before anything is installed.
  */
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-
-/** True in a clone of the repository: npm leaves the lock file out of what it packs. */
-export const isClone = existsSync(fileURLToPath(new URL('../../package-lock.json', import.meta.url)));
+import { isClone } from '../typescript/is-clone.mjs';
 
 /** `npm run types` checks the types of this repository itself. */
 const ownScripts = new Map([['types', 'view-types']]);

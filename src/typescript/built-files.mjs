@@ -1,4 +1,4 @@
-/** Where `npm pack` puts the JavaScript that the package runs (`build.mjs`), and what its files are called. */
+/** Where `npm pack` puts the JavaScript that the package runs (`cli/pack/server.mjs`), and what its files are called. */
 import { fileURLToPath } from 'node:url';
 
 const folderUrl = new URL('../../dist/server/', import.meta.url);

@@ -1,4 +1,4 @@
-/** The hook of the package: what would import our TypeScript gets the JavaScript that `build.mjs` made of it. */
+/** The hook of the package: what would import our TypeScript gets the JavaScript that was made of it. */
 import { builtUrl } from './built-files.mjs';
 
 const root = new URL('../../', import.meta.url).href;

@@ -5,7 +5,7 @@
  */
 import { createRequire, register } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { isClone } from '../lib/typed-command.mjs';
+import { isClone } from './is-clone.mjs';
 
 if (isClone) registerCompiler();
 else register('./built-hooks.mjs', import.meta.url);

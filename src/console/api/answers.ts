@@ -42,6 +42,7 @@ export interface Status {
     readonly role: 'web' | 'worker' | 'jobs';
     readonly host: string;
     readonly pid: number;
+    readonly version: string | null;
     readonly partitions: readonly number[];
     readonly waitingFor: readonly string[];
     readonly requestsPerSecond?: number;

@@ -12,10 +12,17 @@ export function Processes({ processes }: Pick<Status, 'processes'>) {
       <h2>Processes</h2>
       <Table
         label="Processes"
-        heads={[{ name: 'Process' }, { name: 'Host' }, { name: 'Does' }, { name: 'State' }]}
-        rows={sorted.map(({ id, role, host, pid, partitions, waitingFor, requestsPerSecond }) => [
+        heads={[
+          { name: 'Process' },
+          { name: 'Host' },
+          { name: 'Version' },
+          { name: 'Does' },
+          { name: 'State' },
+        ]}
+        rows={sorted.map(({ id, role, host, pid, version, partitions, waitingFor, requestsPerSecond }) => [
           <code key="id">{id}</code>,
           `${host}, ${pid}`,
+          version ?? 'unknown',
           role === 'web'
             ? `${roleTexts[role]}, ${numberText(requestsPerSecond ?? 0)} requests/s`
             : role === 'worker'

@@ -39,14 +39,14 @@ export function managementStatus({ store, recentRates }: Services): Handler {
 }
 
 function shownProcess(process: ProcessBeat): object {
-  const { id, role, host, pid, generation, partitions, waitingFor } = process;
+  const { id, role, host, pid, version = null, generation, partitions, waitingFor } = process;
   const { requestsPerSecond, rates, shardCopies } = process;
   const some = {
     ...(requestsPerSecond !== undefined && { requestsPerSecond }),
     ...(rates !== undefined && { rates }),
     ...(shardCopies !== undefined && { shardCopies }),
   };
-  return { id, role, host, pid, generation, partitions, waitingFor, ...some };
+  return { id, role, host, pid, version, generation, partitions, waitingFor, ...some };
 }
 
 async function partitionsOf(store: Store): Promise<object[]> {

@@ -28,6 +28,10 @@ const linesOf: Readonly<Record<FaultKind, FaultLines | null>> = {
     ends: 'all replicas are there again',
   },
   jobs: { begins: 'no jobs process runs', ends: 'a jobs process runs again' },
+  versions: {
+    begins: 'processes of several versions run',
+    ends: 'all processes run the same version again',
+  },
   redis: { begins: 'Redis answers only in part', ends: 'Redis answers completely again' },
 };
 

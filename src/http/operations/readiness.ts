@@ -28,6 +28,7 @@ export const faultKinds = [
   'disk_full',
   'replicas',
   'jobs',
+  'versions',
   'redis',
 ] as const;
 
@@ -119,7 +120,7 @@ async function find(store: Store): Promise<Findings> {
 
 function unknownKinds({ processes, shortages, server }: Findings): FaultKind[] {
   const kinds: FaultKind[] = [];
-  if (processes === null) kinds.push('partitions', 'indexes', 'jobs');
+  if (processes === null) kinds.push('partitions', 'indexes', 'jobs', 'versions');
   if (shortages === null) kinds.push('store_full', 'messages_full', 'replicas');
   if (server === null) kinds.push('disk_full');
   return kinds;
@@ -195,5 +196,14 @@ function lastingFaults({ processes, shortages, server, isRedisReachable }: Findi
       asTyped('no jobs process runs (npm run jobs): rebuilds after a change of configuration wait for one'),
     );
   }
+  const versions = runningVersions(processes ?? []);
+  if (versions.length > 1) add('versions', `processes of several versions run: ${versions.join(', ')}`);
   return faults;
+}
+
+/** Each version with the number of its processes. */
+function runningVersions(processes: readonly ProcessBeat[]): string[] {
+  const counts = new Map<string, number>();
+  for (const { version = 'unknown' } of processes) counts.set(version, (counts.get(version) ?? 0) + 1);
+  return [...counts].sort().map(([version, count]) => `${version} (${count})`);
 }

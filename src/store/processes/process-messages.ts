@@ -7,6 +7,8 @@ export interface ProcessBeat {
   readonly role: Role;
   readonly host: string;
   readonly pid: number;
+  /** Version of the package that it runs; absent for versions that do not tell it. */
+  readonly version?: string;
   /** Configuration generation that it runs. */
   readonly generation: number;
   /** Version of the layouts and of the forms of URLs that it knows; 0 for processes that do not follow them. */

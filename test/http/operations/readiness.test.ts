@@ -35,6 +35,20 @@ function frontOf(store: Store, more: Partial<ReadinessParts> = {}): FrontReadine
   });
 }
 
+test('processes of several versions are a fault, with how many run each', async (context) => {
+  const store = await redis.openEmptyStore(1);
+  beating(store, context, { ...workerBeat([0]), waitingFor: [], version: '1.1.0' });
+  const tell = beating(store, context, { ...workerBeat([]), id: 'old', waitingFor: [] });
+  const front = frontOf(store);
+  const versionFaults = async () => (await front.look()).faults.filter(({ kind }) => kind === 'versions');
+  await until('both are heard', async () => (await versionFaults()).length === 1);
+  assert.deepEqual(await versionFaults(), [
+    { kind: 'versions', reason: 'processes of several versions run: 1.1.0 (1), unknown (1)' },
+  ]);
+  tell({ ...workerBeat([]), id: 'old', waitingFor: [], version: '1.1.0' });
+  await until('they are the same', async () => (await versionFaults()).length === 0);
+});
+
 test('a front waits for owners and indexes, unless copies of all shards are there', async (context) => {
   const store = await redis.openEmptyStore(2);
   const tell = beating(store, context, workerBeat([1]));

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isClone } from '../../../lib/typed-command.mjs';
+import { isClone } from '../../../typescript/is-clone.mjs';
 
 /** Raised when what stands in a file changes in another way than by the code of `rooms`. */
 const format = 2;

@@ -6,11 +6,11 @@ import { readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { commandsOfClones } from '../cli/commands.mjs';
-import { builtFolder, builtName } from './built-files.mjs';
-import { bundleOptions, ownAddresses } from './compile.mjs';
+import { builtFolder, builtName } from '../../typescript/built-files.mjs';
+import { bundleOptions, ownAddresses } from '../../typescript/compile.mjs';
+import { commandsOfClones } from '../commands.mjs';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
+const root = fileURLToPath(new URL('../../../', import.meta.url));
 
 const ofCommands = readdirSync(`${root}src/cli`)
   .filter((name) => name.endsWith('.ts') && !commandsOfClones.includes(path.basename(name, '.ts')))
