@@ -269,10 +269,12 @@ export class PartitionActor {
   async #followSchedule(): Promise<void> {
     const { schedulePortions, metrics } = this.context;
     const startMs = performance.now();
+    // What is due at this time is due in the batch, too, though the clock may have been set back meanwhile.
+    const nowMs = this.#clockMs;
     try {
-      const works = await this.#schedule.takeDue(this.#clockMs, schedulePortions.size);
+      const works = await this.#schedule.takeDue(nowMs, schedulePortions.size);
       if (works.length === 0) return;
-      const result = await this.#batch(works, this.#checkpoint);
+      const result = await this.#batch(works, this.#checkpoint, noRebuilds, nowMs);
       this.#dropUnsound(works, result);
       await this.#commit(result, this.#checkpoint);
       schedulePortions.took(works.length, performance.now() - startMs);
@@ -303,7 +305,12 @@ export class PartitionActor {
   }
 
   /** @param from place in the stream of what the batch may be the first to have seen @param taken what its works were made of */
-  async #batch(works: readonly EntityWork[], from: number, taken = noRebuilds): Promise<BatchResult> {
+  async #batch(
+    works: readonly EntityWork[],
+    from: number,
+    taken = noRebuilds,
+    nowMs = this.#clockMs,
+  ): Promise<BatchResult> {
     const { store, autoFields, claimsPerCommit } = this.context;
     const { lease } = this;
     const [intents, namedFields] = [await this.#openIntents(), this.#namedFields];
@@ -313,7 +320,7 @@ export class PartitionActor {
       {
         ...{ store, lease, basis, autoFields, intents, namedFields, claimsPerCommit },
         code: this.#code,
-        nowMs: this.#clockMs,
+        nowMs,
       },
       works,
       (error) => this.context.onTrouble(lease.partition, error),

@@ -59,15 +59,19 @@ export class Schedule {
     return Math.min(lookMs, Math.max(0, nextMs - nowMs));
   }
 
-  /** The entities of one source whose moments have come, at most `limit`; sources take turns. @throws StoreUnavailableError */
+  /**
+   * The entities of one source whose moments have come, at most `limit`; sources take turns. A source is due until Redis no
+   * longer has its moments: a turn may find that nothing has moved. @throws StoreUnavailableError
+   */
   async takeDue(nowMs: number, limit: number): Promise<EntityWork[]> {
     for (const [name, source] of this.#sources) {
       if (source.nextMs > nowMs) continue;
       this.#sources.delete(name);
       const moments = await nextMoments(this.store, this.tag, source, limit);
+      const [first] = moments;
+      if (first === undefined) continue;
+      this.#expect(source, first.atMs);
       const due = moments.filter(({ atMs }) => atMs <= nowMs);
-      const next = moments[due.length] ?? (moments.length === limit ? moments.at(-1) : undefined);
-      if (next !== undefined) this.#expect(source, next.atMs);
       if (due.length > 0) return worksOf(source, due);
     }
     return [];
