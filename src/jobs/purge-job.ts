@@ -15,6 +15,7 @@ import { forgetTypes } from '../store/entities/directory.ts';
 import { countEntities, scanOriginIds } from '../store/entities/entities.ts';
 import { forgetNames } from '../store/entities/name-lists.ts';
 import { removeEntities } from '../store/entities/remove.ts';
+import { forgetSchedule } from '../store/entities/schedule.ts';
 import { lastSequence } from '../store/partitions/partition-state.ts';
 import { liveProcesses } from '../store/processes/registry.ts';
 import { portionMax } from './pace.ts';
@@ -63,6 +64,7 @@ class PurgeRun {
     await job.save({ entities: Math.max(job.progress.entities, job.progress.total) });
     for (const { tenant, sourceId } of purge.sources) {
       await forgetTypes(store, job.tag, { tenant, sourceId });
+      await forgetSchedule(store, job.tag, { tenant, sourceId });
       await forgetNames(store, { tag: job.tag, tenant, sourceId });
       const forgotten = await autoFields.forgetDecided(job.tag, tenant, sourceId);
       await job.save({ fieldTypes: job.progress.fieldTypes + forgotten });

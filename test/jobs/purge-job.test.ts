@@ -7,6 +7,7 @@ import { beginPurge, readPurge } from '../../src/store/configuration/purge.ts';
 import { readGenerations } from '../../src/store/configuration/rebuild-generation.ts';
 import { countTypes } from '../../src/store/entities/directory.ts';
 import { countEntities } from '../../src/store/entities/entities.ts';
+import { scheduledSources } from '../../src/store/entities/schedule.ts';
 import { connect } from '../../src/store/redis/connection.ts';
 import { runCommand } from '../cli/support/command.ts';
 import { TestRedis } from '../support/redis.ts';
@@ -79,7 +80,9 @@ async function entitiesIn(platform: Platform, name: string): Promise<number> {
 }
 
 test('purge tells what is left, and removes it for good, of that tenant alone', async (context) => {
-  const { platform, generation } = await removedTwin(context);
+  const times = { publishAt: null, unpublishAt: Date.parse('2999-01-01T00:00Z') };
+  const scheduled = pages.map((one, at) => (at % 5 === 0 ? { ...one, times } : one));
+  const { platform, generation } = await removedTwin(context, scheduled);
   await platform.startJobs();
   await platform.rebuilt(generation);
   const env = platform.environment('');
@@ -96,6 +99,8 @@ test('purge tells what is left, and removes it for good, of that tenant alone', 
     /Purged 150 entities, 0 views, 0 index items, 0 URLs and handles, 0 lookup entries/,
   );
   assert.deepEqual(await keysOf('twin'), []);
+  const { store } = platform;
+  for (const tag of store.partitions.tags) assert.deepEqual(await scheduledSources(store, tag), []);
   assert.deepEqual(await keysOf(tenant), before);
   assert.deepEqual(await platform.view('page', 'p3'), {
     title: 'Name 3',

@@ -2,6 +2,7 @@
  * The schedule: for each entity that a moment is still to change, that moment. It is an ordered list for each source and
  * partition, written by the commit that stores what was made of the entity, so an entity that was processed has its entry.
  */
+import { sourceField } from '../derived/processed.ts';
 import { keys } from '../keys.ts';
 import { answerOf } from '../redis/errors.ts';
 import { hasListed, listLengths, readListPage, readPageOfAll } from '../redis/ordered-lists.ts';
@@ -41,6 +42,15 @@ export async function scheduledSources(store: Store, tag: string): Promise<Sched
     const [tenant = '', sourceId = ''] = field.split('|');
     return { tenant, sourceId };
   });
+}
+
+/** Forgets a source of which nothing waits any more. @throws StoreUnavailableError */
+export async function forgetSchedule(
+  store: Store,
+  tag: string,
+  { tenant, sourceId }: ScheduledSource,
+): Promise<void> {
+  await answerOf(store.client.hdel(keys.scheduledSources(tag), sourceField(tenant, sourceId)));
 }
 
 /** How many entities of a source wait for a moment in a partition. @throws StoreUnavailableError */
