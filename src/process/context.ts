@@ -15,7 +15,7 @@ import { asTyped } from '../lib/typed-command.mjs';
 import { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
 import type { Role } from '../store/processes/process-messages.ts';
 import { OutageWatch } from '../store/redis/outages.ts';
-import type { RedisHost, Store } from '../store/store.ts';
+import { isMismatch, type RedisHost, type Store } from '../store/store.ts';
 import { stepBack } from './background.ts';
 import { exitWithParent } from './parent.ts';
 
@@ -29,6 +29,7 @@ export interface ProcessContext {
 }
 
 const unpublishedPollMs = 1_000;
+const formatPollMs = 5_000;
 
 /**
  * Opens the store and follows the active configuration. The first process of an empty store publishes its CONFIG_DIR. A
@@ -49,6 +50,7 @@ export async function openProcess(role: Role): Promise<ProcessContext> {
     replicaWaitMs: settings.replicaWaitMs,
     ...(role === 'web' ? { commandTimeoutMs: settings.frontLimits.redisTimeoutMs } : {}),
   });
+  endUnderNewerVersion(store, log);
   const outages = logOutages(role === 'jobs' ? [store] : [store, store.messages], log);
   const configuration = new ActiveConfiguration(store);
   logConfigurations(configuration, log);
@@ -68,6 +70,20 @@ export async function openProcess(role: Role): Promise<ProcessContext> {
     if (role !== 'web') await untilLoaded(configuration);
   }
   return { settings, store, configuration, log, outages };
+}
+
+/** A newer version may write what this one would misread: this process leaves the store to it. */
+function endUnderNewerVersion(store: Store, log: Log): void {
+  const look = async () => {
+    try {
+      await store.checkNotNewer();
+    } catch (error) {
+      if (!isMismatch(error)) return;
+      log.error({ reason: error.message }, 'this process ends, because a newer version uses the store');
+      process.exit(1);
+    }
+  };
+  setInterval(() => void look(), formatPollMs).unref();
 }
 
 /** One line when a Redis is lost and one when it is back, however many requests fail meanwhile. */

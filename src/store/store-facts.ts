@@ -5,6 +5,7 @@ import type { Redis } from 'ioredis';
 import { asTyped } from '../lib/typed-command.mjs';
 import { keys } from './keys.ts';
 import type { RedisClient } from './redis/connection.ts';
+import { Script } from './redis/script.ts';
 import type { StoreOptions } from './store.ts';
 
 /** The store was first used with another number of partitions. */
@@ -17,8 +18,15 @@ export class StoreFormatError extends Error {
   override readonly name = 'StoreFormatError';
 }
 
-/** Raised by one whenever what an older version wrote would be misread, or lacks what this one relies on. */
-const storeFormat = 10;
+/** Raised by one whenever what an older version wrote would be misread, or an older version would misread what this one writes. */
+const storeFormat = 11;
+/**
+ * What it has is as in the present format, so it is raised where it stands. The format after it has times of entities, which
+ * a worker of an older version would not follow.
+ */
+const raisedFormat = 10;
+
+const raiseScript = new Script<number>('redis/raise-format', 1);
 
 /**
  * Whether a Redis keeps everything that it has answered: all of it is on its disk, and no replica takes its place, which
@@ -55,12 +63,27 @@ export async function fixFacts(
 async function fixFormat(client: RedisClient): Promise<void> {
   const [partitions, known] = await client.hmget(keys.layout, 'partitions', 'format');
   if (!partitions) await client.hsetnx(keys.layout, 'format', storeFormat);
-  const format = partitions ? Number(known ?? 1) : storeFormat;
+  else checkFormat(Number(known) === raisedFormat ? await raiseFormat(client) : Number(known ?? 1));
+}
+
+async function raiseFormat(client: RedisClient): Promise<number> {
+  return await raiseScript.run(client, [keys.layout], [raisedFormat, storeFormat]);
+}
+
+/** @throws StoreFormatError when a newer version has taken the store meanwhile */
+export async function checkNotNewer(client: RedisClient): Promise<void> {
+  const format = Number((await client.hget(keys.layout, 'format')) ?? storeFormat);
+  if (format > storeFormat) checkFormat(format);
+}
+
+function checkFormat(format: number): void {
   if (format === storeFormat) return;
   throw new StoreFormatError(
-    `this store has format ${format}, and this version of Millrace reads format ${storeFormat}; back it up with the version ` +
-      asTyped(
-        'that wrote it (npm run backup) and restore that into an empty store with this one (npm run restore)',
-      ),
+    `this store has format ${format}, and this version of Millrace reads format ${storeFormat}; ` +
+      (format > storeFormat
+        ? 'start the version that wrote it, or a newer one'
+        : asTyped(
+            'back it up with the version that wrote it (npm run backup) and restore that into an empty store with this one (npm run restore)',
+          )),
   );
 }

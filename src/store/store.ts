@@ -14,7 +14,13 @@ import { answerOf, storeError } from './redis/errors.ts';
 import { FieldReader } from './redis/field-reader.ts';
 import { confirmationOf, type Replication, replicationOf, surviving } from './redis/replication.ts';
 import { checkServers, UnfitRedisError } from './redis/server-check.ts';
-import { fixFacts, keepsEverything, PartitionCountError, StoreFormatError } from './store-facts.ts';
+import {
+  checkNotNewer,
+  fixFacts,
+  keepsEverything,
+  PartitionCountError,
+  StoreFormatError,
+} from './store-facts.ts';
 
 export interface StoreOptions extends ConnectionOptions {
   readonly partitionCount: number;
@@ -131,6 +137,11 @@ export class Store implements RedisHost {
       client.disconnect();
       throw isMismatch(error) ? error : storeError(error);
     }
+  }
+
+  /** @throws StoreFormatError when a newer version has taken the store; what the client throws */
+  async checkNotNewer(): Promise<void> {
+    await checkNotNewer(this.client);
   }
 
   async ping(): Promise<void> {

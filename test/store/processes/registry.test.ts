@@ -174,6 +174,30 @@ test('a store that another version laid out in another way is refused', async ()
   }
 });
 
+test('a store of format 10 is raised where it stands, also when it is full', async (context) => {
+  const store = await redis.openEmptyStore(4);
+  const raised = await store.client.hget(keys.layout, 'format');
+  assert.ok(Number(raised) > 10);
+  for (const maxmemory of ['0', '1mb']) {
+    await store.client.hset(keys.layout, 'format', '10');
+    context.after(() => store.client.config('SET', 'maxmemory', '0'));
+    await store.client.config('SET', 'maxmemory', maxmemory);
+    await redis.openStore(4);
+    assert.equal(await store.client.hget(keys.layout, 'format'), raised);
+    await store.client.config('SET', 'maxmemory', '0');
+    await store.checkNotNewer();
+  }
+});
+
+test('a store that a newer version has taken is refused, and those who have it open notice', async () => {
+  const store = await redis.openEmptyStore(4);
+  await store.client.hset(keys.layout, 'format', '99');
+  const refused = /has format 99, .* start the version that wrote it, or a newer one/;
+  await assert.rejects(redis.openStore(4), refused);
+  await assert.rejects(store.checkNotNewer(), refused);
+  assert.equal(await store.client.hget(keys.layout, 'format'), '99');
+});
+
 test('who asks over a Redis that takes longer than the time for answers still hears of all', async (context) => {
   const store = await redis.openEmptyStore(1);
   await startProcess(context, worker);
