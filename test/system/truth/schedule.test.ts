@@ -7,41 +7,92 @@ import { keys } from '../../../src/store/keys.ts';
 import { redisTimeMs } from '../../support/redis-time.ts';
 import { until } from '../../support/until.ts';
 import type { Answer, Client } from '../support/client.ts';
+import { EventSource } from '../support/event-source.ts';
 import { manage, managed } from '../support/manage.ts';
-import { System } from '../support/processes/system.ts';
-import { clientKey, siteFiles, sourceId, sourceKey, viewIdOf } from '../support/site.ts';
+import { oneRedisOnly, System } from '../support/processes/system.ts';
+import { Receiver, receiverEnvironment, verified, webhookSecret, webhookTo } from '../support/receiver.ts';
+import { clientKey, environmentId, siteFiles, sourceId, sourceKey, viewIdOf } from '../support/site.ts';
 import { differencesFoundByVerify } from '../support/verify.ts';
 
-const files = siteFiles({
-  settings: managed,
-  schemas: {
-    page: {
-      triggers: { cms: ['page'] },
-      route: { url: '{url}', handles: ['{p.handle}'] },
-      properties: { title: '{p.title}', next: { type: 'reference', alias: 'page', originId: '{p.next}' } },
-    },
-    list: {
-      triggers: { cms: ['list'] },
-      route: { handles: ['{originId}'] },
-      properties: {
-        titles: {
-          type: 'array',
-          input: { $lookup: { filter: "type eq 'page' and properties.list eq {originId}" } },
-          items: '{item.p.title}',
+const pageSchema = {
+  triggers: { cms: ['page'] },
+  route: { url: '{url}', handles: ['{p.handle}'] },
+  properties: { title: '{p.title}', next: { type: 'reference', alias: 'page', originId: '{p.next}' } },
+};
+
+const siteOf = (port: number) =>
+  siteFiles({
+    settings: { ...managed, webhooks: [webhookTo(port, 'hook')] },
+    schemas: {
+      page: pageSchema,
+      list: {
+        triggers: { cms: ['list'] },
+        route: { handles: ['{originId}'] },
+        properties: {
+          titles: {
+            type: 'array',
+            input: { $lookup: { filter: "type eq 'page' and properties.list eq {originId}" } },
+            items: '{item.p.title}',
+          },
         },
       },
     },
+    indexes: {
+      pages: {
+        triggers: { cms: ['page'] },
+        properties: { title: '{p.title}' },
+        index: { fields: { title: { type: 'text' } } },
+      },
+    },
+  });
+
+const previewId = '5f7de6a4-1c6b-4a1e-8a0c-3d1e0f6b9c22';
+const [draftsKey, previewKey] = ['source-key-of-the-drafts', 'client-key-of-the-preview'];
+/** Another tenant, with a source and an environment for drafts, as the guide "Drafts and previews" has them. */
+const studio = siteFiles({
+  tenant: 'studio',
+  keyPrefix: 'studio-',
+  schemas: { page: pageSchema },
+  settings: {
+    environments: [
+      { id: environmentId, alias: 'production' },
+      { id: previewId, alias: 'preview' },
+    ],
+    sourceGroups: [
+      {
+        alias: 'cms',
+        sources: [
+          {
+            ...{ id: sourceId, name: 'Published', environments: ['production'] },
+            apiKeys: [`studio-${sourceKey}`],
+          },
+          {
+            ...{ id: 'd2a1f7c3-64d5-4a7f-8b68-3a5a0a2e8b44', name: 'Drafts', environments: ['preview'] },
+            apiKeys: [draftsKey],
+          },
+        ],
+      },
+    ],
+    environmentClients: [
+      { name: 'website', environment: 'production', domains: ['site'], apiKeys: [`studio-${clientKey}`] },
+      { name: 'preview', environment: 'preview', domains: ['site'], apiKeys: [previewKey] },
+    ],
   },
 });
 
+const receiver = new Receiver();
 let system: System;
 let client: Client;
 
 before(async () => {
-  system = await System.start({ web: 1, workers: 1, jobs: 0, partitions: 4, files });
+  const files = { ...siteOf(await receiver.listen()), ...studio };
+  system = await System.start({ web: 1, workers: 1, partitions: 4, files, env: receiverEnvironment });
   client = system.client();
 });
-after(() => system.stop());
+after(async () => {
+  await system.stop();
+  receiver.close();
+});
 
 async function nowMs(): Promise<number> {
   return await redisTimeMs((await system.store()).client);
@@ -62,8 +113,12 @@ function page(originId: string, properties: JsonObject, rest: JsonObject = {}): 
 }
 
 /** The view at a URL or under a handle; null: none. */
-async function delivered(place: string, headers: Record<string, string> = {}): Promise<JsonObject | null> {
-  const { json, status, text } = await client.get(`/v2?${place}`, { key: clientKey, headers });
+async function delivered(
+  place: string,
+  headers: Record<string, string> = {},
+  key = clientKey,
+): Promise<JsonObject | null> {
+  const { json, status, text } = await client.get(`/v2?${place}`, { key, headers });
   assert.equal(status, 200, text);
   return json.route ?? Object.values(json.views ?? {})[0] ?? null;
 }
@@ -192,6 +247,146 @@ test('an entity is there for management alone, then for everybody, then for mana
   assert.deepEqual(await differencesFoundByVerify(system), []);
 });
 
+/** Everything that can show the page /offer or its redirect, as it is now. */
+async function shownOfOffer(headers: Record<string, string>) {
+  const access = { key: clientKey, headers };
+  const search = { search: { field: 'title', value: 'offer' } };
+  const viewId = viewIdOf('offer');
+  const [index, autoIndex, one, redirect, ids, routes, sitemap, entities] = await Promise.all([
+    client.post('/v1/pages', search, access),
+    client.post('/v1/sourceGroupAlias/cms/type/page', search, access),
+    client.get('/v2?url=/offer', access),
+    client.get('/v2?url=/old-offer', access),
+    client.post('/v2', { ids: [viewId] }, access),
+    client.get('/routes/v2', access),
+    client.get('/routes/v2?format=sitemap&base=https://www.example.com', access),
+    client.get('/ingest/entities?type=page', { key: sourceKey, headers }),
+  ]);
+  const urls = (routes.json.results as { url: string }[]).map(({ url }) => url);
+  assert.ok(entities.json.originIds.includes('offer'), 'ingest lists it all the time');
+  return {
+    items: [index.json.totalResults, autoIndex.json.totalResults],
+    statuses: [one.json.meta.status, redirect.json.meta.status],
+    caching: one.headers['cache-control'],
+    views: Object.keys(ids.json.views).length,
+    routes: urls.filter((url) => url.includes('offer')),
+    isInSitemap: sitemap.text.includes('https://www.example.com/offer<'),
+    etag: String(one.headers.etag),
+  };
+}
+
+test('items, routes, sitemap, redirects, live answers, webhooks, feed and kept answers follow each moment', async () => {
+  const shown = { items: [1, 1], statuses: [200, 301], caching: 'private, no-cache', views: 1 };
+  const there = { ...shown, routes: ['/offer', '/old-offer'], isInSitemap: true };
+  const hidden = { items: [0, 0], statuses: [404, 404], caching: 'no-store', views: 0 };
+  const gone = { ...hidden, routes: [], isInSitemap: false };
+  const { offset } = (await client.get('/changes/v1?since=now', { key: clientKey })).json;
+  const live = new EventSource(`${system.url()}/v2?url=/offer`, {
+    'X-Api-Key': clientKey,
+    Accept: 'text/event-stream',
+  });
+  const from = (await nowMs()) + 2500;
+  const offer = page(
+    'offer',
+    { handle: 'offer' },
+    { url: '/offer', redirects: ['/old-offer'], publishAt: iso(from) },
+  );
+  const { headers } = await save(offer);
+  const version = { 'X-Service-Min-Version': String(headers['x-service-version']) };
+  const { etag: before, ...first } = await shownOfOffer(version);
+  assert.deepEqual(first, gone);
+  await until('it is published', async () => (await delivered('url=/offer')) !== null);
+  const { etag: meanwhile, ...second } = await shownOfOffer(version);
+  assert.deepEqual(second, there);
+  const asked = async (etag: string) =>
+    (await client.get('/v2?url=/offer', { key: clientKey, headers: { 'If-None-Match': etag } })).status;
+  assert.deepEqual([await asked(before), await asked(meanwhile)], [200, 304]);
+  const { json: page1 } = await client.get(`/changes/v1?since=${offset}`, { key: clientKey });
+  await save({ ...offer, unpublishAt: iso((await nowMs()) + 500) });
+  await until('it is over', async () => (await delivered('url=/offer')) === null);
+  const { etag: _, ...third } = await shownOfOffer(version);
+  assert.deepEqual(third, gone);
+  assert.deepEqual([await asked(before), await asked(meanwhile)], [304, 200]);
+  const { json: page2 } = await client.get(`/changes/v1?since=${page1.offset}`, { key: clientKey });
+  const told = (changes: readonly JsonObject[]) =>
+    changes
+      .filter(({ originId }) => originId === 'offer')
+      .map(({ action, urls, left }) => [action, urls, (left as JsonObject).urls]);
+  assert.deepEqual(told(page1.changes), [['set', ['/offer'], []]]);
+  assert.deepEqual(told(page2.changes), [['removed', [], ['/offer']]]);
+  const sent = () =>
+    receiver
+      .at('/hook')
+      .flatMap((request) => told(verified(request, webhookSecret).data.changes as unknown as JsonObject[]));
+  await until('the webhook has both', () => sent().length >= 2);
+  assert.deepEqual(sent(), [...told(page1.changes), ...told(page2.changes)]);
+  await live.until(() => live.events.length >= 3, 'each moment is an event');
+  live.close();
+  const seen = live.events.map(({ data }) => JSON.parse(data).meta.status);
+  assert.deepEqual(seen, [404, 200, 404]);
+});
+
+test('a page takes over a URL at its moment and gives it back at the next, and its draft is shown all the time', async () => {
+  const key = `studio-${clientKey}`;
+  const send = async (sourceOf: string, ...entities: readonly JsonObject[]) => {
+    const { json } = await client.post('/ingest/v2', [...entities], { key: sourceOf });
+    assert.deepEqual(json.errors, {});
+  };
+  const title = async (of = key) => (await delivered('url=/home', {}, of))?.title;
+  const from = (await nowMs()) + 1500;
+  const spring = page('spring', {}, { url: '/home', publishAt: iso(from) });
+  await send(`studio-${sourceKey}`, page('usual', {}, { url: '/home' }));
+  await until('the usual page is there', async () => (await title()) === 'usual');
+  await send(`studio-${sourceKey}`, spring);
+  await send(draftsKey, page('spring', { title: 'draft' }, { url: '/home' }));
+  await until('the draft is there', async () => (await title(previewKey)) === 'draft');
+  await until('it takes over', async () => (await title()) === 'spring');
+  assert.ok((await nowMs()) >= from, 'not before its moment');
+  await send(`studio-${sourceKey}`, { ...spring, unpublishAt: iso((await nowMs()) + 500) });
+  await until('it gives the URL back', async () => (await title()) === 'usual');
+  assert.equal(await title(previewKey), 'draft');
+});
+
+test('however often the times of an entity change, it waits for one moment, and pages of the schedule have it once', async () => {
+  const start = (await nowMs()) + hourMs;
+  const momentOf = (at: number) => iso(start + ((at * 7919) % 1000) * 1000);
+  for (let round = 0; round < 20; round += 1) {
+    const states = Array.from({ length: 50 }, (_, at) =>
+      page('moved', { round }, { publishAt: momentOf(round * 50 + at) }),
+    );
+    await save(...states);
+  }
+  const others = Array.from({ length: 45 }, (_, at) =>
+    page(`wait${at}`, {}, { publishAt: momentOf(at % 9) }),
+  );
+  await save(...others);
+  const last = await save(page('moved', {}, { publishAt: momentOf(3) }));
+  const version = { 'X-Service-Min-Version': String(last.headers['x-service-version']) };
+  await delivered('handle=moved', version);
+  const listed: { originId: string; at: string }[] = [];
+  for (let after: string | null = ''; after !== null; ) {
+    const { json } = await manage(client, `/schedule?first=7${after === '' ? '' : `&after=${after}`}`);
+    listed.push(...json.scheduled);
+    after = json.next;
+  }
+  const wanted = [...others.map(({ originId }) => originId), 'moved'];
+  assert.deepEqual(
+    listed
+      .map(({ originId }) => originId)
+      .filter((id) => /^(?:moved|wait)/.test(id))
+      .sort(),
+    wanted.sort(),
+  );
+  assert.equal(listed.find(({ originId }) => originId === 'moved')?.at, momentOf(3));
+  assert.deepEqual(
+    listed.map(({ at }) => at),
+    listed.map(({ at }) => at).sort(),
+  );
+  for (const query of ['first=0', 'first=501', 'after=eyJ9'])
+    assert.equal((await manage(client, `/schedule?${query}`)).status, 422, query);
+  await client.call('DELETE', '/ingest/v2', { key: sourceKey, body: { originIds: wanted as string[] } });
+});
+
 test('what falls due while no worker runs is done at start, and claims have the age of their moments', async () => {
   await save(page('before', { handle: 'prize' }));
   const start = await nowMs();
@@ -238,4 +433,18 @@ test('verify finds what should be published and is not', async () => {
     differences.some((one) => one.includes('lost') && one.includes('not published yet')),
     differences.join('\n'),
   );
+});
+
+test('processes end with one line once a newer version has raised the store', oneRedisOnly, async () => {
+  const { client: redis } = await system.store();
+  const format = String(await redis.hget(keys.layout, 'format'));
+  const names = [...system.workers, ...system.fronts, 'jobs.1'];
+  const ends = Promise.all(names.map((name) => system.process(name).ended()));
+  await redis.hset(keys.layout, 'format', '99');
+  assert.deepEqual(
+    (await ends).map(({ code }) => code),
+    names.map(() => 1),
+  );
+  for (const name of names) assert.match(system.process(name).output, /this store has format 99/);
+  await redis.hset(keys.layout, 'format', format);
 });
