@@ -5,7 +5,8 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import type { SourceEntity } from '../../../src/contract/entity.ts';
-import type { Json } from '../../../src/contract/json.ts';
+import type { JsonObject } from '../../../src/contract/json.ts';
+import { momentText } from '../../../src/contract/publish-times.ts';
 import { until } from '../../support/until.ts';
 import { type Answer, type Client, NoAnswerError } from './client.ts';
 
@@ -60,7 +61,7 @@ export class Ledger {
   async save(client: Client, entities: readonly SourceEntity[]): Promise<boolean> {
     const states = entities.map((entity) => [entity.originId, entity] as const);
     const answer = await this.#ask(states, () =>
-      client.post('/ingest/v2', entities as unknown as Json, {
+      client.post('/ingest/v2', entities.map(bodyOf), {
         key: this.options.key,
         headers: { 'X-Service-Force-Type': 'true' },
       }),
@@ -132,6 +133,15 @@ export class Ledger {
   #acknowledged(originId: string, state: State): void {
     this.#possible.set(originId, [state]);
   }
+}
+
+/** An entity as clients send it. */
+function bodyOf({ times, ...entity }: SourceEntity): JsonObject {
+  const { originId, type, url, originParentId, redirects, properties } = entity;
+  const body = { originId, type, url, originParentId, redirects: [...redirects], properties };
+  if (times === undefined) return body;
+  const { publishAt, unpublishAt } = times;
+  return { ...body, publishAt: momentText(publishAt), unpublishAt: momentText(unpublishAt) };
 }
 
 /** Waits until a front shows everything of these versions, as a client does: by asking again after each 503. */

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { SourceEntity } from '../../../src/contract/entity.ts';
 import type { ViewRef } from '../../../src/contract/ids.ts';
 import type { Json } from '../../../src/contract/json.ts';
+import { type PublishTimes, stateAt } from '../../../src/contract/publish-times.ts';
+import { waitUntilNoneIsDue } from '../../../src/verify/due-moments.ts';
+import { until } from '../../support/until.ts';
 import { type Client, NoAnswerError } from '../support/client.ts';
 import { viewDifferences } from '../support/compare.ts';
 import { Ledger, untilVisible } from '../support/ledger.ts';
@@ -20,6 +24,8 @@ import { differencesFoundByVerify } from '../support/verify.ts';
 const entitiesPerSource = 30;
 const writers = 3;
 const roundMs = 5_000;
+const nearMs = 4_000;
+const neverMs = Date.parse('2999-01-01T00:00Z');
 
 /** A tenant with the books of its sources. */
 interface Site {
@@ -39,8 +45,60 @@ function filesOf(sites: readonly Site[]): Record<string, Json> {
   return Object.assign({}, ...sites.map(({ tenant }) => tenant.files()));
 }
 
+/** The entities that are published now. */
 function worldOf({ ledgers }: Site) {
-  return new Map(ledgers.map((ledger) => [ledger.sourceId, ledger.entities()]));
+  return new Map(
+    ledgers.map((ledger) => {
+      const published = [...ledger.entities()].filter(
+        ([, { times }]) => stateAt(times, Date.now()) === 'published',
+      );
+      return [ledger.sourceId, new Map(published)];
+    }),
+  );
+}
+
+/** Moments that have passed, or come soon, or never. Redis has the clock of this machine. */
+function randomTimes(random: Random): PublishTimes {
+  const nowMs = Date.now();
+  const publishAt = random.chance(0.8) ? nowMs + random.between(-1_000, nearMs) : null;
+  const endMs = random.chance(0.3) ? neverMs : (publishAt ?? nowMs - 1_000) + random.between(1, nearMs);
+  const unpublishAt = publishAt === null || random.chance(0.5) ? endMs : null;
+  return random.chance(0.1) ? { publishAt: neverMs, unpublishAt: null } : { publishAt, unpublishAt };
+}
+
+/** Waits until no moment is still to come, and fronts show those that came. */
+async function untilPast(
+  system: System,
+  client: Client,
+  sites: readonly Site[],
+  round: number,
+): Promise<void> {
+  const times = sites.flatMap(({ ledgers }) =>
+    ledgers.flatMap((ledger) => [...ledger.entities().values()].map((entity) => entity.times)),
+  );
+  const moments = times.flatMap((one) => [one?.publishAt ?? 0, one?.unpublishAt ?? 0]);
+  const lastMs = Math.max(0, ...moments.filter((moment) => moment < neverMs));
+  await until('all moments have come', () => Date.now() > lastMs);
+  const store = await system.store();
+  await waitUntilNoneIsDue(store);
+  // What is committed after the moments is visible after them.
+  for (const { ledgers } of sites) {
+    const [ledger] = ledgers;
+    assert.ok(ledger !== undefined);
+    const ids = new Map<number, string>();
+    for (let number = 0; ids.size < store.partitions.count; number += 1) {
+      const originId = `after-${number}`;
+      ids.set(store.partitions.ofEntity(ledger.sourceId, originId), originId);
+    }
+    const states = [...ids.values()].map((originId) => afterMoments(originId, round));
+    await until('they are saved', () => ledger.save(client, states));
+  }
+}
+
+/** Nothing is made of it. */
+function afterMoments(originId: string, round: number): SourceEntity {
+  const nothing = { url: null, originParentId: null, redirects: [] };
+  return { originId, type: 'after', ...nothing, properties: { round } };
 }
 
 const originIds = Array.from({ length: entitiesPerSource }, (_, number) => `e${number}`);
@@ -53,6 +111,11 @@ function targetsOf({ tenant }: Site): ViewRef[] {
       ),
     ),
   );
+}
+
+/** Four of ten have times. */
+function timed({ times: _, ...entity }: SourceEntity, random: Random): SourceEntity {
+  return random.chance(0.4) ? { ...entity, times: randomTimes(random) } : entity;
 }
 
 class Round {
@@ -100,9 +163,10 @@ class Round {
   #changed(tenant: RandomTenant, ledger: Ledger, originId: string) {
     const { random } = this;
     const [known] = ledger.possible(originId);
-    const state = tenant.randomEntity(originId, random);
+    const state = timed(tenant.randomEntity(originId, random), random);
     if (!known || random.chance(0.35)) return state;
-    const field = random.pick(['properties', 'url', 'originParentId', 'redirects'] as const);
+    const field = random.pick(['properties', 'url', 'originParentId', 'redirects', 'times'] as const);
+    if (field === 'times') return timed(known, random);
     if (field !== 'properties') return { ...known, [field]: state[field] };
     const name = random.pick(['name', 'group', 'rank', 'tags', 'next', 'note']);
     const { [name]: _gone, ...others } = known.properties;
@@ -184,6 +248,9 @@ test('everything equals a naive computation whenever writes and edits of schemas
     }
     await system.ready();
     if (generation !== null) await system.rebuilt(generation);
+    const [client] = clients;
+    assert.ok(client !== undefined);
+    await untilPast(system, client, sites, round);
     const differences: string[] = [];
     for (const site of sites) {
       const keys = environments.map(({ id }) => site.tenant.clientKey(id));
