@@ -36,6 +36,10 @@ const bad = {
     population: 7,
   },
 };
+const scheduled = {
+  ...{ originId: 'city-someday', type: 'city', url: '/someday', properties: { name: 'Someday' } },
+  publishAt: '2999-01-01T12:00Z',
+};
 const scope =
   'gid://Environment/0e6f2a1c-7d0b-4c35-9a51-3f5c8f1b6a10/Source/b84d1f5e-2c97-4e0f-8d36-5a7e91c0d2f4';
 const viewPath = (originId: string, alias: string) =>
@@ -52,7 +56,10 @@ const pages: readonly (readonly [path: string, words: string])[] = [
   ['/content/world?type=city', 'Next page'],
   ['/content/world/country-FR', 'countryCard'],
   ['/content?find=nothing-has-this', 'No match: no entity'],
-  ['/content?show=schedule', 'Nothing is scheduled'],
+  ['/content?show=schedule', 'Jan 1, 2999'],
+  [`/content/world/${scheduled.originId}`, 'waits to be published'],
+  [viewPath(scheduled.originId, 'city'), 'waits to be published at 2999'],
+  [`/urls?url=${scheduled.url}`, 'waits to be published at 2999'],
   ['/view', 'A URL leads to the view'],
   [`${viewPath('city-2996944', 'city')}&if=name&be=Lugdunum`, 'Lugdunum, France'],
   [viewPath('city-no-such', 'city'), 'There is no entity'],
@@ -92,7 +99,7 @@ before(async () => {
     properties: { name: `City ${at}`, countryName: at % 2 === 0 ? 'Even' : 'Odd', population: at },
   }));
   const client = system.client();
-  for (const part of [[...places, bad], more.slice(0, 30), more.slice(30)]) {
+  for (const part of [[...places, bad, scheduled], more.slice(0, 30), more.slice(30)]) {
     const saved = await client.post('/ingest/v2', asJson(part), { key: sourceKey });
     assert.equal(saved.status, 200, saved.text);
     const headers = { 'X-Service-Min-Version': String(saved.headers['x-service-version']) };

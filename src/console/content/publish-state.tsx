@@ -1,6 +1,6 @@
 import type { Entity } from '../api/answers.ts';
 import { type Meaning, State } from '../parts/state.tsx';
-import { Time } from '../parts/time.tsx';
+import { Moment } from '../parts/time.tsx';
 
 const meanings: Readonly<Record<Entity['state'], Meaning>> = {
   waiting: 'warn',
@@ -23,13 +23,13 @@ export function PublishState({
         {publishAt !== null && (
           <>
             {' '}
-            from <Time at={publishAt} />
+            from <Moment at={publishAt} />
           </>
         )}
         {unpublishAt !== null && (
           <>
             {' '}
-            until <Time at={unpublishAt} />
+            until <Moment at={unpublishAt} />
           </>
         )}
       </dd>

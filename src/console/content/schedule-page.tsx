@@ -7,7 +7,7 @@ import { Loading } from '../parts/loading.tsx';
 import { PageHead } from '../parts/page-head.tsx';
 import { State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
-import { Time } from '../parts/time.tsx';
+import { Moment } from '../parts/time.tsx';
 import { entityHref, pageHref, scheduleHref } from '../shell/addresses.ts';
 import { usePlace } from '../shell/place.ts';
 
@@ -43,7 +43,7 @@ export function SchedulePage() {
               { name: 'In' },
             ]}
             rows={data.scheduled.map(({ sourceGroup, environment, originId, type, at, becomes }) => [
-              <Time key="at" at={at} />,
+              <Moment key="at" at={at} />,
               <State key="becomes" means={becomes === 'published' ? 'good' : 'quiet'}>
                 {becomes}
               </State>,

@@ -7,6 +7,7 @@ const units: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['second', 1],
 ];
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+const moment = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' });
 const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'long' });
 
 /** How long ago, with the exact time on hover. */
@@ -17,6 +18,15 @@ export function Time({ at }: { readonly at: string }) {
     <time dateTime={at} title={`${exact.format(date)} (${at})`}>
       {relativeText((date.getTime() - Date.now()) / 1000)}
     </time>
+  );
+}
+
+/** When something that was set for a time happens: that time, and how far it is. */
+export function Moment({ at }: { readonly at: string }) {
+  return (
+    <>
+      {moment.format(new Date(at))} (<Time at={at} />)
+    </>
   );
 }
 

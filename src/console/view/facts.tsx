@@ -2,7 +2,7 @@ import type { Claim, ViewExplained } from '../api/answers.ts';
 import { entityParts } from '../api/ids.ts';
 import { bytesText } from '../parts/numbers.ts';
 import { State } from '../parts/state.tsx';
-import { Time } from '../parts/time.tsx';
+import { Moment, Time } from '../parts/time.tsx';
 import { ViewLink } from '../parts/view-name.tsx';
 import { pageHref, schemaHref, urlHref } from '../shell/addresses.ts';
 import { entityHrefOf, useTenant } from '../shell/tenant.ts';
@@ -33,7 +33,7 @@ export function Facts({ explained }: { readonly explained: ViewExplained }) {
         <div>
           <dt>Published</dt>
           <dd>
-            <State means="warn">until</State> <Time at={scheduled.at} />
+            <State means="warn">until</State> <Moment at={scheduled.at} />
           </dd>
         </div>
       )}
