@@ -1,0 +1,115 @@
+/** The configuration and the programs of "Drafts and previews". Next.js itself is not here: three functions stand for it. */
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { transform } from 'esbuild';
+import { readConfiguration } from '../../src/config/documents/read.ts';
+import { root, temporaryFolder } from '../cli/support/command.ts';
+import { compilerSays } from '../support/type-check.ts';
+import { textOf } from './support/markdown.ts';
+
+const page = textOf('docs/guide/drafts-and-previews.md');
+const [tenant = ''] = [...page.matchAll(/```json\n([\s\S]*?)```/g)].map(([, text = '']) => text);
+/** Each program begins with its file's name. */
+const programs = new Map(
+  [...page.matchAll(/```ts\n\/\/ (\S+)\n([\s\S]*?)```/g)].map(([, file = '', text = '']) => [file, text]),
+);
+const draftRoute = 'app/api/draft/route.ts';
+
+/** As https://nextjs.org/docs/app/api-reference/functions/draft-mode and …/redirect have them. */
+const nextTypes = `
+declare module 'next/headers' {
+  export function draftMode(): Promise<{ readonly isEnabled: boolean; enable(): void; disable(): void }>;
+}
+declare module 'next/navigation' {
+  export function redirect(path: string): never;
+}
+`;
+
+/** A redirect ends the handler by an error, as in Next.js. */
+const nextModules = {
+  'headers.mjs':
+    'export const enabled = []; export const draftMode = async () => ({ enable: () => enabled.push(1) });',
+  'navigation.mjs': "export function redirect(path) { throw new Error('to ' + path); }",
+};
+
+test('the tenant of the guide is a configuration without mistakes', async (context) => {
+  const folder = await temporaryFolder(context);
+  mkdirSync(path.join(folder, 'tenants/site'), { recursive: true });
+  writeFileSync(path.join(folder, 'tenants/site/tenant.json'), tenant);
+  const outcome = await readConfiguration(folder);
+  assert.ok(outcome.ok, JSON.stringify(outcome));
+});
+
+test('the programs of the guide agree with the types of millrace/client', async (context) => {
+  const folder = await temporaryFolder(context);
+  assert.deepEqual([...programs.keys()], [draftRoute, 'lib/content.ts']);
+  const use =
+    "import { content } from './lib/content.ts';\nexport const home = (await content()).byUrl('/', { minVersion: 'v' });\n";
+  const files = { ...Object.fromEntries(programs), 'next.d.ts': nextTypes, 'use.ts': use };
+  for (const [file, text] of Object.entries(files)) {
+    mkdirSync(path.join(folder, path.dirname(file)), { recursive: true });
+    writeFileSync(path.join(folder, file), text);
+  }
+  const compilerOptions = {
+    ...{ noEmit: true, strict: true, module: 'nodenext', target: 'es2022', allowImportingTsExtensions: true },
+    ...{ skipLibCheck: true, types: ['node'], typeRoots: [path.join(root, 'node_modules/@types')] },
+    paths: { 'millrace/client': [path.join(root, 'src/client/client.ts')] },
+  };
+  writeFileSync(path.join(folder, 'package.json'), '{"type":"module"}');
+  writeFileSync(
+    path.join(folder, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions, files: Object.keys(files) }),
+  );
+  assert.equal(await compilerSays(['--project', folder], folder), '');
+});
+
+/** The handler of the guide, and how often it turned draft mode on. */
+async function draftHandler(context: TestContext) {
+  const folder = await temporaryFolder(context);
+  const next = path.join(folder, 'node_modules/next');
+  mkdirSync(next, { recursive: true });
+  const exports = { './headers': './headers.mjs', './navigation': './navigation.mjs' };
+  writeFileSync(path.join(next, 'package.json'), JSON.stringify({ name: 'next', exports }));
+  for (const [file, text] of Object.entries(nextModules)) writeFileSync(path.join(next, file), text);
+  const { code } = await transform(programs.get(draftRoute) ?? '', { loader: 'ts', format: 'esm' });
+  writeFileSync(path.join(folder, 'route.mjs'), code);
+  const load = async (file: string) => await import(pathToFileURL(path.join(folder, file)).href);
+  const { GET } = await load('route.mjs');
+  const { enabled } = await load('node_modules/next/headers.mjs');
+  return { get: GET as (request: Request) => Promise<Response>, enabled: enabled as readonly number[] };
+}
+
+test('a draft link opens a page of the site, and nothing where it is forged, late or leads elsewhere', async (context) => {
+  const secret = 'a-secret-of-both';
+  process.env.PREVIEW_SECRET = secret;
+  context.after(() => delete process.env.PREVIEW_SECRET);
+  const { get, enabled } = await draftHandler(context);
+  const later = String(Date.now() + 600_000);
+  const sign = (slug: string, expires: string) =>
+    createHmac('sha256', secret).update(`${slug}\n${expires}`).digest('hex');
+  const open = (slug: string, expires = later, signature = sign(slug, expires)) =>
+    get(new Request(`https://site.example/api/draft?${new URLSearchParams({ slug, expires, signature })}`));
+  await assert.rejects(open('/spring?a=b'), /^Error: to \/spring\?a=b$/);
+  assert.equal(enabled.length, 1);
+  const refused = [
+    open('/spring', later, sign('/other', later)),
+    open('/spring', later, ''),
+    open('/spring', '1', sign('/spring', '1')),
+    open('/spring', 'never', sign('/spring', 'never')),
+    open('//evil.example'),
+    open('/\\evil.example'),
+    open('/\t/evil.example'),
+    open('https://evil.example'),
+    open(''),
+  ];
+  const statuses = (await Promise.all(refused)).map(({ status }) => status);
+  assert.deepEqual(statuses, [401, 401, 401, 401, 400, 400, 400, 400, 400]);
+  process.env.PREVIEW_SECRET = '';
+  const signature = createHmac('sha256', '').update(`/spring\n${later}`).digest('hex');
+  assert.equal((await open('/spring', later, signature)).status, 500);
+  assert.equal(enabled.length, 1);
+});
