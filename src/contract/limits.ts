@@ -504,7 +504,7 @@ export const managementPageDefault = 100;
 export const managementPageMax = 500;
 /** Entities that a list with a state goes through for one page. */
 export const managementEntitiesReadMax = 5000;
-/** Scheduled entities that an explanation of a URL looks at. */
+/** Scheduled entities that an explanation of a URL or a view looks at. */
 export const scheduledExplainedMax = 500;
 /** Entities that one page of diagnostics looks at. */
 export const diagnosedEntitiesMax = 2000;

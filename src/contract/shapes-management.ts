@@ -396,7 +396,20 @@ export const explainViewAnswerShape: Shape = {
           cut: { ...flag, description: 'The 1,000 were reached' },
         }),
       ),
-      shows: list(object({ viewId: text, paths: texts, missing: flag })),
+      shows: list(
+        object(
+          {
+            viewId: text,
+            paths: texts,
+            missing: flag,
+            scheduled: {
+              ...object({ at: time, becomes }),
+              description: 'When its entity is published, where it waits for that',
+            },
+          },
+          ['scheduled'],
+        ),
+      ),
       shownBy: dependentsShape,
       lookedUpBy: dependentsShape,
       indexItems: texts,

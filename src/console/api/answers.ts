@@ -155,6 +155,8 @@ export interface ViewExplained {
     readonly viewId: string;
     readonly paths: readonly string[];
     readonly missing: boolean;
+    /** When its entity is published, where it waits for that. */
+    readonly scheduled?: { readonly at: string };
   }[];
   readonly shownBy: Ids;
   readonly lookedUpBy: Ids;

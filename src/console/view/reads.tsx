@@ -3,6 +3,7 @@ import { Empty } from '../parts/empty.tsx';
 import { counted, numberText } from '../parts/numbers.ts';
 import { State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
+import { Moment } from '../parts/time.tsx';
 import { ViewLink } from '../parts/view-name.tsx';
 
 /** What a view is made of, besides its own entity. */
@@ -17,9 +18,15 @@ export function Reads({ explained: { lookups, shows } }: { readonly explained: V
           <Table
             label="Views that it shows"
             heads={[{ name: 'View' }, { name: 'Where' }]}
-            rows={shows.map(({ viewId, paths, missing }) => [
+            rows={shows.map(({ viewId, paths, missing, scheduled }) => [
               <span key="view">
                 <ViewLink id={viewId} /> {missing && <State means="bad">missing</State>}
+                {scheduled !== undefined && (
+                  <>
+                    {' '}
+                    until <Moment at={scheduled.at} />
+                  </>
+                )}
               </span>,
               <code key="paths">{paths.join(', ')}</code>,
             ])}

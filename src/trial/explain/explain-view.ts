@@ -7,15 +7,16 @@ import type { Configuration, Environment, Tenant } from '../../config/configurat
 import type { StoredEntity } from '../../contract/entity.ts';
 import { stampText } from '../../contract/entity.ts';
 import { formatEntityId, formatViewId, type ViewRef } from '../../contract/ids.ts';
-import { lookupResultsMax } from '../../contract/limits.ts';
-import { momentText, type PublishState } from '../../contract/publish-times.ts';
+import { lookupResultsMax, scheduledExplainedMax } from '../../contract/limits.ts';
+import { momentText, type PublishState, stateAt } from '../../contract/publish-times.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
 import { readLogNames } from '../../store/change-log/names.ts';
 import { logMember, logName } from '../../store/change-log/views.ts';
 import { type LayoutStates, readLayouts } from '../../store/configuration/layouts.ts';
 import type { ProcessedOutput, ProcessedRecord } from '../../store/derived/processed-record.ts';
-import type { StoredBody } from '../../store/derived/stored-body.ts';
+import type { StoredBody, ViewTarget } from '../../store/derived/stored-body.ts';
 import { readView, viewsAreThere } from '../../store/derived/views.ts';
+import { readEntities } from '../../store/entities/entities.ts';
 import { indexLabel, keys } from '../../store/keys.ts';
 import { wholeTurn } from '../../store/partitions/intake.ts';
 import { readOwner } from '../../store/partitions/owners.ts';
@@ -104,7 +105,7 @@ export async function explainView(store: Store, request: ExplainRequest): Promis
           cut: matched >= lookupResultsMax,
         };
       }),
-      shows: await showsOf(explained, body),
+      shows: await showsOf(explained, body, clockMs),
       shownBy: await shownBy(explained),
       lookedUpBy: await lookedUpBy(explained),
       indexItems,
@@ -134,27 +135,57 @@ interface Shown {
   readonly viewId: string;
   readonly paths: string[];
   readonly missing: boolean;
+  /** When its entity is published, where it waits for that. */
+  readonly scheduled?: { readonly at: string; readonly becomes: 'published' };
 }
 
 /** The views that it refers to, each once with all its places. */
 async function showsOf(
   { store, tenant, environment }: Explained,
   { references }: StoredBody,
+  nowMs: number,
 ): Promise<readonly Shown[]> {
   const targets = references.flatMap(({ target }) => target ?? []);
   const scope = { tenant: tenant.alias, environmentId: environment.id };
   const areThere = await viewsAreThere(store, scope, targets);
   const there = new Set(targets.filter((_, at) => areThere[at]).map(({ identity }) => identity));
+  const waiting = await publishTimesOf(
+    store,
+    tenant,
+    targets.filter((_, at) => !areThere[at]),
+    nowMs,
+  );
   const shown = new Map<string, Shown>();
   for (const reference of references) {
     const viewId = referenceId(reference, environment.id);
     if (viewId === null) continue;
     const missing = reference.target === null || !there.has(reference.target.identity);
-    const known = shown.get(viewId) ?? { viewId, paths: [], missing };
+    const at = reference.target === null ? undefined : waiting.get(reference.target.identity);
+    const scheduled: Pick<Shown, 'scheduled'> =
+      at === undefined ? {} : { scheduled: { at, becomes: 'published' } };
+    const known = shown.get(viewId) ?? { viewId, paths: [], missing, ...scheduled };
     shown.set(viewId, known);
     known.paths.push(reference.path.replace(/^\./, ''));
   }
   return [...shown.values()];
+}
+
+/** When the entities of views that are missing will be published, of those that wait for that, by the views' identity. */
+async function publishTimesOf(
+  store: Store,
+  tenant: Tenant,
+  missing: readonly ViewTarget[],
+  nowMs: number,
+): Promise<ReadonlyMap<string, string>> {
+  const targets = missing.slice(0, scheduledExplainedMax);
+  const entities = await readEntities(store, tenant.alias, targets);
+  const waiting = new Map<string, string>();
+  for (const [at, { identity }] of targets.entries()) {
+    const times = entities[at]?.times;
+    const moment = stateAt(times, nowMs) === 'waiting' ? momentText(times?.publishAt) : null;
+    if (moment !== null) waiting.set(identity, moment);
+  }
+  return waiting;
 }
 
 /** When the view last changed: the sequence of its entry in the change log. */

@@ -199,6 +199,9 @@ test('an entity is there for management alone, then for everybody, then for mana
   const explained = await manage(client, `/explain/view?id=${encodeURIComponent(viewIdOf('timed'))}`);
   assert.equal(explained.status, 404);
   assert.match(explained.json.message, new RegExp(`waits to be published at ${iso(from)}`));
+  const { shows } = (await manage(client, `/explain/view?id=${encodeURIComponent(viewIdOf('first'))}`)).json;
+  const shown = { viewId: viewIdOf('timed'), paths: ['next'], missing: true };
+  assert.deepEqual(shows, [{ ...shown, scheduled: { at: iso(from), becomes: 'published' } }]);
   const url = await manage(client, '/explain/url?url=/timed');
   assert.match(
     JSON.stringify(url.json.steps),
