@@ -19,6 +19,7 @@ import { FrontLoad } from '../src/http/operations/front-load.ts';
 import { FrontMetrics } from '../src/http/operations/front-metrics.ts';
 import { FrontReadiness } from '../src/http/operations/readiness.ts';
 import { RecentRates } from '../src/http/operations/recent-rates.ts';
+import type { RowViews } from '../src/http/query/rows-with-views.ts';
 import { HttpServer } from '../src/http/server.ts';
 import type { Services } from '../src/http/services.ts';
 import { connectionsMax } from '../src/http/uws/connection-limit.ts';
@@ -31,6 +32,9 @@ import { AutoFields } from '../src/store/entities/auto-fields.ts';
 import { Heartbeat } from '../src/store/processes/heartbeat.ts';
 import { Progress } from '../src/store/visibility/progress.ts';
 import { AddressGuard } from '../src/webhooks/addresses.ts';
+
+/** Part of the delivery cache. */
+const rowViewsShare = 1 / 4;
 
 runProcess('web', async () => {
   const context = await openProcess('web');
@@ -50,13 +54,21 @@ runProcess('web', async () => {
   );
   progress.onChange(() => feeds.changed());
   metrics.gaugeOf('millrace_feed_followers', 'Clients that wait for the next change', () => feeds.followers);
-  const cache = new AnswerCache(settings.deliveryCacheBytes);
-  progress.onChange((_partition, digests) => cache.invalidate(digests));
+  const { deliveryCacheBytes } = settings;
+  const cache = new AnswerCache(deliveryCacheBytes * (1 - rowViewsShare));
+  const rowViews = new AnswerCache<RowViews>(deliveryCacheBytes * rowViewsShare);
+  const caches = [cache, rowViews];
+  progress.onChange((_partition, digests) => {
+    for (const one of caches) one.invalidate(digests);
+  });
   const liveAnswers = new LiveAnswers(limits.unsentAnswersBytes);
   progress.onChange((_partition, digests) => liveAnswers.changed(digests));
-  configuration.onChange(() => cache.empty());
+  const emptyCaches = () => {
+    for (const one of caches) one.empty();
+  };
+  configuration.onChange(emptyCaches);
   // An answer knows the claims that it read in the forms of URLs of its time.
-  configuration.onLayouts(() => cache.empty());
+  configuration.onLayouts(emptyCaches);
   const pace = new IngestPace(progress, limits);
   progress.start();
   const entityReader = new EntityReader(log);
@@ -76,6 +88,7 @@ runProcess('web', async () => {
     visibilityWaits: new VisibilityWaits(progress),
     query,
     cache,
+    rowViews,
     feeds,
     liveAnswers,
     webhookGuard: new AddressGuard(settings.webhookAllow),
@@ -99,7 +112,7 @@ runProcess('web', async () => {
     openRateLimit,
     connectionsMax: connectionsMax(),
   });
-  showFigures(metrics, progress, cache);
+  showFigures(metrics, progress, caches);
   const faults = new FaultWatch(readiness, log);
   faults.showIn(metrics);
   if (settings.metricsPort === null) metrics.addCollector(() => store.registry.metrics(id));
@@ -153,20 +166,22 @@ runProcess('web', async () => {
   });
 });
 
-function showFigures(metrics: FrontMetrics, progress: Progress, cache: AnswerCache): void {
+function showFigures(
+  metrics: FrontMetrics,
+  progress: Progress,
+  caches: readonly Pick<AnswerCache, 'figures'>[],
+): void {
+  const sumOf = (name: keyof AnswerCache['figures']) =>
+    caches.reduce((sum, { figures }) => sum + figures[name], 0);
   metrics.gaugeOfPartitions(
     'millrace_stream_backlog_entries',
     'Stream entries that wait in a partition',
     () => progress.backlogs(),
   );
   for (const name of ['entries', 'bytes'] as const) {
-    metrics.gaugeOf(`millrace_delivery_cache_${name}`, `Delivery cache: ${name}`, () => cache.figures[name]);
+    metrics.gaugeOf(`millrace_delivery_cache_${name}`, `Delivery cache: ${name}`, () => sumOf(name));
   }
   for (const name of ['hits', 'misses', 'evicted', 'invalidated'] as const) {
-    metrics.countOf(
-      `millrace_delivery_cache_${name}_total`,
-      `Delivery cache: ${name}`,
-      () => cache.figures[name],
-    );
+    metrics.countOf(`millrace_delivery_cache_${name}_total`, `Delivery cache: ${name}`, () => sumOf(name));
   }
 }

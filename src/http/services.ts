@@ -19,6 +19,7 @@ import type { VisibilityWaits } from './ingest/visibility-waits.ts';
 import type { FrontMetrics } from './operations/front-metrics.ts';
 import type { Readiness } from './operations/readiness.ts';
 import type { RecentRates } from './operations/recent-rates.ts';
+import type { RowViews } from './query/rows-with-views.ts';
 
 /** The part of the store's `Progress` that the front needs. */
 export interface ProgressView {
@@ -41,6 +42,8 @@ export interface Services {
   readonly visibilityWaits: VisibilityWaits;
   readonly query: QueryService;
   readonly cache: AnswerCache;
+  /** Views of rows of lists. */
+  readonly rowViews: AnswerCache<RowViews>;
   /** Answers of delivery that clients follow. */
   readonly liveAnswers: LiveAnswers;
   /** The changes of each environment. */

@@ -1,12 +1,14 @@
 /**
- * Keeps answers of delivery and of queries until something that they read changes. Each is computed once, however many
- * ask for it. A page is kept from the first time that it is asked for, the answer to a query from the second.
+ * Keeps answers of delivery and of queries, and the views of rows, until something that they read changes. Each answer is
+ * computed once, however many ask for it. A page and the views of a row are kept from the first time that they are asked
+ * for, the answer to a query from the second.
  *
  * A kept answer lists its subjects: the claims, views and missing views that it shows, or the items of its indexes. The
  * changes streams name what changed, and every answer that read it goes. So a kept answer is at least as new as the
  * last change that this front has heard of.
  */
 import type { ClientPrincipal } from '../../config/configuration.ts';
+import { assert } from '../../lib/assert.ts';
 import { BoundedCache } from '../../lib/bounded-cache.ts';
 import type { FinishedAnswer } from '../delivery/finished-answer.ts';
 import { AskedBefore } from './asked-before.ts';
@@ -14,40 +16,46 @@ import { HeardChanges } from './heard-changes.ts';
 import { SubjectIndex, subjectBytes } from './subject-index.ts';
 
 /** The interface that an answer is of: one text may be asked of each. */
-export type AnswerKind = 'delivery' | 'deliveryV1' | 'query';
+export type AnswerKind = 'delivery' | 'deliveryV1' | 'query' | 'rowViews';
 
 /** Everything that decides an answer. */
 export interface AnswerKey {
   readonly kind: AnswerKind;
   readonly principal: ClientPrincipal;
-  /** The query string of a delivery; path and body of a query. */
+  /** The query string of a delivery; path and body of a query; aliases and entity of a row. */
   readonly text: string;
 }
 
-export interface ComputedAnswer {
-  readonly answer: FinishedAnswer;
+/** What is kept. */
+export interface Keepable {
+  /** Memory that it takes. */
+  readonly bytes: number;
+}
+
+export interface ComputedAnswer<A extends Keepable = FinishedAnswer> {
+  readonly answer: A;
   /** Keys of the subjects that were read. Null: the answer depends on more, and is not kept. */
   reads(): readonly string[] | null;
 }
 
 /** An answer under way. */
-interface Flight {
+interface Flight<A> {
   readonly kind: 'flight';
   /** From `HeardChanges.begin`. */
   readonly beganAt: number;
-  readonly settled: Promise<Settled>;
+  readonly settled: Promise<Settled<A>>;
 }
 
-interface Settled {
-  readonly answer: FinishedAnswer;
+interface Settled<A> {
+  readonly answer: A;
   /** Nothing that the answer read has changed since its computation began, as far as this front has heard. */
   readonly isCurrent: boolean;
 }
 
-interface Kept {
+interface Kept<A> {
   readonly kind: 'kept';
   readonly key: AnswerKey;
-  readonly answer: FinishedAnswer;
+  readonly answer: A;
   readonly subjects: readonly string[];
   readonly bytes: number;
   /** How many answers had been kept when this one last became the last to go. */
@@ -55,10 +63,10 @@ interface Kept {
 }
 
 /** The answers of one client, by `AnswerKey.text`. */
-type Answers = Map<string, Kept | Flight>;
+type Answers<A> = Map<string, Kept<A> | Flight<A>>;
 
-function noAnswers(): Readonly<Record<AnswerKind, Map<ClientPrincipal, Answers>>> {
-  return { delivery: new Map(), deliveryV1: new Map(), query: new Map() };
+function noAnswers<A>(): Readonly<Record<AnswerKind, Map<ClientPrincipal, Answers<A>>>> {
+  return { delivery: new Map(), deliveryV1: new Map(), query: new Map(), rowViews: new Map() };
 }
 
 /** Bytes that a kept answer takes besides its body and its text, roughly. */
@@ -70,13 +78,13 @@ const largestShare = 1 / 8;
  */
 const stillYoungShare = 1 / 8;
 
-export class AnswerCache {
+export class AnswerCache<A extends Keepable = FinishedAnswer> {
   readonly #heard = new HeardChanges();
   readonly #askedBefore = new AskedBefore();
   readonly #counts = { hits: 0, misses: 0, evicted: 0, invalidated: 0 };
-  #answers = noAnswers();
-  #readers = new SubjectIndex<Kept>();
-  #kept: BoundedCache<Kept, Kept>;
+  #answers = noAnswers<A>();
+  #readers = new SubjectIndex<Kept<A>>();
+  #kept: BoundedCache<Kept<A>, Kept<A>>;
   #keptInAll = 0;
 
   /** @param bytesMax bound on the memory of all answers; 0: none is kept */
@@ -96,7 +104,7 @@ export class AnswerCache {
   }
 
   /** Finds a kept answer; null when there is none. */
-  find(key: AnswerKey): FinishedAnswer | null {
+  find(key: AnswerKey): A | null {
     const kept = this.#at(key);
     if (kept?.kind !== 'kept') {
       this.#counts.misses += 1;
@@ -111,7 +119,7 @@ export class AnswerCache {
    * Gives the answer that is kept or under way, else a new one, which is kept if it is likely to be asked for again.
    * The answer is at least as new as what this front had heard of when the call came. @throws what `compute` throws
    */
-  async answerTo(key: AnswerKey, compute: () => Promise<ComputedAnswer>): Promise<FinishedAnswer> {
+  async answerTo(key: AnswerKey, compute: () => Promise<ComputedAnswer<A>>): Promise<A> {
     if (key.kind === 'query' && !(this.isOn && this.#askedBefore.note(key.text))) {
       return (await compute()).answer;
     }
@@ -125,8 +133,49 @@ export class AnswerCache {
     }
   }
 
+  /**
+   * Gives the answers that are kept, and computes the others together. They are kept, too, unless what they read has changed
+   * meanwhile.
+   * @param compute given the places of those that are missing; gives one answer for each. @throws what `compute` throws
+   */
+  async answersTo(
+    keys: readonly AnswerKey[],
+    compute: (missing: readonly number[]) => Promise<readonly ComputedAnswer<A>[]>,
+  ): Promise<A[]> {
+    const found = keys.map((key) => this.find(key));
+    const missing = found.flatMap((answer, at) => (answer === null ? [at] : []));
+    const computed = missing.length === 0 ? [] : await this.#computeTogether(keys, missing, compute);
+    let next = 0;
+    return found.map((answer) => {
+      const given = answer ?? computed[next++]?.answer;
+      assert(given !== undefined, 'each missing answer was computed');
+      return given;
+    });
+  }
+
+  async #computeTogether(
+    keys: readonly AnswerKey[],
+    missing: readonly number[],
+    compute: (missing: readonly number[]) => Promise<readonly ComputedAnswer<A>[]>,
+  ): Promise<readonly ComputedAnswer<A>[]> {
+    const beganAt = this.#heard.begin();
+    try {
+      const computed = await compute(missing);
+      missing.forEach((at, index) => {
+        const [key, one] = [keys[at], computed[index]];
+        // Another call may have kept it meanwhile.
+        if (key !== undefined && one !== undefined && this.#at(key) === undefined) {
+          this.#keepCurrent(key, beganAt, one);
+        }
+      });
+      return computed;
+    } finally {
+      this.#heard.end();
+    }
+  }
+
   /** Counts a compressed form that was added to an answer. The answer may have gone in the meantime. */
-  noteGrown(key: AnswerKey, answer: FinishedAnswer, bytes: number): void {
+  noteGrown(key: AnswerKey, answer: A, bytes: number): void {
     const kept = this.#at(key);
     if (kept?.kind !== 'kept' || kept.answer !== answer) return;
     this.#kept.delete(kept);
@@ -154,12 +203,12 @@ export class AnswerCache {
   /** Drops everything. An answer that is being computed will not be kept. */
   empty(): void {
     this.#heard.note(null);
-    this.#answers = noAnswers();
-    this.#readers = new SubjectIndex();
+    this.#answers = noAnswers<A>();
+    this.#readers = new SubjectIndex<Kept<A>>();
     this.#kept = this.#nothingKept();
   }
 
-  #begin(key: AnswerKey, compute: () => Promise<ComputedAnswer>): Flight {
+  #begin(key: AnswerKey, compute: () => Promise<ComputedAnswer<A>>): Flight<A> {
     const beganAt = this.#heard.begin();
     // `#settle` waits for the computation at least once, so the flight is noted before it is over.
     const flight = { kind: 'flight', beganAt, settled: this.#settle(key, beganAt, compute) } as const;
@@ -167,7 +216,11 @@ export class AnswerCache {
     return flight;
   }
 
-  async #settle(key: AnswerKey, beganAt: number, compute: () => Promise<ComputedAnswer>): Promise<Settled> {
+  async #settle(
+    key: AnswerKey,
+    beganAt: number,
+    compute: () => Promise<ComputedAnswer<A>>,
+  ): Promise<Settled<A>> {
     try {
       const computed = await compute();
       return { answer: computed.answer, isCurrent: this.#keepCurrent(key, beganAt, computed) };
@@ -179,7 +232,7 @@ export class AnswerCache {
   }
 
   /** Keeps an answer, unless something that it read has changed. @returns whether nothing has */
-  #keepCurrent(key: AnswerKey, beganAt: number, computed: ComputedAnswer): boolean {
+  #keepCurrent(key: AnswerKey, beganAt: number, computed: ComputedAnswer<A>): boolean {
     const isQuiet = this.#heard.count === beganAt;
     // Naming what was read costs a good part of an answer. Nobody asks for it while nothing is kept and nothing
     // changed.
@@ -193,12 +246,12 @@ export class AnswerCache {
     return true;
   }
 
-  #makeLastToGo(kept: Kept): void {
+  #makeLastToGo(kept: Kept<A>): void {
     this.#kept.get(kept);
     kept.movedAt = this.#keptInAll;
   }
 
-  #keep(kept: Kept): void {
+  #keep(kept: Kept<A>): void {
     if (kept.bytes > this.bytesMax * largestShare) return;
     const { size } = this.#kept;
     this.#keptInAll += 1;
@@ -208,7 +261,7 @@ export class AnswerCache {
     this.#counts.evicted += size + 1 - this.#kept.size;
   }
 
-  #nothingKept(): BoundedCache<Kept, Kept> {
+  #nothingKept(): BoundedCache<Kept<A>, Kept<A>> {
     return new BoundedCache({
       entriesMax: Number.POSITIVE_INFINITY,
       weightMax: this.bytesMax,
@@ -220,11 +273,11 @@ export class AnswerCache {
     });
   }
 
-  #at({ kind, principal, text }: AnswerKey): Kept | Flight | undefined {
+  #at({ kind, principal, text }: AnswerKey): Kept<A> | Flight<A> | undefined {
     return this.#answers[kind].get(principal)?.get(text);
   }
 
-  #put({ kind, principal, text }: AnswerKey, answer: Kept | Flight): void {
+  #put({ kind, principal, text }: AnswerKey, answer: Kept<A> | Flight<A>): void {
     const ofClient = this.#answers[kind].get(principal);
     if (ofClient === undefined) this.#answers[kind].set(principal, new Map([[text, answer]]));
     else ofClient.set(text, answer);

@@ -1,8 +1,7 @@
 /** `GET /v2`, `POST /v2` and `GET /v1`: the delivery interface (docs/reference/http.md "Delivery"). */
 import type { ClientPrincipal } from '../../config/configuration.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
-import { announcementWaitMs, smallBodyBytesMax } from '../../contract/limits.ts';
-import { type HighWaterMark, readHighWaterMark } from '../../store/visibility/high-water-mark.ts';
+import { smallBodyBytesMax } from '../../contract/limits.ts';
 import type { Version } from '../../store/visibility/version.ts';
 import type { Answer } from '../answer.ts';
 import type { AnswerCache, AnswerKey, ComputedAnswer } from '../cache/answer-cache.ts';
@@ -18,6 +17,7 @@ import { acceptEncodingHeader, codingFor } from './content-coding.ts';
 import { type Delivered, type DeliveryForm, deliver } from './deliver.ts';
 import { namesTag } from './etag.ts';
 import { FinishedAnswer } from './finished-answer.ts';
+import { readInOrder } from './in-order.ts';
 import { askedVersion, waitForVersion } from './min-version.ts';
 import { plainReferences, wrappedReferences } from './reference-style.ts';
 import { type DeliveryRequest, requestOfBody, requestOfQuery } from './request.ts';
@@ -111,27 +111,9 @@ function finished(delivered: Delivered, client: ClientPrincipal): FinishedAnswer
   return new FinishedAnswer(delivered.body, cachingLines(client, delivered));
 }
 
-/**
- * An answer that was just read can show what the cache has not heard of. It is held back until the older answers are
- * out of the cache: a client that has seen the new one must not get an older one afterwards.
- */
 function deliveredInOrder(services: Services, toRead: ClaimsToRead, form: DeliveryForm): Promise<Delivered> {
-  const { store, cache, largeAnswers } = services;
-  return cache.isOn ? deliveredOnceHeard(services, toRead, form) : deliver(store, largeAnswers, toRead, form);
-}
-
-async function deliveredOnceHeard(
-  { store, cache, largeAnswers, progress }: Services,
-  toRead: ClaimsToRead,
-  form: DeliveryForm,
-): Promise<Delivered> {
-  let caughtUp: Promise<HighWaterMark | null> | null = null;
-  const delivered = await deliver(store, largeAnswers, toRead, form, () => {
-    caughtUp = progress.catchUp();
-  });
-  const highWaterMark = (await caughtUp) ?? (await readHighWaterMark(store, delivered.places()));
-  if (!(await progress.waitUntilHeard(highWaterMark, announcementWaitMs))) cache.empty();
-  return delivered;
+  const { store, largeAnswers } = services;
+  return readInOrder(services, (onRead) => deliver(store, largeAnswers, toRead, form, onRead));
 }
 
 /** `POST /v2`. @throws as `deliverByQuery` */

@@ -67,6 +67,11 @@ export class Rendering {
     return this.#depth === null ? null : this.#cut;
   }
 
+  /** References that were resolved so far. */
+  get references(): number {
+    return this.#references;
+  }
+
   get pieces(): readonly Uint8Array[] {
     return this.#pieces;
   }

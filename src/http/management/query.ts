@@ -26,7 +26,8 @@ export function managementQuery(services: Services): Handler {
     assert(outcome !== undefined, 'each query has an outcome');
     if (!outcome.ok) throw new ProblemError(mistakes(outcome.errors, outcome.status));
     const { result } = outcome;
-    const body = result.kind === 'text' ? result.text : await textWithViews(services, client, result);
+    const body =
+      result.kind === 'text' ? result.text : (await textWithViews(services, client, result, false)).text;
     return { status: 200, body, contentType: jsonType };
   };
 }

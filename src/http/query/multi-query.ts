@@ -47,25 +47,31 @@ async function computeAll(
   const parts = await Promise.all(queries.map((query, at) => partOf(services, sent, query, outcomes[at])));
   const bad = parts.flatMap(({ problem }) => problem ?? []);
   if (bad.length > 0 && bad.length === parts.length) throw new ProblemError(problems.queriesInvalid(bad));
-  return computed(services, outcomes, listText(parts.map(({ text }) => text)));
+  return computed(services, outcomes, {
+    text: listText(parts.map(({ text }) => text)),
+    subjects: parts.flatMap(({ subjects }) => subjects),
+  });
 }
 
 /** The answer to one of the queries: its result, or what is wrong with it. */
 interface Part {
   readonly text: Uint8Array;
+  /** Of the views that it shows. */
+  readonly subjects: readonly string[];
   readonly problem: QueryProblem | null;
 }
 
 async function partOf(
   services: Services,
-  { call }: SentQuery,
+  sent: SentQuery,
   { labels }: NamedQuery,
   outcome: QueryOutcome | undefined,
 ): Promise<Part> {
   assert(outcome !== undefined, 'each query has an outcome');
   if (!outcome.ok) return badPart({ labels, status: outcome.status, errors: outcome.errors });
   try {
-    return { text: labelledResult(await textOf(services, call, outcome), labels), problem: null };
+    const { text, subjects } = await textOf(services, sent, outcome);
+    return { text: labelledResult(text, labels), subjects, problem: null };
   } catch (error) {
     const errors = error instanceof ProblemError ? error.problem.errors : undefined;
     if (!Array.isArray(errors)) throw error;
@@ -74,5 +80,5 @@ async function partOf(
 }
 
 function badPart(problem: QueryProblem): Part {
-  return { text: Buffer.from(JSON.stringify(queryProblemBody(problem))), problem };
+  return { text: Buffer.from(JSON.stringify(queryProblemBody(problem))), subjects: [], problem };
 }

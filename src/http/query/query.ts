@@ -25,7 +25,7 @@ import { notJsonText, parseJson, unstorable } from '../json-body.ts';
 import type { Services } from '../services.ts';
 import { headLines, headOf } from '../uws/reply.ts';
 import { percentDecoded } from '../uws/text-decoding.ts';
-import { textWithViews } from './rows-with-views.ts';
+import { type TextWithViews, textWithViews } from './rows-with-views.ts';
 
 /** A query with a longer body is not likely to be asked again. */
 const keptBodyBytesMax = 4096;
@@ -65,7 +65,7 @@ function single(name: string, targetOf: (call: Call) => QueryTarget): QueryEndpo
       const [outcome] = await run(services, sent, [request]);
       assert(outcome !== undefined, 'each query has an outcome');
       if (!outcome.ok) throw refusal(outcome);
-      return computed(services, [outcome], await textOf(services, sent.call, outcome));
+      return computed(services, [outcome], await textOf(services, sent, outcome));
     },
   };
 }
@@ -121,34 +121,42 @@ export function run(
   return query.run(call.client, requests, { minVersion });
 }
 
-/** JSON text of the result. @throws ProblemError 400 when the views of its rows are too large */
+/** JSON text of the result, with the views that its rows show. @throws ProblemError 400 when these are too large */
 export function textOf(
   services: Services,
-  { client }: Call,
+  { call, minVersion }: SentQuery,
   { result }: GoodOutcome,
-): Buffer | Promise<Buffer> {
-  return result.kind === 'text' ? result.text : textWithViews(services, client, result);
+): TextWithViews | Promise<TextWithViews> {
+  if (result.kind === 'text') return { text: result.text, subjects: [] };
+  // A kept view may be older than the version that is asked for.
+  return textWithViews(services, call.client, result, minVersion !== null);
 }
 
 export function computed(
   { configuration }: Services,
   outcomes: readonly QueryOutcome[],
-  text: Buffer,
+  { text, subjects }: TextWithViews,
 ): ComputedAnswer {
-  return { answer: new FinishedAnswer(text), reads: () => readsOf(outcomes, configuration.current.digest) };
+  return {
+    answer: new FinishedAnswer(text),
+    reads: () => readsOf(outcomes, subjects, configuration.current.digest),
+  };
 }
 
 /**
- * The subjects of the indexes that were asked; null for an answer that must not be kept. Rows with views depend on more
- * than items, and a mistake may depend on fields that come. And a worker that does not follow a new configuration yet
- * will follow it without a change of any item.
+ * The subjects of the indexes that were asked, and of the views that are shown; null for an answer that must not be kept. A
+ * mistake may depend on fields that come. And a worker that does not follow a new configuration yet will follow it without a
+ * change of any item.
  */
-function readsOf(outcomes: readonly QueryOutcome[], digest: string): readonly string[] | null {
-  const subjects: string[] = [];
+function readsOf(
+  outcomes: readonly QueryOutcome[],
+  viewSubjects: readonly string[],
+  digest: string,
+): readonly string[] | null {
+  const subjects = new Set(viewSubjects);
   for (const outcome of outcomes) {
-    if (!outcome.ok || outcome.dependsOnTime) return null;
-    if (outcome.result.kind !== 'text' || outcome.configuration !== digest) return null;
-    subjects.push(subjectKey(outcome.subject));
+    if (!outcome.ok || outcome.dependsOnTime || outcome.configuration !== digest) return null;
+    subjects.add(subjectKey(outcome.subject));
   }
-  return subjects;
+  return [...subjects];
 }

@@ -1,14 +1,21 @@
 /**
  * The result of a query that asked for views: each row with `_views`, the views of its entity, and `_viewIds`, their ids
- * (docs/reference/indexes-and-queries.md "The query object").
+ * (docs/reference/indexes-and-queries.md "The query object"). What stands behind a row is kept like a page
+ * (`cache/answer-cache.ts`), so a list renders only views that changed, or that nobody listed before.
  */
 import type { ClientPrincipal } from '../../config/configuration.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { formatViewId } from '../../contract/ids.ts';
+import { deliveryBodyBytesMax, deliveryReferencesMax } from '../../contract/limits.ts';
 import type { QueryRow, RowsResult } from '../../query/query-service.ts';
 import { resultText } from '../../query/result/result-text.ts';
-import { viewTarget } from '../../store/derived/views.ts';
-import type { Store } from '../../store/store.ts';
+import type { ViewTarget } from '../../store/derived/stored-body.ts';
+import { subjectKey, viewSubject } from '../../store/derived/subjects.ts';
+import { placeOfView, viewTarget } from '../../store/derived/views.ts';
+import type { EnvironmentScope } from '../../store/environment-scope.ts';
+import type { HashField } from '../../store/redis/field-reader.ts';
+import type { AnswerKey, ComputedAnswer, Keepable } from '../cache/answer-cache.ts';
+import { readInOrder } from '../delivery/in-order.ts';
 import { plainReferences } from '../delivery/reference-style.ts';
 import { Rendering } from '../delivery/render.ts';
 import { LoadedViews } from '../delivery/view-loading.ts';
@@ -17,63 +24,179 @@ import type { Services } from '../services.ts';
 
 const viewsName = Buffer.from(',"_views":');
 
+type ViewServices = Pick<Services, 'store' | 'largeAnswers' | 'cache' | 'rowViews' | 'progress'>;
+
+/** A result as JSON text, and keys of the views that it shows or misses, as the changes streams announce them. */
+export interface TextWithViews {
+  readonly text: Buffer;
+  readonly subjects: readonly string[];
+}
+
+/** What stands behind the fields of a row: JSON text from `,"_views":` to the end of the row. */
+export class RowViews implements Keepable {
+  /**
+   * @param references that were resolved for it
+   * @param subjects keys of the views that were read, found or missing
+   */
+  constructor(
+    readonly text: Buffer,
+    readonly references: number,
+    readonly subjects: readonly string[],
+  ) {}
+
+  get bytes(): number {
+    return this.text.length;
+  }
+}
+
 /**
  * JSON text of the result. References are resolved as in delivery.
+ * @param fresh true when kept views may be older than the version that is asked for
  * @throws StoreUnavailableError; ProblemError 400 when the views of all rows are more than one answer of delivery may
  * hold
  */
 export async function textWithViews(
-  { store, largeAnswers }: Pick<Services, 'store' | 'largeAnswers'>,
+  services: ViewServices,
   principal: ClientPrincipal,
-  { totalResults, rows, facets, nextPageToken, aliases }: RowsResult,
-): Promise<Buffer> {
-  const views = new LoadedViews(largeAnswers, principal, principal.depth);
+  result: RowsResult,
+  fresh: boolean,
+): Promise<TextWithViews> {
+  const { totalResults, rows, facets, nextPageToken } = result;
   try {
-    const viewTexts = await viewsOfRows(store, principal, views, rows, aliases);
+    const views = await viewsOfRows(services, principal, result, fresh);
     // A row is never `{}`: it has at least its ids. So a comma can stand before `_views`.
     const texts = rows.map(({ text }, at) =>
-      Buffer.concat([text.subarray(0, -1), viewsName, ...(viewTexts[at] ?? [])]),
+      Buffer.concat([text.subarray(0, -1), views[at]?.text ?? noText]),
     );
-    return resultText(totalResults, texts, { facets, nextPageToken });
+    const subjects = views.flatMap((one) => one.subjects);
+    return { text: resultText(totalResults, texts, { facets, nextPageToken }), subjects };
   } catch (error) {
     // What has no room right now is no mistake of the query.
     if (!(error instanceof ProblemError) || error.problem.status !== 422) throw error;
     throw new ProblemError(problems.queryInvalid([error.message]));
-  } finally {
-    views.release();
   }
 }
 
-/** JSON text of `_views` of each row and of what stands behind them, in pieces. */
+const noText = Buffer.alloc(0);
+
 async function viewsOfRows(
-  store: Store,
+  services: ViewServices,
+  principal: ClientPrincipal,
+  { rows, aliases }: RowsResult,
+  fresh: boolean,
+): Promise<readonly RowViews[]> {
+  const computeAll = async () =>
+    (await computed(services, principal, rows, aliases)).map(({ answer }) => answer);
+  if (fresh) return await computeAll();
+  const aliasText = JSON.stringify(aliases);
+  const keys = rows.map(
+    ({ sourceId, originId }): AnswerKey => ({
+      kind: 'rowViews',
+      principal,
+      text: `${aliasText}${sourceId}/${originId}`,
+    }),
+  );
+  const views = await services.rowViews.answersTo(keys, (missing) =>
+    computed(
+      services,
+      principal,
+      missing.flatMap((at) => rows[at] ?? []),
+      aliases,
+    ),
+  );
+  // All of them at once find out what is too much, and say it.
+  return isTooMuch(views) ? await computeAll() : views;
+}
+
+function isTooMuch(views: readonly RowViews[]): boolean {
+  let [bytes, references] = [0, 0];
+  for (const view of views) {
+    bytes += view.bytes;
+    references += view.references;
+  }
+  return bytes > deliveryBodyBytesMax || references > deliveryReferencesMax;
+}
+
+/** Rendered from the store. The limits of an answer hold for all rows together. */
+async function computed(
+  services: ViewServices,
+  principal: ClientPrincipal,
+  rows: readonly QueryRow[],
+  aliases: readonly string[],
+): Promise<ComputedAnswer<RowViews>[]> {
+  const read = await readInOrder(services, async (onRead) => {
+    const views = new LoadedViews(services.largeAnswers, principal, principal.depth, onRead);
+    try {
+      return await renderedRows(services, principal, views, rows, aliases);
+    } finally {
+      views.release();
+    }
+  });
+  return read.rows.map((answer) => ({ answer, reads: () => answer.subjects }));
+}
+
+interface RenderedRows {
+  readonly rows: readonly RowViews[];
+  places(): readonly HashField[];
+}
+
+async function renderedRows(
+  { store }: ViewServices,
   principal: ClientPrincipal,
   views: LoadedViews,
   rows: readonly QueryRow[],
   aliases: readonly string[],
-): Promise<Uint8Array[][]> {
+): Promise<RenderedRows> {
   const scope = scopeOf(principal);
-  const targetsOf = ({ sourceId, originId }: QueryRow) =>
-    aliases.map((alias) => viewTarget({ sourceId, originId, alias }));
-  await views.load(store, scope, rows.flatMap(targetsOf));
-  const rendering = new Rendering(
-    scope.environmentId,
-    (target) => views.get(target),
-    plainReferences,
-    principal.depth,
+  const targets = rows.map(({ sourceId, originId }) =>
+    aliases.map((alias) => viewTarget({ sourceId, originId, alias })),
   );
-  return rows.map((row) => {
-    const from = rendering.pieces.length;
-    targetsOf(row).forEach((target, index) => {
-      const view = views.get(target);
+  await views.load(store, scope, targets.flat());
+  const renderer = new RowRenderer(scope, views, principal.depth);
+  return {
+    rows: targets.map((ofRow) => renderer.row(ofRow)),
+    places: () => views.met.map(({ target }) => placeOfView(store, scope, target)),
+  };
+}
+
+/** Renders one row after the other, within the limits of one answer. */
+class RowRenderer {
+  readonly #rendering: Rendering;
+  /** Identity of each view that the row at hand has read -> its subject's key. */
+  #read = new Map<string, string>();
+
+  constructor(
+    private readonly scope: EnvironmentScope,
+    private readonly views: LoadedViews,
+    depth: number | null,
+  ) {
+    const viewOf = (target: ViewTarget) => this.#get(target);
+    this.#rendering = new Rendering(scope.environmentId, viewOf, plainReferences, depth);
+  }
+
+  row(targets: readonly ViewTarget[]): RowViews {
+    const rendering = this.#rendering;
+    this.#read = new Map();
+    const [from, referencesBefore] = [rendering.pieces.length, rendering.references];
+    const ids: string[] = [];
+    targets.forEach((target, index) => {
+      const view = this.#get(target);
       rendering.write(Buffer.from(`${index === 0 ? '{' : ','}${JSON.stringify(target.alias)}:`));
       if (view === null) rendering.write(Buffer.from('null'));
-      else rendering.view(view, '');
+      else {
+        rendering.view(view, '');
+        ids.push(formatViewId({ ...target, environmentId: this.scope.environmentId }));
+      }
     });
-    const ids = targetsOf(row)
-      .filter((target) => views.get(target) !== null)
-      .map((target) => formatViewId({ ...target, environmentId: scope.environmentId }));
-    const tail = `${aliases.length === 0 ? '{}' : '}'},"_viewIds":${JSON.stringify(ids)}}`;
-    return [...rendering.pieces.slice(from), Buffer.from(tail)];
-  });
+    const tail = Buffer.from(`${targets.length === 0 ? '{}' : '}'},"_viewIds":${JSON.stringify(ids)}}`);
+    const text = Buffer.concat([viewsName, ...rendering.pieces.slice(from), tail]);
+    return new RowViews(text, rendering.references - referencesBefore, [...this.#read.values()]);
+  }
+
+  #get(target: ViewTarget) {
+    if (!this.#read.has(target.identity)) {
+      this.#read.set(target.identity, subjectKey(viewSubject(this.scope, target)));
+    }
+    return this.views.get(target);
+  }
 }

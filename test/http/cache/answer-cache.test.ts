@@ -224,3 +224,20 @@ test('whatever the interleaving, an answer is as new as the last change that was
     { numRuns: runs(300) },
   );
 });
+
+test('several answers: what is kept is not computed again, and what changes meanwhile is not kept', async () => {
+  const cache = new AnswerCache(1 << 20);
+  const keys = ['a', 'b', 'c'].map(page);
+  const texts = async (version: string, meanwhile = () => {}) => {
+    const given = await cache.answersTo(keys, async (missing) => {
+      meanwhile();
+      return missing.map((at) => answer(`${'abc'[at]}${version}`, [`view ${'abc'[at]}`]));
+    });
+    return given.map(({ body }) => Buffer.from(body).toString());
+  };
+  await put(cache, page('b'), 'b0', ['view b']);
+  assert.deepEqual(await texts('1', () => change(cache, 'view c')), ['a1', 'b0', 'c1']);
+  assert.deepEqual(await texts('2'), ['a1', 'b0', 'c2']);
+  change(cache, 'view a', 'view b');
+  assert.deepEqual(await texts('3'), ['a3', 'b3', 'c2']);
+});

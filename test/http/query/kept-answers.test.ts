@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { AnswerCache } from '../../../src/http/cache/answer-cache.ts';
+import type { RowViews } from '../../../src/http/query/rows-with-views.ts';
 import type {
   GoodOutcome,
   QueryOutcome,
@@ -9,12 +10,14 @@ import type {
   RowsResult,
 } from '../../../src/query/query-service.ts';
 import { resultText } from '../../../src/query/result/result-text.ts';
-import { subjectKey } from '../../../src/store/derived/subjects.ts';
+import { subjectKey, viewSubject } from '../../../src/store/derived/subjects.ts';
 import { startFront, type TestFront } from '../support/front.ts';
-import { apiKeys, testConfiguration } from '../support/site.ts';
+import { putView } from '../support/seed.ts';
+import { apiKeys, environmentId, sourceId, testConfiguration } from '../support/site.ts';
 
 const { digest } = testConfiguration();
 const cache = new AnswerCache(1024 * 1024);
+const rowViews = new AnswerCache<RowViews>(1024 * 1024);
 let runs = 0;
 let turn = 0;
 let outcome: Partial<GoodOutcome> = {};
@@ -43,7 +46,7 @@ const query: QueryService = {
 
 let front: TestFront;
 before(async () => {
-  front = await startFront({ services: { query, cache } });
+  front = await startFront({ services: { query, cache, rowViews } });
 });
 after(() => front.stop());
 beforeEach(() => {
@@ -118,15 +121,51 @@ test('an answer is not kept when its index changes while it is made', async () =
 
 const withViews: RowsResult = {
   kind: 'rows',
-  totalResults: 0,
-  rows: [],
+  totalResults: 1,
+  rows: [{ sourceId, originId: 'a', text: Buffer.from('{"_originId":"a"}') }],
   facets: [],
   nextPageToken: null,
-  aliases: [],
+  aliases: ['page'],
 };
+const viewOf = (originId: string) =>
+  subjectKey(viewSubject({ tenant: 'one', environmentId }, { sourceId, alias: 'page', originId }));
 
-test('an answer is not kept while workers follow another configuration, nor one with views', async () => {
-  for (const given of [{ configuration: 'former' }, { configuration: null }, { result: withViews }]) {
+test('an answer with views is kept until one of the views changes that it shows or misses', async () => {
+  outcome = { result: withViews };
+  await putView(front.store, 'a', 'A', { other: 'b' });
+  const shown = async () => {
+    const { results } = await ask('/v1/things');
+    return results[0]._views.page;
+  };
+  for (let time = 0; time < 3; time += 1) assert.deepEqual(await shown(), { title: 'A', other: null });
+  assert.equal(runs, 2);
+  for (const [changed, title, other] of [
+    ['b', 'B', { title: 'B' }],
+    ['a', 'A2', { title: 'B' }],
+  ] as const) {
+    await putView(front.store, changed, title, changed === 'a' ? { other: 'b' } : {});
+    for (const one of [cache, rowViews]) one.invalidate([viewOf(changed)]);
+    assert.deepEqual(await shown(), { title: changed === 'a' ? title : 'A', other });
+  }
+});
+
+test('views of rows are kept for other lists that show them', async () => {
+  await putView(front.store, 'a', 'A');
+  const shown = async (aliases: readonly string[], more: object) => {
+    outcome = { result: { ...withViews, aliases } };
+    const { results } = await ask('/v1/things', more);
+    return results[0]._views;
+  };
+  rowViews.empty();
+  assert.deepEqual(await shown(['page'], { first: 1 }), { page: { title: 'A' } });
+  // Nobody has told of it yet.
+  await putView(front.store, 'a', 'B');
+  assert.deepEqual(await shown(['page'], { second: 1 }), { page: { title: 'A' } });
+  assert.deepEqual(await shown(['page', 'none'], { third: 1 }), { page: { title: 'B' }, none: null });
+});
+
+test('an answer is not kept while workers follow another configuration', async () => {
+  for (const given of [{ configuration: 'former' }, { configuration: null }]) {
     outcome = given;
     const before = runs;
     for (let time = 0; time < 3; time += 1) await ask('/v1/things', { given });

@@ -14,6 +14,7 @@ import { FrontMetrics } from '../../../src/http/operations/front-metrics.ts';
 import { createLog, type Log } from '../../../src/http/operations/log.ts';
 import type { Readiness } from '../../../src/http/operations/readiness.ts';
 import { RecentRates } from '../../../src/http/operations/recent-rates.ts';
+import type { RowViews } from '../../../src/http/query/rows-with-views.ts';
 import { HttpServer } from '../../../src/http/server.ts';
 import type { Services } from '../../../src/http/services.ts';
 import { type QueryService, UnavailableError } from '../../../src/query/query-service.ts';
@@ -92,7 +93,11 @@ export async function startFront({
   const limits = { ...defaultFrontLimits, ...given?.limits };
   const progress = new Progress(store);
   const cache = new AnswerCache(16 * 1024 * 1024);
-  progress.onChange((_partition, digests) => cache.invalidate(digests));
+  const rowViews = new AnswerCache<RowViews>(4 * 1024 * 1024);
+  progress.onChange((_partition, digests) => {
+    cache.invalidate(digests);
+    rowViews.invalidate(digests);
+  });
   const configuration = { loaded: true, current: testConfiguration(), layouts: LayoutStates.none };
   const feeds = new LiveFeeds({ store, configuration, retentionMs: 86_400_000 }, () => {});
   progress.onChange(() => feeds.changed());
@@ -109,6 +114,7 @@ export async function startFront({
     visibilityWaits: new VisibilityWaits(progress),
     query: noQueries,
     cache,
+    rowViews,
     feeds,
     liveAnswers,
     webhookGuard: new AddressGuard([]),

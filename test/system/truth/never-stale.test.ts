@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { formatViewId } from '../../../src/contract/ids.ts';
-import { isJsonObject, type Json } from '../../../src/contract/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../src/contract/json.ts';
 import type { Answer, Client } from '../support/client.ts';
 import { entityOf } from '../support/data/entities.ts';
 import { System } from '../support/processes/system.ts';
@@ -33,6 +33,13 @@ const files = siteFiles({
     teaser: {
       triggers: { cms: ['page'] },
       properties: { name: '{originId}', count: { type: 'number', value: '{p.count}' } },
+    },
+  },
+  indexes: {
+    pages: {
+      triggers: { cms: ['page'] },
+      properties: { next: '{p.next}' },
+      index: { fields: { next: { type: 'keyword' } } },
     },
   },
 });
@@ -68,6 +75,12 @@ async function write(client: Client, name: string): Promise<{ version: string; c
   return { version: String(headers['x-service-version']), count };
 }
 
+/** The page that refers to this one, and a view of it. */
+function listAround(name: string): JsonObject {
+  const filters = { and: [{ field: 'next', operator: 'equals', value: name }] };
+  return { filters, aliases: random.pick([['page'], ['teaser', 'page']]) };
+}
+
 /** One of the ways to ask for a page: each has an entry of its own in the front's cache, or none. */
 function ask(client: Client, name: string, headers: Record<string, string>): Promise<Answer> {
   const viewId = formatViewId({ environmentId, sourceId, originId: name, alias: 'page' });
@@ -78,6 +91,7 @@ function ask(client: Client, name: string, headers: Record<string, string>): Pro
     () => client.get(`/v2?id=${encodeURIComponent(viewId)}`, options),
     () => client.get(`/v2?url=/${name}/&handle=${random.pick(names)}`, options),
     () => client.post('/v2', { ids: [viewId], handles: [random.pick(names)] }, options),
+    () => client.post('/v1/pages', listAround(name), options),
   ];
   return random.pick(ways)();
 }
