@@ -289,7 +289,7 @@ export const settingsTable = {
     'DELIVERY_CACHE_MB',
     mebibytes(0, deliveryCacheMebibytesMax),
     deliveryCacheBytes,
-    'memory for finished answers of delivery and queries in each front; 0 turns the cache off',
+    'memory for finished answers of delivery and queries in each front, a quarter of it for the views of listed rows; 0 turns the cache off',
   ),
   console: new Setting<boolean, boolean>(
     'CONSOLE',
