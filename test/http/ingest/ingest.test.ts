@@ -220,7 +220,6 @@ test('what JSON cannot say well is refused with a reason', async () => {
   const nested = `${'['.repeat(200)}${']'.repeat(200)}`;
   const reasons: [string, RegExp][] = [
     ['{"type":"t","properties":{"a":"\\ud800"}}', /surrogate/],
-    ['{"type":"t","properties":{"a":1e999}}', /range/],
     [`{"type":"t","properties":{"a":${nested}}}`, /deep/],
   ];
   for (const [body, reason] of reasons) {
