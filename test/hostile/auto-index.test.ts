@@ -113,6 +113,35 @@ test('an item is the same whether its empty lists came before or after the value
   assert.deepEqual(await differencesFoundByVerify(system), []);
 });
 
+test('an item with a number in a date field is the same whether it came before or after the field became text', async () => {
+  const client = system.client();
+  let headers = {};
+  const save = async (originId: string, properties: JsonObject) => {
+    const entity = { type: 'event', properties };
+    const { headers: sent } = await client.post(`/ingest/v2/${originId}`, entity, { key: apiKeys.source });
+    headers = { 'X-Service-Min-Version': String(sent['x-service-version']) };
+    await client.get('/v2?handle=none', { key: apiKeys.client, headers });
+  };
+  const items = async () => {
+    const path = '/v1/sourceGroupAlias/cms/type/event';
+    const query = { sort: [{ field: '_originId' }] };
+    const { json } = await client.post(path, query, { key: apiKeys.client, headers });
+    return json.results.map(({ _originId, day, days }: JsonObject) => [_originId, day, days]);
+  };
+  const numbers = { day: 1715904000000, days: ['2024-05-18', 5] };
+  await save('a', { day: '2024-05-17', days: ['2024-05-17'] });
+  await save('b', numbers);
+  const before = [
+    ['a', '2024-05-17', ['2024-05-17']],
+    ['b', undefined, ['2024-05-18']],
+  ];
+  assert.deepEqual(await items(), before);
+  await save('c', { day: 'soon', days: ['never'] });
+  await save('d', numbers);
+  assert.deepEqual(await items(), [...before, ['c', 'soon', ['never']], ['d', undefined, ['2024-05-18']]]);
+  assert.deepEqual(await differencesFoundByVerify(system), []);
+});
+
 test('what has no room is stored and delivered, left out of the index, and counted', async () => {
   const client = system.client();
   const options = { key: apiKeys.source };

@@ -8,7 +8,7 @@ import { assert } from '../../lib/assert.ts';
 import { chain, type Maybe, pace, repeat, type Steps, Unfinished } from '../../lib/pace.ts';
 import type { BuiltItem } from '../../schemas/build/outcome.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
-import { fitField, fitsAsItIs } from '../../search/fields/fit.ts';
+import { fitAutoField, fitField, fitsAsItIs, fitsAutoAsItIs } from '../../search/fields/fit.ts';
 import { decidesNothing } from '../../search/fields/infer.ts';
 import { hasMembers, pathValues } from '../../search/fields/paths.ts';
 import type { StoredItem } from '../../store/derived/item-record.ts';
@@ -41,12 +41,13 @@ export const noMisfits: readonly Misfit[] = [];
  * @param isAuto values that decide no type stay, whatever the type of their field
  */
 function fitFields(values: JsonObject, types: FieldTypes, isAuto: boolean): Maybe<FittedFields> {
-  return chain(fitWholly(values, types), (fits) =>
+  return chain(fitWholly(values, types, isAuto), (fits) =>
     fits ? { fields: values, misfits: noMisfits } : fitPartly(values, types, isAuto),
   );
 }
 
-function fitWholly(values: JsonObject, types: FieldTypes): Maybe<boolean> {
+function fitWholly(values: JsonObject, types: FieldTypes, isAuto: boolean): Maybe<boolean> {
+  const fitsWhole = isAuto ? fitsAutoAsItIs : fitsAsItIs;
   const names = namesOf(values);
   let fits = true;
   const look = (at: number): Maybe<boolean> => {
@@ -54,7 +55,7 @@ function fitWholly(values: JsonObject, types: FieldTypes): Maybe<boolean> {
     if (name === undefined) return false;
     const value: Json = values[name] ?? null;
     const type = types.get(name);
-    const made = value !== null && type !== undefined && fitsAsItIs(type, value);
+    const made = value !== null && type !== undefined && fitsWhole(type, value);
     return chain(made, (fitsThis) => {
       fits = fitsThis;
       return fitsThis;
@@ -64,6 +65,7 @@ function fitWholly(values: JsonObject, types: FieldTypes): Maybe<boolean> {
 }
 
 function fitPartly(values: JsonObject, types: FieldTypes, isAuto: boolean): Maybe<FittedFields> {
+  const fit = isAuto ? fitAutoField : fitField;
   const names = namesOf(values);
   const fields: JsonObject = {};
   const misfits: Misfit[] = [];
@@ -78,7 +80,7 @@ function fitPartly(values: JsonObject, types: FieldTypes, isAuto: boolean): Mayb
       return true;
     }
     if (value === null || type === undefined) return true;
-    return chain(fitField(type, value), (fitted) => {
+    return chain(fit(type, value), (fitted) => {
       if (fitted.ok) setOwn(fields, name, fitted.value);
       const isMisfit = !fitted.ok || fitted.leftOut > 0;
       if (isMisfit && misfits.length < diagnosticsPerBuildMax) misfits.push({ field: name, type });
@@ -159,7 +161,7 @@ function* memberMisfits(values: JsonObject, types: FieldTypes, misfits: Misfit[]
     if (misfits.length >= diagnosticsPerBuildMax) break;
     if (decidesNothing(value)) continue;
     const type = types.get(field) ?? null;
-    const made = type === null ? null : fitField(type, value);
+    const made = type === null ? null : fitAutoField(type, value);
     const fit = made instanceof Unfinished ? yield* made.steps : made;
     if (fit === null || !fit.ok || fit.leftOut > 0) misfits.push({ field, type });
   }

@@ -3,7 +3,7 @@ import { getOwn, type Json, type JsonObject, setOwn } from '../../contract/json.
 import { namesOf } from '../../contract/large-json/parse-in-parts.ts';
 import { atOnce, chain, type Maybe, pace, repeat, type Steps, Unfinished } from '../../lib/pace.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
-import { fitField } from '../../search/fields/fit.ts';
+import { fitAutoField, fitField } from '../../search/fields/fit.ts';
 import { decidesNothing, retypes } from '../../search/fields/infer.ts';
 import { hasMembers, pathValues } from '../../search/fields/paths.ts';
 import { Shard } from '../../search/shard/shard.ts';
@@ -261,7 +261,7 @@ export class LiveShard {
         if (decidesNothing(value)) members.set(path, value);
         continue;
       }
-      const made = fitField(type, value);
+      const made = fitAutoField(type, value);
       const fit = made instanceof Unfinished ? yield* made.steps : made;
       if (fit.ok) members.set(path, fit.value);
     }
@@ -295,7 +295,10 @@ export class LiveShard {
   #fits(fields: JsonObject, name: string): Maybe<boolean> {
     const type = this.#fields.get(name);
     const value = getOwn(fields, name) ?? null;
-    if (this.definition.kind === 'auto' && decidesNothing(value)) return true;
+    if (this.definition.kind === 'auto') {
+      if (decidesNothing(value)) return true;
+      return type !== undefined && chain(fitAutoField(type, value), ({ ok }) => ok);
+    }
     return type !== undefined && chain(fitField(type, value), ({ ok }) => ok);
   }
 
