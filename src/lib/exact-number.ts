@@ -23,13 +23,14 @@ export function isBeyondSafe(value: number): boolean {
 }
 
 /**
- * True for a number beyond 2^53 that a double changes. One that is held exactly, or is written as a double is written,
+ * True for a number beyond 2^53 that a double changes, or has no place for. One that is held exactly, or is written as a double is written,
  * is not changed.
  * @param token in the syntax of JSON, without a sign in front of its exponent's digits that JSON does not allow
  */
 export function isInexact(token: string): boolean {
   const value = Number(token);
-  if (!Number.isFinite(value) || !isBeyondSafe(value)) return false;
+  if (!isBeyondSafe(value)) return false;
+  if (!Number.isFinite(value)) return true;
   const written = decimalOf(token);
   return written !== decimalOf(String(value)) && written !== decimalOf(BigInt(value).toString());
 }

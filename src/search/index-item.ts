@@ -11,7 +11,10 @@ export interface ItemHead {
 
 /** An index item as it is stored and loaded. */
 export interface IndexItem extends ItemHead {
-  /** Values that fit their types (see `fitField`), without nulls and absent fields. */
+  /**
+   * Values that fit their types (see `fitField`), without nulls and absent fields. Of auto-indexed types also values that
+   * decide no type (see `decidesNothing`), whether they fit or not.
+   */
   readonly fields: JsonObject;
   /** Values of members of objects, by path, as `fields`. Of auto-indexed types alone. */
   readonly members?: ReadonlyMap<string, Json>;

@@ -1,7 +1,7 @@
 /** Whoever ingests chooses the names of types and properties: an auto-indexed source must not grow without bound by them. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { JsonObject } from '../../src/contract/json.ts';
+import type { Json, JsonObject } from '../../src/contract/json.ts';
 import { autoFieldsMax, autoIndexedNamesMax } from '../../src/contract/limits.ts';
 import type { FieldType } from '../../src/search/fields/field-type.ts';
 import { AutoFields } from '../../src/store/entities/auto-fields.ts';
@@ -67,8 +67,14 @@ test('a source has room for so many types and fields; another source has its own
 
 test('an item is the same whether its empty lists came before or after the values that decided their fields', async () => {
   const client = system.client();
-  const empty = { type: 'card', properties: { a: [], b: [null], c: null, list: [{ name: 'x' }] } };
-  const decisive = { type: 'card', properties: { a: ['x'], b: [1, null], c: 'x' } };
+  const empty = {
+    type: 'card',
+    properties: { a: [], b: [null], c: null, d: '', e: '', f: ['', null], list: [{ name: 'x' }] },
+  };
+  const decisive = {
+    type: 'card',
+    properties: { a: ['x'], b: [1, null], c: 'x', d: '2024-05-17', e: 'x', f: ['x', ''] },
+  };
   let headers = {};
   for (const [originId, entity] of [
     ['before', empty],
@@ -87,10 +93,52 @@ test('an item is the same whether its empty lists came before or after the value
   );
   const fields = json.results.map(({ _originId, _sourceGuid, _updatedAt, ...rest }: JsonObject) => rest);
   assert.deepEqual(fields, [
-    { list: [{ name: 'x' }] },
-    { list: [{ name: 'x' }] },
-    { a: ['x'], b: [1], c: 'x' },
+    { a: [], b: [], d: '', e: '', f: [''], list: [{ name: 'x' }] },
+    { a: [], b: [], d: '', e: '', f: [''], list: [{ name: 'x' }] },
+    { a: ['x'], b: [1], c: 'x', d: '2024-05-17', e: 'x', f: ['x', ''] },
   ]);
+  const having = async (field: string, operator: string, value: Json) => {
+    const filters = { and: [{ field, operator, value }] };
+    const path = '/v1/sourceGroupAlias/cms/type/card';
+    const { json } = await client.post(path, { filters, sort }, { key: apiKeys.client, headers });
+    return json.results.map(({ _originId }: JsonObject) => _originId).join(' ');
+  };
+  for (const field of ['a', 'b', 'e', 'f']) {
+    assert.equal(await having(field, 'exists', true), 'after before decides', field);
+  }
+  assert.equal(await having('d', 'exists', true), 'decides', 'an empty text is no date');
+  assert.equal(await having('d', 'greaterThan', '2024-01-01'), 'decides', 'and makes no other type of it');
+  assert.equal(await having('e', 'equals', ''), 'after before');
+  assert.equal(await having('f', 'equals', ''), 'after before decides');
+  assert.deepEqual(await differencesFoundByVerify(system), []);
+});
+
+test('an item with a number in a date field is the same whether it came before or after the field became text', async () => {
+  const client = system.client();
+  let headers = {};
+  const save = async (originId: string, properties: JsonObject) => {
+    const entity = { type: 'event', properties };
+    const { headers: sent } = await client.post(`/ingest/v2/${originId}`, entity, { key: apiKeys.source });
+    headers = { 'X-Service-Min-Version': String(sent['x-service-version']) };
+    await client.get('/v2?handle=none', { key: apiKeys.client, headers });
+  };
+  const items = async () => {
+    const path = '/v1/sourceGroupAlias/cms/type/event';
+    const query = { sort: [{ field: '_originId' }] };
+    const { json } = await client.post(path, query, { key: apiKeys.client, headers });
+    return json.results.map(({ _originId, day, days }: JsonObject) => [_originId, day, days]);
+  };
+  const numbers = { day: 1715904000000, days: ['2024-05-18', 5] };
+  await save('a', { day: '2024-05-17', days: ['2024-05-17'] });
+  await save('b', numbers);
+  const before = [
+    ['a', '2024-05-17', ['2024-05-17']],
+    ['b', undefined, ['2024-05-18']],
+  ];
+  assert.deepEqual(await items(), before);
+  await save('c', { day: 'soon', days: ['never'] });
+  await save('d', numbers);
+  assert.deepEqual(await items(), [...before, ['c', 'soon', ['never']], ['d', undefined, ['2024-05-18']]]);
   assert.deepEqual(await differencesFoundByVerify(system), []);
 });
 

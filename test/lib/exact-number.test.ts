@@ -9,6 +9,7 @@ test('isInexact: integers beyond 2^53 that a double changes', () => {
     '-9007199254740993',
     '12345678901234567890',
     '9007199254740993.0',
+    '-1e400',
   ]) {
     assert.ok(isInexact(token), token);
   }

@@ -89,7 +89,7 @@ function misfitDiagnostic({ field, type }: Misfit, index: string): Diagnostic {
     : {
         kind: 'valueDoesNotFit',
         place,
-        message: `a value of the field ${name} is no ${type} and was left out of the index ${index}`,
+        message: `a value of the field ${name} does not fit its type ${type}, and was left out of the index ${index}`,
       };
 }
 

@@ -8,7 +8,7 @@ import { assert } from '../../lib/assert.ts';
 import { chain, type Maybe, pace, repeat, type Steps, Unfinished } from '../../lib/pace.ts';
 import type { BuiltItem } from '../../schemas/build/outcome.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
-import { fitField, fitsAsItIs } from '../../search/fields/fit.ts';
+import { fitAutoField, fitField, fitsAsItIs, fitsAutoAsItIs } from '../../search/fields/fit.ts';
 import { decidesNothing } from '../../search/fields/infer.ts';
 import { hasMembers, pathValues } from '../../search/fields/paths.ts';
 import type { StoredItem } from '../../store/derived/item-record.ts';
@@ -38,14 +38,16 @@ export const noMisfits: readonly Misfit[] = [];
 /**
  * Leaves out nulls silently and misfits noted (docs/reference/indexes-and-queries.md "Field types"). The values themselves
  * when there is nothing to leave out. In steps for long lists.
+ * @param isAuto values that decide no type stay, whatever the type of their field
  */
-function fitFields(values: JsonObject, types: FieldTypes): Maybe<FittedFields> {
-  return chain(fitWholly(values, types), (fits) =>
-    fits ? { fields: values, misfits: noMisfits } : fitPartly(values, types),
+function fitFields(values: JsonObject, types: FieldTypes, isAuto: boolean): Maybe<FittedFields> {
+  return chain(fitWholly(values, types, isAuto), (fits) =>
+    fits ? { fields: values, misfits: noMisfits } : fitPartly(values, types, isAuto),
   );
 }
 
-function fitWholly(values: JsonObject, types: FieldTypes): Maybe<boolean> {
+function fitWholly(values: JsonObject, types: FieldTypes, isAuto: boolean): Maybe<boolean> {
+  const fitsWhole = isAuto ? fitsAutoAsItIs : fitsAsItIs;
   const names = namesOf(values);
   let fits = true;
   const look = (at: number): Maybe<boolean> => {
@@ -53,7 +55,7 @@ function fitWholly(values: JsonObject, types: FieldTypes): Maybe<boolean> {
     if (name === undefined) return false;
     const value: Json = values[name] ?? null;
     const type = types.get(name);
-    const made = value !== null && type !== undefined && fitsAsItIs(type, value);
+    const made = value !== null && type !== undefined && fitsWhole(type, value);
     return chain(made, (fitsThis) => {
       fits = fitsThis;
       return fitsThis;
@@ -62,7 +64,8 @@ function fitWholly(values: JsonObject, types: FieldTypes): Maybe<boolean> {
   return chain(repeat(look), () => fits);
 }
 
-function fitPartly(values: JsonObject, types: FieldTypes): Maybe<FittedFields> {
+function fitPartly(values: JsonObject, types: FieldTypes, isAuto: boolean): Maybe<FittedFields> {
+  const fit = isAuto ? fitAutoField : fitField;
   const names = namesOf(values);
   const fields: JsonObject = {};
   const misfits: Misfit[] = [];
@@ -72,8 +75,12 @@ function fitPartly(values: JsonObject, types: FieldTypes): Maybe<FittedFields> {
     const value: Json = values[name] ?? null;
     const type = types.get(name);
     pace.units += unitsPerField;
+    if (isAuto && decidesNothing(value)) {
+      setOwn(fields, name, value);
+      return true;
+    }
     if (value === null || type === undefined) return true;
-    return chain(fitField(type, value), (fitted) => {
+    return chain(fit(type, value), (fitted) => {
       if (fitted.ok) setOwn(fields, name, fitted.value);
       const isMisfit = !fitted.ok || fitted.leftOut > 0;
       if (isMisfit && misfits.length < diagnosticsPerBuildMax) misfits.push({ field: name, type });
@@ -95,8 +102,8 @@ export function itemOf(
   const types = builder.schema?.fields ?? autoTypes;
   const { sourceId, originId, stamp } = entity;
   const updatedAtMs = Math.floor(stamp / 1000);
-  return chain(mapped?.fields ?? decisiveValues(entity.properties), (values) =>
-    chain(fitFields(values, types), ({ fields, misfits }) =>
+  return chain(mapped?.fields ?? presentValues(entity.properties), (values) =>
+    chain(fitFields(values, types, builder.schema === null), ({ fields, misfits }) =>
       chain(fieldsTextOf(mapped, fields, isLarge), (fieldsText) =>
         chain(builder.schema === null ? autoMisfits(values, types) : noMisfits, (others) => ({
           item: { sourceId, originId, updatedAtMs, fields, fieldsText, fittedTo: types },
@@ -114,26 +121,32 @@ function fieldsTextOf(mapped: BuiltItem | null, fields: JsonObject, isLarge: boo
 }
 
 /**
- * Leaves out values that decide no type, such as an empty list. Whether one is in the item must not depend on whether
- * another entity had decided the type of its field before.
+ * Leaves out nulls, those in lists that decide no type included. Whether an empty text or list is in the item must not depend
+ * on whether another entity had decided the type of its field before.
  */
-function decisiveValues(properties: JsonObject): Maybe<JsonObject> {
+function presentValues(properties: JsonObject): Maybe<JsonObject> {
   const names = namesOf(properties);
-  const undecided = names.findIndex((name) => !isDecisive(properties, name));
-  if (undecided < 0) return properties;
+  if (names.every((name) => isPresent(properties[name] ?? null))) return properties;
   const values: JsonObject = {};
   const take = (at: number): boolean => {
     const name = names[at];
     if (name === undefined) return false;
     pace.units += unitsPerField;
-    if (isDecisive(properties, name)) setOwn(values, name, properties[name] ?? null);
+    const value = properties[name] ?? null;
+    if (isPresent(value)) setOwn(values, name, value);
+    else if (Array.isArray(value))
+      setOwn(
+        values,
+        name,
+        value.filter((item) => item !== null),
+      );
     return true;
   };
   return chain(repeat(take), () => values);
 }
 
-function isDecisive(properties: JsonObject, name: string): boolean {
-  return !decidesNothing(properties[name] ?? null);
+function isPresent(value: Json): boolean {
+  return value !== null && !(Array.isArray(value) && decidesNothing(value) && value.includes(null));
 }
 
 /** Properties that have no room, and members of objects that do not fit or have none. */
@@ -148,7 +161,7 @@ function* memberMisfits(values: JsonObject, types: FieldTypes, misfits: Misfit[]
     if (misfits.length >= diagnosticsPerBuildMax) break;
     if (decidesNothing(value)) continue;
     const type = types.get(field) ?? null;
-    const made = type === null ? null : fitField(type, value);
+    const made = type === null ? null : fitAutoField(type, value);
     const fit = made instanceof Unfinished ? yield* made.steps : made;
     if (fit === null || !fit.ok || fit.leftOut > 0) misfits.push({ field, type });
   }
@@ -159,7 +172,7 @@ function* memberMisfits(values: JsonObject, types: FieldTypes, misfits: Misfit[]
 function fieldsWithoutRoom(values: JsonObject, types: FieldTypes): Misfit[] {
   const misfits: Misfit[] = [];
   for (const field of namesOf(values)) {
-    if (!types.has(field)) misfits.push({ field, type: null });
+    if (!types.has(field) && !decidesNothing(values[field] ?? null)) misfits.push({ field, type: null });
     if (misfits.length >= diagnosticsPerBuildMax) break;
   }
   return misfits;

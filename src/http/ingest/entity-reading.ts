@@ -16,7 +16,7 @@ import type { EncodedEntity } from '../../store/entities/entity-record.ts';
 import { encodeEntity } from '../../store/entities/entity-record.ts';
 import { notJsonText, parseJson, textOf, unstorable } from '../json-body.ts';
 import { type Mistake, mistakesOf } from '../routing/validate.ts';
-import { inexactMistake, withMarkedNumbers } from './inexact-properties.ts';
+import { inexactMistakes, withMarkedNumbers } from './inexact-properties.ts';
 import { noTimes, publishTimesOf } from './publish-times.ts';
 import { plainProperties } from './typed-properties.ts';
 
@@ -67,7 +67,7 @@ export function readEntity(bytes: Uint8Array, form: EntityForm, known: KnownFiel
   const reading = readEntityValue(value, form, known, () => {
     hasLarge = true;
   });
-  return hasLarge && reading.kind === 'entity' ? (inexactReading(bytes, form) ?? reading) : reading;
+  return hasLarge ? (inexactReading(bytes, form) ?? reading) : reading;
 }
 
 /** The mistake of an entity with a number that a double cannot hold exactly; null when it has none that is stored. */
@@ -77,8 +77,7 @@ function inexactReading(bytes: Uint8Array, form: EntityForm): EntityReading | nu
   if (marked === null) return null;
   const { candidate, mistakes } = candidateOf(JSON.parse(marked) as Json, form);
   if (form.kind !== 'typed' && isJsonObject(candidate)) {
-    const mistake = inexactMistake(getOwn(candidate, 'properties') ?? null);
-    if (mistake !== null) mistakes.push(mistake);
+    mistakes.push(...inexactMistakes(getOwn(candidate, 'properties') ?? null));
   }
   if (mistakes.length === 0) return null;
   return { kind: 'invalid', originId: usableOriginId(candidate), mistakes };

@@ -1,6 +1,6 @@
 /** Finds the property of an entity that a double would change (docs/reference/http.md "Source entities"). */
 import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
-import { typedPlaceCharactersMax } from '../../contract/limits.ts';
+import { mistakesListedMax, typedPlaceCharactersMax } from '../../contract/limits.ts';
 import { quoteInexact } from '../../lib/exact-number.ts';
 import { itemPath, memberPath } from '../../lib/json-place.ts';
 import type { Mistake } from '../routing/validate.ts';
@@ -13,10 +13,11 @@ export function withMarkedNumbers(text: string): string | null {
   return quoteInexact(text, JSON.stringify(mark).slice(1, -1));
 }
 
-/** The first inexact number of a marked value; null when it has none. */
-export function inexactMistake(properties: Json): Mistake | null {
-  const found = find(properties, 'properties');
-  return found && inexactText(found.place, found.digits);
+/** A mistake for each inexact number of a marked value, in order, at most `mistakesListedMax`. */
+export function inexactMistakes(properties: Json): Mistake[] {
+  const mistakes: Mistake[] = [];
+  collect(properties, 'properties', mistakes);
+  return mistakes;
 }
 
 /** The mistake that a property's number has. */
@@ -31,28 +32,15 @@ function shortened(text: string): string {
   return whole.length <= typedPlaceCharactersMax ? whole : `${whole.slice(0, typedPlaceCharactersMax)}…`;
 }
 
-interface Found {
-  readonly place: string;
-  readonly digits: string;
-}
-
-function find(value: Json, place: string): Found | null {
+function collect(value: Json, place: string, mistakes: Mistake[]): void {
+  if (mistakes.length === mistakesListedMax) return;
   if (typeof value === 'string') {
-    return value.startsWith(mark) ? { place, digits: value.slice(mark.length) } : null;
+    if (value.startsWith(mark)) mistakes.push(inexactText(place, value.slice(mark.length)));
+  } else if (Array.isArray(value)) {
+    for (const [at, item] of value.entries()) collect(item, itemPath(place, at), mistakes);
+  } else if (isJsonObject(value)) {
+    for (const name of Object.keys(value)) {
+      collect(getOwn(value, name) ?? null, memberPath(place, name), mistakes);
+    }
   }
-  if (Array.isArray(value)) return findInItems(value, place);
-  if (!isJsonObject(value)) return null;
-  for (const name of Object.keys(value)) {
-    const found = find(getOwn(value, name) ?? null, memberPath(place, name));
-    if (found !== null) return found;
-  }
-  return null;
-}
-
-function findInItems(items: readonly Json[], place: string): Found | null {
-  for (const [at, item] of items.entries()) {
-    const found = find(item, itemPath(place, at));
-    if (found !== null) return found;
-  }
-  return null;
 }

@@ -4,7 +4,7 @@
  */
 import type { ClientPrincipal, ManagementPrincipal } from '../../config/configuration.ts';
 import { getOwn, type Json, type JsonObject } from '../../contract/json.ts';
-import { routesPageMax, urlCodePointsMax } from '../../contract/limits.ts';
+import { deliveryDepthMax, routesPageMax, urlCodePointsMax } from '../../contract/limits.ts';
 import { previewBodyShape } from '../../contract/shapes-management.ts';
 import { queryBodyShape } from '../../contract/shapes-query.ts';
 import type { IndexSchema } from '../../schemas/schema.ts';
@@ -41,11 +41,17 @@ function managementTools({ scopes }: ManagementPrincipal): readonly Tool[] {
 
 type Texts = Readonly<Record<string, string>>;
 
-/** Arguments that are texts. @param texts name -> what it is @param required names that must be there */
-function textArguments(texts: Texts, required: readonly string[]): JsonObject {
-  const properties = Object.fromEntries(
+/**
+ * Arguments that are texts.
+ * @param texts name -> what it is
+ * @param required names that must be there
+ * @param others the JSON Schema of further arguments
+ */
+function textArguments(texts: Texts, required: readonly string[], others: JsonObject = {}): JsonObject {
+  const ofTexts = Object.fromEntries(
     Object.entries(texts).map(([name, description]) => [name, { type: 'string', description }]),
   );
+  const properties = { ...ofTexts, ...others };
   return { type: 'object', properties, required: [...required], additionalProperties: false };
 }
 
@@ -53,18 +59,25 @@ function textArguments(texts: Texts, required: readonly string[]): JsonObject {
 function asQuery(given: JsonObject, names: Texts): EndpointRequest {
   const entries = Object.entries(names).flatMap(([name, parameter]): [string, string][] => {
     const value = getOwn(given, name);
-    return typeof value === 'string' ? [[parameter, value]] : [];
+    return typeof value === 'string' || typeof value === 'number' ? [[parameter, String(value)]] : [];
   });
   return { query: Object.fromEntries(entries) };
 }
+
+const depthArgument: JsonObject = {
+  type: 'integer',
+  minimum: 0,
+  maximum: deliveryDepthMax,
+  description: 'Depth of references: deeper ones are null and listed; absent: the default of the client',
+};
 
 function delivery(name: 'url' | 'handle' | 'id', what: string, description: string): Tool {
   return {
     name: `deliver_by_${name}`,
     description,
-    inputSchema: textArguments({ [name]: what }, [name]),
+    inputSchema: textArguments({ [name]: what }, [name], { depth: depthArgument }),
     endpoint: 'deliver',
-    requestOf: (given) => asQuery(given, { [name]: name }),
+    requestOf: (given) => asQuery(given, { [name]: name, depth: 'depth' }),
   };
 }
 

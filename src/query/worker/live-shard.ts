@@ -3,7 +3,7 @@ import { getOwn, type Json, type JsonObject, setOwn } from '../../contract/json.
 import { namesOf } from '../../contract/large-json/parse-in-parts.ts';
 import { atOnce, chain, type Maybe, pace, repeat, type Steps, Unfinished } from '../../lib/pace.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
-import { fitField } from '../../search/fields/fit.ts';
+import { fitAutoField, fitField } from '../../search/fields/fit.ts';
 import { decidesNothing, retypes } from '../../search/fields/infer.ts';
 import { hasMembers, pathValues } from '../../search/fields/paths.ts';
 import { Shard } from '../../search/shard/shard.ts';
@@ -220,7 +220,7 @@ export class LiveShard {
     if (this.definition.kind === 'schema') return true;
     const isKnown = (name: string, value: Json) => {
       const type = this.#fields.get(name);
-      return type !== undefined && !retypes(type, value);
+      return type === undefined ? decidesNothing(value) : !retypes(type, value);
     };
     let hasPaths = false;
     for (const name of namesOf(fields)) {
@@ -229,9 +229,7 @@ export class LiveShard {
       hasPaths ||= hasMembers(value);
     }
     if (!hasPaths) return true;
-    return [...atOnce(pathValues(fields))].every(
-      ([path, value]) => decidesNothing(value) || isKnown(path, value),
-    );
+    return [...atOnce(pathValues(fields))].every(([path, value]) => isKnown(path, value));
   }
 
   #put(partition: number, item: StoredItem): Maybe<void> {
@@ -254,13 +252,16 @@ export class LiveShard {
     });
   }
 
-  /** Values of members of objects that fit the types of their fields. */
+  /** Values of members of objects that fit the types of their fields, or wait until something decides these. */
   *#members(fields: JsonObject): Steps<ReadonlyMap<string, Json>> {
     const members = new Map<string, Json>();
     for (const [path, value] of yield* pathValues(fields)) {
       const type = this.#fields.get(path);
-      if (type === undefined || decidesNothing(value)) continue;
-      const made = fitField(type, value);
+      if (type === undefined) {
+        if (decidesNothing(value)) members.set(path, value);
+        continue;
+      }
+      const made = fitAutoField(type, value);
       const fit = made instanceof Unfinished ? yield* made.steps : made;
       if (fit.ok) members.set(path, fit.value);
     }
@@ -293,17 +294,20 @@ export class LiveShard {
 
   #fits(fields: JsonObject, name: string): Maybe<boolean> {
     const type = this.#fields.get(name);
-    return type !== undefined && chain(fitField(type, getOwn(fields, name) ?? null), ({ ok }) => ok);
+    const value = getOwn(fields, name) ?? null;
+    if (this.definition.kind === 'auto') {
+      if (decidesNothing(value)) return true;
+      return type !== undefined && chain(fitAutoField(type, value), ({ ok }) => ok);
+    }
+    return type !== undefined && chain(fitField(type, value), ({ ok }) => ok);
   }
 
   /** Adds the fields that this process has learnt since, and indexes those anew that got another type. */
   *#learnFields(): Steps<void> {
     for (const [name, type] of knownFields(this.definition, this.autoFields)) {
-      const former = this.#fields.get(name);
-      if (former === type) continue;
+      if (this.#fields.get(name) === type) continue;
       this.#fields.set(name, type);
-      if (former === undefined) this.shard.addField(name, type);
-      else yield* this.shard.retypeField(name, type);
+      yield* this.shard.learnField(name, type);
     }
     this.#retypings = knownRetypings(this.definition, this.autoFields);
   }

@@ -9,8 +9,16 @@ export const foldedLetters: Readonly<Record<string, string>> = {
   ı: 'i',
 };
 
-/** How German and Danish write their letters without them. */
-const writtenOut: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', å: 'aa', æ: 'ae', ø: 'oe' };
+/** How German and Danish write their letters without them: in NFKD, so that other marks on them change nothing. */
+const writtenOut: Readonly<Record<string, string>> = {
+  'a\u0308': 'ae',
+  'o\u0308': 'oe',
+  'u\u0308': 'ue',
+  'a\u030a': 'aa',
+  æ: 'ae',
+  ø: 'oe',
+};
+const toBeWrittenOut = /[aou]\u0308|a\u030a|[æø]/g;
 
 const plain = /^[ -~]*$/;
 const mark = /^\p{M}/u;
@@ -21,10 +29,11 @@ const losesMarks = /[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{sc=Hebrew}\p{sc=A
 /** A lower-cased word without its accents (docs/reference/indexes-and-queries.md "Words of a field"). */
 export function foldAccents(word: string, folding: true | 'de' | 'da' = true): string {
   if (plain.test(word)) return word;
+  const apart = word.normalize('NFKD');
   const written =
-    folding === true ? word : word.replace(/[äöüåæø]/g, (letter) => writtenOut[letter] ?? letter);
+    folding === true ? apart : apart.replace(toBeWrittenOut, (letter) => writtenOut[letter] ?? letter);
   // What NFKD took apart besides accents, such as the syllables of Korean, is put together again: its length counts.
-  return withoutMarks(written.normalize('NFKD'))
+  return withoutMarks(written)
     .replace(/[ßæœøłđı]/g, (letter) => foldedLetters[letter] ?? letter)
     .normalize('NFC');
 }

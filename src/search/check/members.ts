@@ -25,19 +25,19 @@ export function checkNearMembers(
     if (known.includes(name) || ignored.includes(name) || getOwn(object, name) === null) continue;
     compared += 1;
     if (compared > comparedMax) return;
-    const meant = nearMember(name, known);
+    const meant = nearMember(name, known, nearEditsMax);
     if (meant !== null) mistakes.add(`${prefix}${name}`, `unknown member; did you mean \`${meant}\`?`);
   }
 }
 
 const edits = new EditDistance();
 
-function nearMember(name: string, known: readonly string[]): string | null {
-  const near = known.filter((candidate) => Math.abs(candidate.length - name.length) <= nearEditsMax);
+function nearMember(name: string, known: readonly string[], editsMax: number): string | null {
+  const near = known.filter((candidate) => Math.abs(candidate.length - name.length) <= editsMax);
   if (near.length === 0) return null;
   edits.setWord(name);
   let nearest: string | null = null;
-  let bound = nearEditsMax;
+  let bound = editsMax;
   for (const candidate of near) {
     if (candidate.toLowerCase() === name.toLowerCase()) return candidate;
     const distance = edits.within(candidate, bound);
@@ -59,7 +59,8 @@ export function checkKnownMembers(
     if (known.includes(name)) continue;
     if (filterMembers.has(name) && getOwn(object, name) === null) continue;
     if (mistakes.isFull) return;
-    const meant = nearMember(name, known);
+    // Two edits make any short word of another one: `not` is not a misspelling of `or`.
+    const meant = nearMember(name, known, Math.min(nearEditsMax, Math.floor(name.length / 2)));
     const advice = meant === null ? `use ${known.join(', ')}` : `did you mean \`${meant}\`?`;
     mistakes.add(place, `unknown member ${quote(name)}; ${advice}`);
   }

@@ -41,6 +41,31 @@ export function fitField(type: FieldType, value: Json): Maybe<Fit> {
 }
 
 /**
+ * As `fitField`, for auto-indexed types. A date field may become text, which takes no numbers, so it takes none before: an item
+ * must not depend on when its field became text.
+ */
+export function fitAutoField(type: FieldType, value: Json): Maybe<Fit> {
+  if (type === 'date' && typeof value === 'number') return misfit;
+  if (type !== 'date[]' || !Array.isArray(value) || !value.some(isNumber)) return fitField(type, value);
+  const others = value.filter((item) => !isNumber(item));
+  if (others.every((item) => item === null)) return misfit;
+  return chain(fitField(type, others), (fit) =>
+    fit.ok ? { ...fit, leftOut: fit.leftOut + value.length - others.length } : fit,
+  );
+}
+
+/** As `fitsAsItIs`, for auto-indexed types. */
+export function fitsAutoAsItIs(type: FieldType, value: Json): Maybe<boolean> {
+  if (type === 'date' && typeof value === 'number') return false;
+  if (type === 'date[]' && Array.isArray(value) && value.some(isNumber)) return false;
+  return fitsAsItIs(type, value);
+}
+
+function isNumber(value: Json): value is number {
+  return typeof value === 'number';
+}
+
+/**
  * True when `fitField` would take the value as it is; every item of a list must fit, and none may be null. It allocates
  * nothing, but for a long list.
  */

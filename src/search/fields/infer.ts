@@ -4,12 +4,12 @@ import type { FieldType } from './field-type.ts';
 
 /**
  * The type that a first value gives its field in an auto-indexed source group (docs/reference/indexes-and-queries.md
- * "Auto-indexed source groups"). The first item of an array that is not null decides. An array of objects or arrays is
- * an `object`. Null when the value decides nothing: null, an empty array, an array of nulls.
+ * "Auto-indexed source groups"). The first item of an array that is neither null nor an empty text decides. An array of
+ * objects or arrays is an `object`. Null when the value decides nothing.
  */
 export function inferFieldType(value: Json): FieldType | null {
   if (!Array.isArray(value)) return inferScalar(value);
-  const first = value.find((item) => item !== null);
+  const first = value.find((item) => !isNothing(item));
   if (first === undefined) return null;
   if (Array.isArray(first)) return 'object';
   const item = inferScalar(first);
@@ -35,12 +35,16 @@ export function retypes(decided: FieldType, value: Json): boolean {
 }
 
 function isOtherText(value: Json): boolean {
-  return typeof value === 'string' && parseDateText(value) === null;
+  return typeof value === 'string' && value !== '' && parseDateText(value) === null;
 }
 
-/** True for a value that gives its field no type: null, an empty array, an array of nulls. */
+/** True for a value that gives its field no type: null, an empty text, an array of no other items. */
 export function decidesNothing(value: Json): boolean {
-  return value === null || (Array.isArray(value) && value.every((item) => item === null));
+  return isNothing(value) || (Array.isArray(value) && value.every(isNothing));
+}
+
+function isNothing(value: Json): boolean {
+  return value === null || value === '';
 }
 
 type InferredScalar = 'boolean' | 'double' | 'date' | 'keywordText' | 'object';
@@ -52,6 +56,7 @@ function inferScalar(value: Json): InferredScalar | null {
     case 'number':
       return 'double';
     case 'string':
+      if (value === '') return null;
       return parseDateText(value) === null ? 'keywordText' : 'date';
     default:
       return value === null ? null : 'object';

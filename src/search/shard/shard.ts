@@ -2,7 +2,7 @@ import type { EntityRef } from '../../contract/ids.ts';
 import type { Json } from '../../contract/json.ts';
 import { shardSliceMs } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
-import { atOnce, finish, type Maybe, pace, type Steps, Unfinished } from '../../lib/pace.ts';
+import { finish, type Maybe, pace, type Steps, Unfinished } from '../../lib/pace.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import type { IndexTexts } from '../../schemas/definition/index-texts.ts';
 import { type Analyzer, analyzersOf, plainAnalyzer } from '../analysis/analyzer.ts';
@@ -11,7 +11,8 @@ import type { PlainValue } from '../columns/value-dictionary.ts';
 import type { SentPlace } from '../distinct/sent-place.ts';
 import { facetGroupsPerShardMax } from '../facets/facet.ts';
 import type { FieldType } from '../fields/field-type.ts';
-import { fieldValue } from '../fields/paths.ts';
+import { fitField } from '../fields/fit.ts';
+import { decidesNothing } from '../fields/infer.ts';
 import type { IndexItem, ItemHead } from '../index-item.ts';
 import { populationsOf } from '../populations.ts';
 import type { SearchStats } from '../search-stats.ts';
@@ -56,7 +57,7 @@ export class Shard {
     texts,
   }: { readonly fields: ReadonlyMap<string, FieldType>; readonly texts?: IndexTexts }) {
     this.#analyzerOf = texts === undefined ? () => plainAnalyzer : analyzersOf(texts);
-    for (const [name, type] of fields) this.addField(name, type);
+    for (const [name, type] of fields) this.#addField(name, type);
   }
 
   /** Number of items. */
@@ -132,30 +133,18 @@ export class Shard {
     return new Unfinished(this.#dropAll((doc) => this.#tables.docs.isUnproven(doc)));
   }
 
-  /** Adds a field that auto-indexing has found, with the values that items have already. */
-  addField(name: string, type: FieldType): void {
-    const { docs, fields } = this.#tables;
-    const known = fields.get(name);
-    if (known !== undefined) {
-      assert(known.type === type, 'a field keeps its type');
-      return;
-    }
-    const field = new Field(type, this.#analyzerOf(name));
-    fields.set(name, field);
-    for (const index of field.text?.indexes ?? []) this.#sweeper.watch(index);
-    if (!this.#hasUnknownField) return;
-    for (const doc of docs.all()) {
-      const value = finish(fieldValue(docs.fieldsOf(doc), name, type));
-      if (value !== null && atOnce(field.set(doc, value, docs.capacity))) docs.markIndexed(doc);
-    }
+  /** Gives a field that auto-indexing has found its type, or another one, and the values that items have, in steps. */
+  *learnField(name: string, type: FieldType): Steps<void> {
+    const isNew = !this.#tables.fields.has(name);
+    const field = this.#addField(name, type);
+    if (!isNew || this.#hasUnknownField) yield* fillField(name, field, this.#tables.docs);
   }
 
-  /** Gives a field another type, and the values that items have, in steps. */
-  *retypeField(name: string, type: FieldType): Steps<void> {
+  #addField(name: string, type: FieldType): Field {
     const field = new Field(type, this.#analyzerOf(name));
     this.#tables.fields.set(name, field);
     for (const index of field.text?.indexes ?? []) this.#sweeper.watch(index);
-    yield* fillField(name, field, this.#tables.docs);
+    return field;
   }
 
   /** Puts an item in place of the one with the same ids, in steps. */
@@ -273,12 +262,14 @@ export class Shard {
       const field = fields.get(name);
       const value = item.fields[name] ?? null;
       if (field === undefined) this.#hasUnknownField = true;
-      else if (value !== null && (yield* field.set(doc, value, docs.capacity))) docs.markIndexed(doc);
+      else if (hasPlaceFor(field, value) && (yield* field.set(doc, value, docs.capacity)))
+        docs.markIndexed(doc);
       if (pace.isOver()) yield;
     }
     for (const [path, value] of item.members ?? noMembers) {
       const field = fields.get(path);
-      if (field !== undefined && (yield* field.set(doc, value, docs.capacity))) docs.markIndexed(doc);
+      if (field === undefined) this.#hasUnknownField = true;
+      else if (yield* field.set(doc, value, docs.capacity)) docs.markIndexed(doc);
       if (pace.isOver()) yield;
     }
     yield* this.#sweep(this.#sweeper.dueWith(this.size));
@@ -386,6 +377,11 @@ export class Shard {
     giveBack(scratch, hits);
     return groups;
   }
+}
+
+/** False for a value that decides no type, in a field that has another one. */
+function hasPlaceFor({ type }: Field, value: Json): boolean {
+  return !decidesNothing(value) || (value !== null && finish(fitField(type, value)).ok);
 }
 
 /** Gives back the scratch of a query that ended. A query that was left halfway may have left anything behind. */

@@ -54,9 +54,21 @@ export class FieldText {
 
   /** Adds the texts of a doc, in steps. The doc must be new here, or swept out. @returns whether it has words */
   *add(doc: number, texts: readonly string[]): Steps<boolean> {
+    const { isHtml, cutter } = this.analyzer;
     const frequencies: Frequencies = new Map();
     const phrases: Frequencies = this.phrases === null ? none : new Map();
-    this.counts.set(doc, yield* this.#count(texts, frequencies, phrases));
+    let count = 0;
+    for (const sent of texts) {
+      const text = isHtml ? yield* textOfHtml(sent) : sent;
+      const next = this.#finder?.walk() ?? null;
+      for (let from = 0; from < text.length; ) {
+        const end = endOfPiece(text, from, cutter.letters);
+        count += this.#countPiece(pieceOf(text, from, end, cutter), frequencies, next, phrases);
+        from = end;
+        if (pace.isOver()) yield;
+      }
+    }
+    this.counts.set(doc, count);
     if (frequencies.size <= wordsAtOnce) {
       this.words.add(doc, frequencies);
       pace.units += unitsPerWord * frequencies.size;
@@ -74,22 +86,6 @@ export class FieldText {
   }
 
   /** Counts the words as the analyzer writes them, and the phrases that they are in. @returns the number of all words */
-  *#count(texts: readonly string[], frequencies: Frequencies, phrases: Frequencies): Steps<number> {
-    const { isHtml, cutter } = this.analyzer;
-    let count = 0;
-    for (const sent of texts) {
-      const text = isHtml ? yield* textOfHtml(sent) : sent;
-      const next = this.#finder?.walk() ?? null;
-      for (let from = 0; from < text.length; ) {
-        const end = endOfPiece(text, from, cutter.letters);
-        count += this.#countPiece(pieceOf(text, from, end, cutter), frequencies, next, phrases);
-        from = end;
-        if (pace.isOver()) yield;
-      }
-    }
-    return count;
-  }
-
   #countPiece(
     piece: readonly string[],
     frequencies: Frequencies,

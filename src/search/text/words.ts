@@ -27,19 +27,24 @@ const options = {
 
 /** How the words of a text are cut. */
 export class Cutter {
-  /** Cuts a text into its runs. Of equal ones next to each other it gives one. */
-  readonly runs: Encoder;
-  /** As `runs`, and gives equal runs as often as they come, because the separators between them are cut out as well. */
-  readonly sequences: Encoder;
+  /** Gives the runs of a text and each separator between them, because it leaves out what equals the piece before it. */
+  readonly #encoder: Encoder;
 
   constructor(readonly letters: Letters) {
-    const { outside } = letters;
-    this.runs = new Encoder({ ...options, split: outside });
-    this.sequences = new Encoder({
-      ...options,
-      split: new RegExp(`(${outside.source})`, 'u'),
-      finalize: (pieces) => pieces.filter((piece) => letters.isRun(piece)),
-    });
+    this.#encoder = new Encoder({ ...options, split: new RegExp(`(${letters.outside.source})`, 'u') });
+  }
+
+  /** The words of a text in order, repeated ones too. */
+  cut(text: string): string[] {
+    const { letters } = this;
+    const words: string[] = [];
+    const isPlain = isSimple(text);
+    for (const piece of this.#encoder.encode(isPlain ? text : withoutInvisible(text))) {
+      if (!letters.isRun(piece)) continue;
+      if (isPlain) words.push(piece.toLowerCase());
+      else addWordsOfRun(piece, words, letters);
+    }
+    return words;
   }
 }
 
@@ -60,29 +65,17 @@ export function cutterOf(kept: string): Cutter {
   return cutter;
 }
 
-function cut(text: string, runs: Encoder, { letters }: Cutter): string[] {
-  const words: string[] = [];
-  if (isSimple(text)) {
-    for (const run of runs.encode(text)) words.push(run.toLowerCase());
-  } else {
-    for (const run of runs.encode(withoutInvisible(text))) addWordsOfRun(run, words, letters);
-  }
-  return words;
-}
-
 /**
  * The distinct words of a text in order of appearance (docs/reference/indexes-and-queries.md "Search"). Words that
  * are too long for any search are left out.
  */
 export function wordsOf(text: string): string[] {
-  const words = new Set<string>();
-  collectWords(text, words);
-  return [...words];
+  return [...new Set(plainCutter.cut(text))].filter(isIndexable);
 }
 
 /** The words of a short text, in order, repeated ones too. */
 export function wordSequence(text: string, cutter = plainCutter): string[] {
-  return cut(text, cutter.sequences, cutter);
+  return cutter.cut(text);
 }
 
 /** A large text is cut at separators that are about this many units apart. */
@@ -117,10 +110,6 @@ export function endOfPiece(text: string, from: number, { separator } = plainLett
   const middle = from + pieceUnits;
   for (let at = middle; at < middle + lookUnits; at += 1) if (mayCutBefore(text, at)) return at;
   return end;
-}
-
-function collectWords(text: string, words: Set<string>): void {
-  for (const word of cut(text, plainCutter.runs, plainCutter)) if (isIndexable(word)) words.add(word);
 }
 
 /** False for a word that is too long for any search. */

@@ -5,6 +5,7 @@ import { csvReader } from '../../../src/cli/import/csv.ts';
 import type { MappedName } from '../../../src/cli/import/csv-columns.ts';
 import { formatOf } from '../../../src/cli/import/formats.ts';
 import { readJsonArray } from '../../../src/cli/import/json-array.ts';
+import { readNdjson } from '../../../src/cli/import/ndjson.ts';
 import { type EntityRecord, type Failure, isFailure } from '../../../src/cli/import/records.ts';
 import { CommandStop } from '../../../src/cli/terminal/command-stop.ts';
 import { runs } from '../../support/runs.ts';
@@ -119,6 +120,15 @@ test('readJsonArray: says where a file stops being an array', async () => {
     assert.ok((await stopText(json(text, [3]))).includes(`(${place})`), text);
   }
   assert.match(await stopText(json('{}')), /For one entity per line, add --format ndjson$/);
+});
+
+test('readNdjson: a file that is one JSON array gets advice at its first line', async () => {
+  const read = async (text: string) => shown(await all(readNdjson(cut(Buffer.from(text), [1000]))));
+  const advice = /\. For one JSON array, add --format json$/;
+  for (const text of ['[\n{}\n]', '[{}, {}]']) {
+    assert.match((await read(text))[0]?.[1]?.toString() ?? '', advice, text);
+  }
+  assert.doesNotMatch(JSON.stringify(await read('{}\n[]\n{')), advice);
 });
 
 test('csvReader: cells become strings at the places that the names of their columns say', async () => {

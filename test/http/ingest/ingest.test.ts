@@ -220,7 +220,6 @@ test('what JSON cannot say well is refused with a reason', async () => {
   const nested = `${'['.repeat(200)}${']'.repeat(200)}`;
   const reasons: [string, RegExp][] = [
     ['{"type":"t","properties":{"a":"\\ud800"}}', /surrogate/],
-    ['{"type":"t","properties":{"a":1e999}}', /range/],
     [`{"type":"t","properties":{"a":${nested}}}`, /deep/],
   ];
   for (const [body, reason] of reasons) {
@@ -245,7 +244,7 @@ test('one source never sees the entities of another tenant', async () => {
 });
 
 test('the first value in the order of requests and entities decides the type of an auto-indexed field', async () => {
-  const many = (values: readonly unknown[], padding = '') =>
+  const many = (values: readonly unknown[], padding = 'x') =>
     values.map((value, n) => ({ originId: `auto${n}`, type: 'auto', properties: { value, padding } }));
   const typesOf = async (type: string) =>
     Object.fromEntries((await new AutoFields(front.store).read('one', sourceId, type)) ?? []);

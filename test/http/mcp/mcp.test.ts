@@ -121,6 +121,9 @@ test('tools answer as their endpoints do', async (context) => {
   const id = viewIdOf('a');
   assert.deepEqual((await call(client, 'deliver_by_id', { id })).json.views[id], { title: 'A' });
   assert.deepEqual((await call(client, 'deliver_by_handle', { handle: 'none' })).json.views, {});
+  const cut = await call(client, 'deliver_by_url', { url: '/a', depth: 0 });
+  assert.deepEqual(cut.json, (await front.call('GET', '/v2?url=/a&depth=0', { key: key.reader })).json);
+  assert.deepEqual(cut.json.meta.cutViewReferences, []);
   const routes = await front.call('GET', '/routes/v2', { key: key.reader });
   assert.deepEqual((await call(client, 'list_routes', {})).json, routes.json);
   assert.equal((await call(client, 'list_routes', { after: 'broken' })).isError, true);

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
+import { finish } from '../../../src/lib/pace.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
-import { fitField } from '../../../src/search/fields/fit.ts';
+import { type Fit, fitAutoField, fitField, fitsAutoAsItIs } from '../../../src/search/fields/fit.ts';
 import { inferFieldType } from '../../../src/search/fields/infer.ts';
 
 const fitting: [FieldType, Json[]][] = [
@@ -97,4 +98,21 @@ test('the first value of an auto-indexed field decides its type', () => {
     [null, null],
   ];
   for (const [value, type] of expected) assert.equal(inferFieldType(value), type, JSON.stringify(value));
+});
+
+test('fitAutoField: no number is in a date field, and fitsAutoAsItIs says the same', () => {
+  const cases: [FieldType, Json, Fit][] = [
+    ['date', 5, { ok: false }],
+    ['date', '2024-05-17', { ok: true, value: '2024-05-17', leftOut: 0 }],
+    ['date[]', [5, null], { ok: false }],
+    ['date[]', ['2024-05-17', 5, 'x'], { ok: true, value: ['2024-05-17'], leftOut: 2 }],
+    ['date[]', [], { ok: true, value: [], leftOut: 0 }],
+    ['double', 5, { ok: true, value: 5, leftOut: 0 }],
+    ['double[]', [5], { ok: true, value: [5], leftOut: 0 }],
+  ];
+  for (const [type, value, expected] of cases) {
+    assert.deepEqual(finish(fitAutoField(type, value)), expected);
+    const isWhole = expected.ok && expected.leftOut === 0;
+    assert.equal(finish(fitsAutoAsItIs(type, value)), isWhole, JSON.stringify(value));
+  }
 });

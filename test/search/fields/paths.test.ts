@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { atOnce, finish } from '../../../src/lib/pace.ts';
-import { inferFieldType, isRetyped, retypes } from '../../../src/search/fields/infer.ts';
+import { decidesNothing, inferFieldType, isRetyped, retypes } from '../../../src/search/fields/infer.ts';
 import { fieldValue, pathValues, sentValue } from '../../../src/search/fields/paths.ts';
 import { noteShown, shownFields } from '../../../src/search/fields/shown-fields.ts';
 
@@ -66,12 +66,22 @@ test('shown fields: new ones, properties first, and dates that get another text'
   assert.equal(candidates.get('day'), 'keywordText');
 });
 
-test('a date field becomes text by a text that is not a date, and by nothing else', () => {
-  const others: Json[] = ['2024-05-17', 17, null, ['x'], true, {}];
+test('a date field becomes text by a text that is neither a date nor empty, and by nothing else', () => {
+  const others: Json[] = ['2024-05-17', 17, null, ['x'], true, {}, ''];
   for (const value of others) assert.equal(retypes('date', value), false);
-  assert.equal(retypes('date', ''), true);
+  assert.equal(retypes('date', ' '), true);
   assert.equal(retypes('double', 'x'), false);
   assert.equal(inferFieldType(['2024-05-17', 'x']), 'keywordText[]');
   assert.equal(inferFieldType(['2024-05-17', 5]), 'date[]');
   assert.equal(isRetyped('date', 'keywordText[]'), false);
+});
+
+test('null, an empty text, and a list of no other items decide no type', () => {
+  for (const value of [null, '', [], [null], ['', null, '']]) {
+    assert.equal(inferFieldType(value), null);
+    assert.equal(decidesNothing(value), true);
+  }
+  assert.equal(inferFieldType(['', null, '2024-05-17']), 'date[]');
+  assert.equal(inferFieldType(['', 'x']), 'keywordText[]');
+  for (const value of [' ', [[]], ['', 0], {}, false]) assert.equal(decidesNothing(value), false);
 });

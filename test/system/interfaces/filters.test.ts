@@ -43,7 +43,10 @@ const condition = { field: 'case', operator: 'equals', value: 'x' };
 
 test('filters: a member that is not known is a mistake, in a group and in a condition', async () => {
   assert.match(await mistakes({ filters: { AND: [condition] } }), /filters: .*"AND".*did you mean `and`/);
-  assert.match(await mistakes({ filters: { not: condition } }), /filters: .*"not"/);
+  assert.match(
+    await mistakes({ filters: { not: condition } }),
+    /^filters: unknown member "not"; use and, or$/,
+  );
   assert.match(await mistakes({ filters: { and: [condition], limit: 1 } }), /filters: .*"limit"/);
   assert.match(
     await mistakes({ filters: { and: [{ ...condition, valeu: 1 }] } }),
