@@ -20,7 +20,9 @@ test('a clone types npm run, and the installed package npx', async (context) => 
   ]);
   const folder = await temporaryFolder(context);
   const file = path.join(folder, 'src/lib/typed-command.mjs');
-  cpSync(path.join(src, 'lib/typed-command.mjs'), file);
+  for (const own of ['lib/typed-command.mjs', 'typescript/is-clone.mjs']) {
+    cpSync(path.join(src, own), path.join(folder, 'src', own));
+  }
   const code = `import { asTyped, script } from ${JSON.stringify(pathToFileURL(file))};
 console.log(asTyped(${JSON.stringify(text)}), ['start', 'apply', 'types'].map(script).join());`;
   const printed = execFileSync(process.execPath, ['--input-type=module', '--eval', code], {
