@@ -107,17 +107,17 @@ runProcess('worker', async () => {
 function showFigures(metrics: ProcessMetrics, responder: Responder, copies: ShardCopies | null): void {
   metrics.countOf(
     'millrace_queries_refused_total',
-    'Queries that took more than their processor time',
+    'Queries rejected because they exceeded their processor time',
     () => responder.figures.refused,
   );
   metrics.countOf(
     'millrace_query_pauses_total',
-    'Times that a query paused for others',
+    'Times that a query yielded to other work',
     () => responder.figures.pauses,
   );
   metrics.countOf(
     'millrace_queries_dropped_total',
-    'Requests of fronts that nobody waited for any more',
+    'Requests of fronts dropped because their time limit had passed',
     () => responder.figures.dropped,
   );
   metrics.gaugeOf(
@@ -127,7 +127,7 @@ function showFigures(metrics: ProcessMetrics, responder: Responder, copies: Shar
   );
   metrics.gaugeOf(
     'millrace_shard_copies_commits_behind',
-    'Commits that the shard copies of this worker have heard of and do not have whole',
+    'Announced commits that the shard copies of this worker have not applied completely',
     () => copies?.commitsBehind ?? 0,
   );
 }

@@ -53,7 +53,7 @@ runProcess('web', async () => {
     log.warn({ err: error }, 'the changes were not read; they are read again'),
   );
   progress.onChange(() => feeds.changed());
-  metrics.gaugeOf('millrace_feed_followers', 'Clients that wait for the next change', () => feeds.followers);
+  metrics.gaugeOf('millrace_feed_followers', 'Clients waiting for the next change', () => feeds.followers);
   const { deliveryCacheBytes } = settings;
   const cache = new AnswerCache(deliveryCacheBytes * (1 - rowViewsShare));
   const rowViews = new AnswerCache<RowViews>(deliveryCacheBytes * rowViewsShare);
@@ -175,7 +175,7 @@ function showFigures(
     caches.reduce((sum, { figures }) => sum + figures[name], 0);
   metrics.gaugeOfPartitions(
     'millrace_stream_backlog_entries',
-    'Stream entries that wait in a partition',
+    'Stream entries waiting, by partition',
     () => progress.backlogs(),
   );
   for (const name of ['entries', 'bytes'] as const) {

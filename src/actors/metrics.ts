@@ -22,12 +22,12 @@ export class WorkerMetrics extends ProcessMetrics {
   readonly diagnostics = this.counterBy(
     ['kind'],
     'millrace_diagnostics_total',
-    'Findings about data while processing, by kind',
+    'Diagnostics found while processing, by kind',
   );
   readonly commits = this.counter('millrace_commits_total', 'Commits of partitions');
   readonly fenced = this.counter(
     'millrace_fenced_total',
-    'Commits and effects refused because the lease was lost',
+    'Commits and effects rejected because the lease was lost',
   );
   readonly streamLag = this.gaugeBy(
     ['partition'],
@@ -37,11 +37,11 @@ export class WorkerMetrics extends ProcessMetrics {
   readonly rebuildsWaiting = this.gaugeBy(
     ['partition'],
     'millrace_rebuilds_waiting',
-    'Views and index items that wait for a rebuild, by partition',
+    'Views and index items waiting for a rebuild, by partition',
   );
   readonly scheduledEntities = this.gaugeBy(
     ['partition'],
     'millrace_scheduled_entities',
-    'Entities that wait to be published or unpublished, by partition',
+    'Entities waiting to be published or unpublished, by partition',
   );
 }

@@ -214,7 +214,8 @@ export class Worker {
   #repeat(pauseMs: number, act: () => void | Promise<void>): Promise<void> {
     const onError = (error: unknown) => {
       // The watch over the connection reports a lost Redis once.
-      if (!(error instanceof StoreUnavailableError)) this.options.onTrouble('the worker stumbled', error);
+      if (!(error instanceof StoreUnavailableError))
+        this.options.onTrouble('unexpected error in the worker', error);
     };
     return repeat(act, { pauseMs, signal: this.#stop.signal, onError });
   }

@@ -21,7 +21,7 @@ import { withBar } from './terminal/percent-bar.ts';
 async function main(): Promise<number> {
   const { values } = readArguments('apply');
   if (values.json === true && values['dry-run'] !== true) {
-    throw new CommandStop('--json goes with --dry-run.');
+    throw new CommandStop('--json needs --dry-run.');
   }
   if (values['dry-run'] === true) {
     const diff = await withCommandStore(dryRunOf);
@@ -33,7 +33,7 @@ async function main(): Promise<number> {
   );
 }
 
-const goesOn = 'The rebuild goes on without this command. To see how far it is: npm run apply';
+const goesOn = 'The rebuild continues without this command. To follow it: npm run apply';
 
 interface Arguments {
   readonly isWaiting: boolean;
@@ -49,32 +49,32 @@ async function apply(
     onWarnings: (text) => console.log(`${text}\n`),
     consent: async (losses) => {
       console.log(asTyped(lossesText(losses)));
-      await requireConsent(isSure, 'Make this configuration the active one?');
+      await requireConsent(isSure, 'Activate this configuration?');
     },
   });
   console.log(
     isNew
-      ? `The configuration is the active one now (generation ${generation}).`
-      : `The configuration is as it was (generation ${generation}).`,
+      ? `The configuration is now active (generation ${generation}).`
+      : `The configuration is unchanged (generation ${generation}).`,
   );
   if (!isWaiting) {
     const obstacle = await obstacleOf(store);
-    if (obstacle !== null) console.log(asTyped(`What it changes is not rebuilt yet because ${obstacle}.`));
+    if (obstacle !== null) console.log(asTyped(`The changes are not rebuilt yet because ${obstacle}.`));
     return 0;
   }
   const running = await interruptible(goesOn, (signal) => waitForProcesses(store, generation, signal));
   if (running === 0) {
-    console.log('No process runs now; those that start will take it up.');
+    console.log('No process is running. The next ones to start will use it.');
     return 0;
   }
-  console.log(`All ${running} processes run it.`);
+  console.log(`All ${running} processes use it.`);
   const queue = rebuildJobs(store);
   try {
     await withBar(goesOn, (bar, signal) => waitForRebuild(store, queue, generation, bar, signal));
   } finally {
     await queue.close();
   }
-  console.log('Everything that it changes is rebuilt.');
+  console.log('All changes are rebuilt.');
   return 0;
 }
 

@@ -23,12 +23,12 @@ async function main(): Promise<number> {
 async function backup(store: Store, file: string): Promise<void> {
   const published = await readPublished(store);
   if (published === null) {
-    throw new CommandStop('This store has no active configuration yet: there is nothing to back up.');
+    throw new CommandStop('This store has no active configuration yet, so there is nothing to back up.');
   }
   const loaded = loadConfiguration(published.documents, 'stored');
   if (!loaded.ok)
     throw new CommandStop(
-      'The active configuration was made by another version of Millrace: npm run backup of that version can write it.',
+      'The active configuration was written by another version of Millrace. Run npm run backup of that version.',
     );
   const { configuration } = loaded;
   const entities = await withBar('Stopped: no backup was written.', (bar, signal) => {
@@ -47,7 +47,7 @@ async function backup(store: Store, file: string): Promise<void> {
 async function changeSince(store: Store, generation: number): Promise<string | null> {
   const { active } = await readGenerations(store);
   if (active === generation) return null;
-  return 'The configuration changed meanwhile, so no backup was written: run it again.';
+  return 'The configuration changed during the backup, so no backup was written. Run it again.';
 }
 
 await runCommand(main);

@@ -12,9 +12,7 @@ async function main(): Promise<number> {
     .filter((file) => file.endsWith('.ts'))
     .map((file) => path.basename(file, '.ts'));
   if (name === undefined || !names.includes(name)) {
-    throw new CommandStop(
-      `Which benchmark? npm run bench -- NAME, where NAME is one of: ${names.join(', ')}`,
-    );
+    throw new CommandStop(`Missing NAME. Run npm run bench -- NAME with one of: ${names.join(', ')}`);
   }
   const file = path.join(benchDir, `${name}.ts`);
   process.argv = [process.execPath, file, ...words];

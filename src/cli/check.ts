@@ -48,10 +48,10 @@ async function checkFolder(configDir: string, isStrict: boolean, guard: AddressG
   const warnings = [...outcome.warnings, ...refusedReceivers(configuration, guard)];
   if (warnings.length > 0) console.log(`${warningsText(warnings)}\n`);
   if (isStrict && warnings.length > 0) {
-    console.error(`${counted(warnings.length, 'warning')} in ${configDir}, which --strict does not take`);
+    console.error(`${counted(warnings.length, 'warning')} in ${configDir}; --strict allows none`);
     return 1;
   }
-  console.log(`${configDir} is sound: ${summary(configuration, keyCount, warnings.length)}`);
+  console.log(`${configDir} is valid: ${summary(configuration, keyCount, warnings.length)}`);
   return 0;
 }
 
@@ -62,8 +62,8 @@ function refusedReceivers({ tenants }: Configuration, guard: AddressGuard): Conf
         ? {
             file: tenantFilePath(alias),
             path: `${itemPath('$.webhooks', at)}.url`,
-            message: 'the address is not public, so nothing is ever sent there',
-            advice: 'Name its host or network in the setting WEBHOOK_ALLOW of the jobs processes and fronts.',
+            message: 'the address is not public, so no request is ever sent there',
+            advice: 'Add its host or network to the setting WEBHOOK_ALLOW of jobs processes and fronts.',
           }
         : [],
     ),

@@ -32,14 +32,14 @@ async function importOnce({ settings, address, url, trust, signal, say }: Runnin
   if (!existsSync(file) || !(await isStoreEmpty(address, settings))) return;
   const sourceKey = await firstSourceKey(settings.configDir);
   if (sourceKey === null) {
-    say(`${dataFile} is not imported: tenant.json has no source whose key is written as itself.`);
+    say(`${dataFile} is not imported, because tenant.json has no source with a key in plain text.`);
     return;
   }
   say(`importing ${dataFile}`);
   await importFile({ file, sourceKey, baseUrl: url, trust, concurrency: importConcurrency }, signal);
   const { metricsKey } = settings;
   await waitUntilSettled({ baseUrl: url, trust, metricsKey, signal }, (waiting) =>
-    say(`building its pages: ${waiting} changes to go`),
+    say(`building pages: ${waiting} changes left`),
   );
 }
 

@@ -20,20 +20,17 @@ import { percentOf, withBar } from './terminal/percent-bar.ts';
 const kindTexts: Readonly<Record<Diagnostic['kind'], readonly [singular: string, plural: string]>> = {
   urlClash: ['URL claimed by several views', 'URLs claimed by several views'],
   handleClash: ['handle claimed by several views', 'handles claimed by several views'],
-  partialUnknown: ['partial alias that names nothing', 'partial aliases that name nothing'],
+  partialUnknown: ['unknown partial alias', 'unknown partial aliases'],
   valueDoesNotFit: ['value that does not fit its type', 'values that do not fit their types'],
   limitReached: ['limit reached', 'limits reached'],
   urlMissing: ['view without the URL of its schema', 'views without the URL of their schema'],
   schemaUnknown: ['reference to an unknown schema', 'references to unknown schemas'],
-  viewMissing: ['reference to a view that is not there', 'references to views that are not there'],
+  viewMissing: ['reference to a missing view', 'references to missing views'],
   typeUnused: ['entity of a type without a schema', 'entities of types without a schema'],
   schemaUnused: ['schema or index without an entity', 'schemas and indexes without an entity'],
   alwaysNull: ['path that is always null', 'paths that are always null'],
-  schemaFailed: [
-    'view or item that its schema fails to make',
-    'views and items that their schemas fail to make',
-  ],
-  lookupCut: ['lookup with more matches than it may give', 'lookups with more matches than they may give'],
+  schemaFailed: ['view or item whose schema fails', 'views and items whose schemas fail'],
+  lookupCut: ['lookup with more matches than the limit', 'lookups with more matches than the limit'],
 };
 
 /** Kinds that count schemas and paths, not entities. */
@@ -55,7 +52,7 @@ async function list(store: Store, { isJson, tenant }: Arguments): Promise<void> 
   const nullPaths = new NullPaths();
   const { configuration } = await activeConfiguration(store, tenant, nullPaths.observe);
   const groups = new DiagnosticGroups();
-  const entities = await withBar('Stopped before every entity was looked at.', (bar, signal) =>
+  const entities = await withBar('Stopped before all entities were checked.', (bar, signal) =>
     diagnose({
       store,
       configuration,
@@ -63,7 +60,7 @@ async function list(store: Store, { isJson, tenant }: Arguments): Promise<void> 
       nullPaths,
       onProgress: (done, total) => {
         signal.throwIfAborted();
-        bar.show(percentOf(done, total), `${done} entities looked at`);
+        bar.show(percentOf(done, total), `${done} entities checked`);
       },
       onDiagnostic: (diagnostic) => groups.add(diagnostic),
     }),
@@ -90,7 +87,7 @@ function summary(entities: number, diagnostics: readonly LocatedDiagnostic[]): s
     const count = ofKind.reduce((sum, one) => sum + (countedByPlace.has(one.kind) ? 1 : one.count), 0);
     return count === 0 ? [] : [counted(count, singular, plural)];
   });
-  const looked = `Looked at ${counted(entities, 'entity', 'entities')}`;
+  const looked = `Checked ${counted(entities, 'entity', 'entities')}`;
   return told.length === 0 ? `${looked}: nothing found.` : `${looked}: ${told.join(', ')}.`;
 }
 

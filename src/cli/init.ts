@@ -11,14 +11,14 @@ import { CommandStop, runCommand } from './terminal/command-stop.ts';
 async function main(): Promise<number> {
   const { positionals } = readArguments('init');
   const [given] = positionals;
-  if (given === undefined) throw new CommandStop('Say which folder: npm run init -- my-site');
+  if (given === undefined) throw new CommandStop('Missing FOLDER. Example: npm run init -- my-site');
   const folder = path.resolve(given);
   const tenant = tenantNameOf(path.basename(folder));
   requireEmpty(folder);
   write(folder, newSite(tenant));
   console.log(
     [
-      `${given} has a site: the configuration of the tenant ${tenant}, with keys of its own, and three entities.`,
+      `Created a site in ${given}: the configuration of the tenant ${tenant}, with its own keys, and three entities.`,
       '',
       ...startLines(given),
       '',
@@ -41,9 +41,9 @@ function requireEmpty(folder: string): void {
   try {
     names = readdirSync(folder);
   } catch {
-    throw new CommandStop(`${folder} is a file: choose another name.`);
+    throw new CommandStop(`${folder} is a file. Choose another name.`);
   }
-  if (names.length > 0) throw new CommandStop(`${folder} is not empty: choose another folder.`);
+  if (names.length > 0) throw new CommandStop(`${folder} is not empty. Choose another folder.`);
 }
 
 /** A tenant's name for a folder's: what a name cannot have becomes `-`. */

@@ -36,7 +36,7 @@ async function main(): Promise<number> {
   const { values, positionals } = readArguments('preview');
   const [schema, entity] = positionals;
   if (schema === undefined || entity === undefined) {
-    throw new CommandStop('Which SCHEMA, and which ORIGIN_ID or FILE? As in: npm run preview -- page home');
+    throw new CommandStop('Missing SCHEMA, or ORIGIN_ID or FILE. Example: npm run preview -- page home');
   }
   const asked = {
     ...{ schema, entity, tenant: values.tenant ?? null },
@@ -57,7 +57,7 @@ async function previewIn(store: Store, asked: Arguments): Promise<Preview> {
   try {
     return await preview(store, { ...planned, environment, source, entity }, sandbox);
   } catch (error) {
-    if (error instanceof ScanTooLongError) throw new CommandStop(`There is no preview: ${error.message}.`);
+    if (error instanceof ScanTooLongError) throw new CommandStop(`Preview failed: ${error.message}.`);
     throw error;
   } finally {
     sandbox.close();
@@ -79,7 +79,7 @@ async function schemaOf(store: Store, tenant: Tenant, name: string): Promise<Pre
   if (alias === undefined || !existsSync(name)) {
     const known = [...tenant.schemas.keys(), ...[...tenant.indexes.keys()].map((one) => `index:${one}`)];
     throw new CommandStop(
-      `There is no schema and no file ${JSON.stringify(name)}; there are: ${known.join(', ')}.`,
+      `No schema or file is named ${JSON.stringify(name)}. Schemas: ${known.join(', ')}.`,
     );
   }
   const isIndex = kind === 'index' || path.basename(path.dirname(name)) === 'indexes';
@@ -102,7 +102,7 @@ function environmentOf({ environments }: Tenant, name: string | null): Environme
   const found = environments.find(({ alias, id }) => name === null || alias === name || id === name);
   if (found !== undefined && (name !== null || environments.length === 1)) return found;
   const known = environments.map(({ alias }) => alias).join(', ');
-  throw new CommandStop(`Which environment? Say one of these with --environment: ${known}.`);
+  throw new CommandStop(`There are several environments. Choose one with --environment: ${known}.`);
 }
 
 interface FoundEntity {
@@ -130,7 +130,9 @@ async function entityOf(
   if (existsSync(name)) {
     const entity = entityOfText(readFileSync(name, 'utf8'), source.id, path.parse(name).name);
     if (entity !== null) return { source, entity };
-    throw new CommandStop(`${name} is no entity: {"type": text, "url"?: text, "properties": {…}} in JSON.`);
+    throw new CommandStop(
+      `${name} is not an entity. It must be JSON: {"type": string, "url"?: string, "properties": {…}}.`,
+    );
   }
   const refs = sources.map(({ id: sourceId }) => ({ sourceId, originId: name }));
   const entities = await readEntities(store, tenant.alias, refs);
@@ -138,9 +140,7 @@ async function entityOf(
     const found = sources[at];
     if (entity !== null && found !== undefined) return { source: found, entity };
   }
-  throw new CommandStop(
-    `There is no entity ${JSON.stringify(name)} in ${groups.join(', ')}, and no such file.`,
-  );
+  throw new CommandStop(`No entity in ${groups.join(', ')} and no file is named ${JSON.stringify(name)}.`);
 }
 
 await runCommand(main);

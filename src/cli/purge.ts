@@ -19,7 +19,7 @@ import { CommandStop, runCommand } from './terminal/command-stop.ts';
 import { requireConsent } from './terminal/consent.ts';
 import { type PercentBar, percentOf, withBar } from './terminal/percent-bar.ts';
 
-const goesOn = 'The purge goes on without this command. To see how far it is: npm run purge';
+const goesOn = 'The purge continues without this command. To follow it: npm run purge';
 
 /** A source that the configuration no longer has, and what is stored of it. */
 interface Leftover extends SourceName {
@@ -42,13 +42,13 @@ async function begin(store: Store, isSure: boolean): Promise<string | null> {
   const { configuration, generation } = await activeConfiguration(store, null);
   const found = await leftovers(store, configuration);
   if (found.length === 0) {
-    console.log('Nothing to purge: all that is stored belongs to the active configuration.');
+    console.log('Nothing to purge: all stored data belongs to the active configuration.');
     return null;
   }
   console.log(leftoversText(found, configuration));
-  await requireConsent(isSure, 'Remove them for good?');
+  await requireConsent(isSure, 'Delete them permanently?');
   const token = await beginPurge(store, generation, found);
-  if (token === null) throw new CommandStop('The configuration changed meanwhile: run npm run purge again.');
+  if (token === null) throw new CommandStop('The configuration changed meanwhile. Run npm run purge again.');
   return token;
 }
 
@@ -82,7 +82,7 @@ function leftoversText(found: readonly Leftover[], { tenants }: Configuration): 
       ...(views > 0 ? [counted(views, 'view')] : []),
       ...(items > 0 ? [counted(items, 'index item')] : []),
     ];
-    const whose = tenants.has(tenant) ? `tenant ${tenant}` : `tenant ${tenant}, which is gone too`;
+    const whose = tenants.has(tenant) ? `tenant ${tenant}` : `tenant ${tenant}, which is also removed`;
     return `  source ${sourceId} of ${whose}: ${amounts.join(', ')}`;
   });
   return ['The active configuration no longer has:', ...lines].join('\n');
@@ -114,7 +114,7 @@ async function untilPurged(
     const percent = isDone ? 100 : percentOf(counts.entities, total);
     bar.show(percent, `${counts.entities.toLocaleString('en-US')} entities purged`);
     if (failure === null) return isDone;
-    throw new CommandStop(`The purge failed for good: ${failure}. Run npm run purge again to try once more.`);
+    throw new CommandStop(`The purge failed permanently: ${failure}. Run npm run purge again to retry.`);
   });
   return state.counts;
 }

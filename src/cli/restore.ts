@@ -30,7 +30,7 @@ async function main(): Promise<number> {
   const loaded = loadConfiguration(backup.documents, 'stored');
   if (!loaded.ok) {
     throw new CommandStop(
-      `${file} has a configuration of another version of Millrace: restore it with that one.`,
+      `${file} has a configuration of another version of Millrace. Restore it with that version.`,
     );
   }
   if (configOut !== undefined) requireNoFolder(configOut);
@@ -42,8 +42,8 @@ async function main(): Promise<number> {
   const folder = await readConfiguration(settings.configDir);
   if (!folder.ok || folder.configuration.digest !== loaded.configuration.digest) {
     console.log(
-      `Note: ${settings.configDir} holds another configuration than the backup, and ${script('start')} makes that one active. ` +
-        'Take the files of --config-out instead if that is not meant.',
+      `Note: ${settings.configDir} contains a configuration other than that of the backup, and ${script('start')} will activate it. ` +
+        'To prevent that, use the files of --config-out instead.',
     );
   }
   return 0;
@@ -67,7 +67,7 @@ async function check(file: string): Promise<CheckedBackup> {
 function requireNoFolder(folder: string): void {
   if (!existsSync(folder)) return;
   throw new CommandStop(
-    `--config-out: ${folder} is there already, and it must not be. Nothing was restored.`,
+    `--config-out: ${folder} already exists. Nothing was restored; choose another folder.`,
   );
 }
 
@@ -92,7 +92,7 @@ async function restore(
     );
   } catch (error) {
     if (error instanceof FencedError) {
-      throw new CommandStop('Another restore has this store: wait until it is done.');
+      throw new CommandStop('Another restore is using this store. Wait until it has ended.');
     }
     throw error;
   }

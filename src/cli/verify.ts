@@ -46,12 +46,14 @@ async function verifyStore(store: Store, { isRepair, tenant }: Arguments): Promi
       });
     });
     if ((await readGenerations(store)).active !== generation) {
-      throw new CommandStop('The configuration changed meanwhile, so the above says nothing: run it again.');
+      throw new CommandStop(
+        'The configuration changed meanwhile, so this result is not valid. Run it again.',
+      );
     }
     console.log(summary(result, isRepair));
     return result.differences > result.repaired ? 1 : 0;
   } catch (error) {
-    if (error instanceof StandstillError) throw new CommandStop(`Cannot go on: ${error.message}`);
+    if (error instanceof StandstillError) throw new CommandStop(`Cannot continue: ${error.message}`);
     throw error;
   }
 }
@@ -75,8 +77,8 @@ async function waitForRunningRebuild(
 
 const phaseTexts = {
   comparing: 'entities compared',
-  leftovers: 'entities compared, looking for what no entity makes',
-  settling: 'entities compared, looking again at what differed',
+  leftovers: 'entities compared, looking for outputs without an entity',
+  settling: 'entities compared, checking differences again',
   repairing: 'entities compared, repairing',
 } as const;
 
@@ -92,7 +94,7 @@ function summary(result: VerifyResult, isRepair: boolean): string {
   ];
   if (result.unsettled > 0) {
     lines.push(
-      `${counted(result.unsettled, 'entity', 'entities')} changed at every look: nothing can be said of them.`,
+      `${counted(result.unsettled, 'entity', 'entities')} changed during every check and could not be compared.`,
     );
   }
   if (result.differences === 0) lines.push('No differences.');
@@ -102,9 +104,7 @@ function summary(result: VerifyResult, isRepair: boolean): string {
       `${counted(result.differences, 'difference')}, ${result.repaired} repaired, ${left === 0 ? 'none' : left} left.`,
     );
   } else
-    lines.push(
-      `${counted(result.differences, 'difference')}; npm run verify -- --repair has them written anew.`,
-    );
+    lines.push(`${counted(result.differences, 'difference')}. To repair, run: npm run verify -- --repair`);
   return asTyped(lines.join('\n'));
 }
 

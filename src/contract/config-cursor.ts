@@ -91,14 +91,14 @@ export class Cursor {
   /** The text here, which may be empty; null with an issue when it is none. */
   text(advice: string): string | null {
     if (typeof this.json === 'string') return this.json;
-    this.mustBe('a text', advice);
+    this.mustBe('a string', advice);
     return null;
   }
 
   /** A text that is not empty; null with an issue for anything else. */
   filledText(): string | null {
-    if (this.json !== '') return this.text('Write a text in double quotes.');
-    this.issue('must be a text, is empty', 'Write a text in double quotes.');
+    if (this.json !== '') return this.text('Write a string in double quotes.');
+    this.issue('must be a string, is empty', 'Write a string in double quotes.');
     return null;
   }
 
@@ -142,5 +142,5 @@ function kindOf(json: Json | undefined): string {
   if (json === null) return 'null';
   if (Array.isArray(json)) return 'a list';
   if (typeof json === 'object') return 'an object';
-  return typeof json === 'string' ? 'a text' : `a ${typeof json}`;
+  return typeof json === 'string' ? 'a string' : `a ${typeof json}`;
 }

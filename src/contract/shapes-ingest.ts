@@ -35,7 +35,7 @@ export const entityTypeShape: Shape = {
 export const entityUrlShape: Shape = {
   ...entityUrl,
   type: ['string', 'null'],
-  description: 'Null when the entity is not routable',
+  description: 'Null if the entity has no page',
 };
 
 const originParentIdShape: Shape = {
@@ -63,8 +63,8 @@ const entityPropertiesShape: Shape = {
   additionalProperties: true,
   propertyNames: { type: 'string', pattern: propertyName.pattern, 'x-rule': propertyName.rule },
   description:
-    'The data of the entity; the rule for names holds for its own names, those further inside are free. ' +
-    'May be absent where the source has `propertiesOptional`',
+    'The data of the entity. The rule for names applies to the names directly in it, not to nested ones. ' +
+    'Optional if the source has `propertiesOptional`',
   examples: [{ title: 'France', population: 67390000 }],
 };
 
@@ -76,11 +76,11 @@ const publishTimeShape: Shape = {
 const publishTimes = {
   publishAt: {
     ...publishTimeShape,
-    description: 'ISO 8601 time with its offset from which on the entity is published; null: at once',
+    description: 'ISO 8601 time with offset from which the entity is published; null: immediately',
   },
   unpublishAt: {
     ...publishTimeShape,
-    description: 'ISO 8601 time with its offset from which on it is no longer published; null: never',
+    description: 'ISO 8601 time with offset from which it is no longer published; null: never',
   },
 } as const;
 
@@ -123,23 +123,23 @@ const typedPropertyShape: Shape = {
   type: ['object', 'null'],
   properties: {
     type: { type: 'string', enum: ['string', 'number', 'boolean', 'object', 'array'] },
-    value: { description: 'Of a string, number or boolean; absent: null. A number may be text' },
+    value: { description: 'For a string, number or boolean; absent: null. A number can be a string' },
     precision: {
       type: ['integer', 'null'],
       minimum: 0,
-      description: 'Fractional digits to round a number to; absent: as it is',
+      description: 'Fractional digits to round a number to; absent: not rounded',
     },
-    properties: { ...anyProperties, description: 'Of an object: name -> typed property' },
+    properties: { ...anyProperties, description: 'For an object: name -> typed property' },
     items: {
       type: ['array', 'null'],
       items: anyProperties,
-      description: 'Of an array: typed properties, or maps name -> typed property',
+      description: 'For an array: typed properties, or maps name -> typed property',
     },
   },
   required: ['type'],
 };
 
-/** Body of ingest v1. Members of typed properties may begin in upper case. */
+/** Body of ingest v1. Members of typed properties can begin with an upper-case letter. */
 export const entityV1Shape: Shape = {
   component: 'EntityV1',
   type: 'object',
@@ -184,7 +184,7 @@ const originIdsShape: Shape = { type: 'array', items: { type: 'string' } };
 const errorsByOriginIdShape: Shape = {
   type: 'object',
   additionalProperties: { type: 'array', items: { type: 'string' } },
-  description: 'originId, or entities[index] where there is no usable one -> mistakes',
+  description: 'originId, or entities[index] if it has no usable one -> errors',
 };
 
 export const bulkAnswerShape: Shape = {
@@ -227,7 +227,10 @@ export const listedEntitiesShape: Shape = {
   properties: {
     status: { type: 'integer', enum: [200] },
     originIds: originIdsShape,
-    next: { type: ['string', 'null'], description: 'For `after` of the next page; null on the last page' },
+    next: {
+      type: ['string', 'null'],
+      description: 'Send it as `after` to get the next page; null on the last page',
+    },
   },
   required: ['status', 'originIds', 'next'],
 };

@@ -32,7 +32,7 @@ const rates = object({
 
 export const statusAnswerShape: Shape = {
   ...object({
-    version: { ...text, description: 'Of the platform, as this front runs it' },
+    version: { ...text, description: 'Version of the platform that this front runs' },
     processes: list(
       object(
         {
@@ -40,20 +40,20 @@ export const statusAnswerShape: Shape = {
           role: { type: 'string', enum: ['web', 'worker', 'jobs'] },
           host: text,
           pid: count,
-          generation: { ...count, description: 'Configuration generation that it runs' },
+          generation: { ...count, description: 'Configuration generation that it uses' },
           partitions: list(count),
           waitingFor: { ...texts, description: 'Empty when it is ready' },
-          requestsPerSecond: { type: 'number', description: 'Of a front' },
+          requestsPerSecond: { type: 'number', description: 'For a front' },
           rates: {
             ...rates,
-            description: 'Of a front: requests a second; routes count as delivery',
+            description: 'For a front: requests per second; routes count as delivery',
           },
           shardCopies: {
             ...object({
               group: { ...text, description: 'The partitions that it holds: `0/2` is the first half' },
-              ready: { ...texts, description: 'The groups that it can answer for' },
+              ready: { ...texts, description: 'The groups for which it can answer queries' },
             }),
-            description: 'Of a worker with shard copies',
+            description: 'For a worker with shard copies',
           },
         },
         ['requestsPerSecond', 'rates', 'shardCopies'],
@@ -63,8 +63,8 @@ export const statusAnswerShape: Shape = {
       object({
         partition: count,
         owner: { ...textOrNull, description: 'Id of a worker' },
-        backlog: { ...count, description: 'Stream entries that wait' },
-        lagMs: { ...count, description: 'Age of the oldest of them' },
+        backlog: { ...count, description: 'Waiting stream entries' },
+        lagMs: { ...count, description: 'Age of the oldest waiting entry' },
       }),
     ),
     rebuilds: list(object({ what: text, done: count, total: count, etaSeconds: countOrNull })),
@@ -76,7 +76,7 @@ export const statusAnswerShape: Shape = {
     recent: {
       ...object({ everyMs: count, rates: list(rates) }),
       description:
-        'What all fronts together answered in the last five minutes, the oldest first, as this front heard it',
+        'Requests per second of all fronts in the last five minutes, oldest first, as received by this front',
     },
   }),
   component: 'Status',
@@ -96,7 +96,7 @@ export const entityAnswerShape: Shape = {
     }),
     publishAt: timeOrNull,
     unpublishAt: timeOrNull,
-    state: { type: 'string', enum: [...publishStates], description: 'By its times, as of now' },
+    state: { type: 'string', enum: [...publishStates], description: 'Current state according to its time' },
     createdAt: time,
     updatedAt: time,
     version: { ...text, description: 'For X-Service-Min-Version: a read with it shows this state' },
@@ -165,7 +165,7 @@ const diffShape: Shape = {
       removed: list(object({ id: text, before: {} })),
     }),
   }),
-  description: 'Of a dry run that is completed',
+  description: 'For a completed dry run',
   component: 'ConfigurationDiff',
 };
 
@@ -206,7 +206,7 @@ export const tenantAnswerShape: Shape = {
           additionalProperties: texts,
           description: 'Source group -> entity types',
         },
-        views: { ...count, description: 'In all environments together' },
+        views: { ...count, description: 'Total of all environments' },
       }),
     ),
     indexes: list(object({ alias: text, items: count })),
@@ -248,12 +248,12 @@ export const diagnosticsAnswerShape: Shape = {
           entityId: text,
           viewId: text,
           message: text,
-          count: { ...count, description: 'Entities that have the finding, among those of the page' },
+          count: { ...count, description: 'Entities on the page with this finding' },
         },
         ['environment', 'schema', 'place', 'entityId', 'viewId'],
       ),
     ),
-    next: { ...textOrNull, description: 'For after; null when all entities were looked at' },
+    next: { ...textOrNull, description: 'For after; null when all entities have been checked' },
   }),
   component: 'Diagnostics',
 };
@@ -273,11 +273,11 @@ export const previewBodyShape: Shape = {
             alias: {
               type: 'string',
               pattern: `^[A-Za-z0-9_-]{1,${configNameCharactersMax}}$`,
-              description: 'Schema of the tenant that it replaces for once; absent: it is a new one',
+              description: 'Schema of the tenant that it replaces in this preview; absent: it is added',
             },
           },
           required: ['kind', 'language', 'text'],
-          description: 'A schema that need not be stored',
+          description: 'A schema that does not have to be stored',
         },
       ],
       'x-rule':
@@ -286,15 +286,15 @@ export const previewBodyShape: Shape = {
     entity: {
       type: ['object', 'null'],
       additionalProperties: true,
-      description: 'As ingest takes it; need not be stored',
+      description: 'In the format of ingest; does not have to be stored',
     },
     originId: {
       type: ['string', 'null'],
       minLength: 1,
-      description: 'Of a stored entity; beside `entity`: its id',
+      description: 'Id of a stored entity; together with `entity`, its id',
     },
-    sourceGroup: { type: ['string', 'null'], description: 'May be left out where the tenant has one' },
-    environment: { type: ['string', 'null'], description: 'May be left out where the tenant has one' },
+    sourceGroup: { type: ['string', 'null'], description: 'Optional if the tenant has only one' },
+    environment: { type: ['string', 'null'], description: 'Optional if the tenant has only one' },
   },
   required: ['schema'],
 };
@@ -302,18 +302,20 @@ export const previewBodyShape: Shape = {
 export const previewAnswerShape: Shape = {
   type: 'object',
   properties: {
-    view: { description: 'Null for an index, and where nothing is made. A reference is `{"$view": id}`' },
+    view: {
+      description: 'Null for an index, and if the schema makes nothing. A reference is `{"$view": id}`',
+    },
     urls: texts,
     handles: texts,
-    item: { type: 'object', additionalProperties: true, description: 'Of an index' },
+    item: { type: 'object', additionalProperties: true, description: 'For an index' },
     lookups: {
       type: 'array',
       items: {
         type: 'object',
         properties: {
           place: text,
-          matched: { ...count, description: 'What the condition found, at most 1,000' },
-          cut: { ...flag, description: 'It found more than 1,000, and `top` did not ask for fewer' },
+          matched: { ...count, description: 'Entities that the condition matched, at most 1,000' },
+          cut: { ...flag, description: 'It matched more than 1,000, and `top` did not limit it to fewer' },
         },
         required: ['place', 'matched', 'cut'],
       },
@@ -325,10 +327,10 @@ export const previewAnswerShape: Shape = {
         properties: { path: text, viewId: text },
         required: ['path', 'viewId'],
       },
-      description: 'References to views that are not there',
+      description: 'References to views that do not exist',
     },
     diagnostics: { type: 'array', items: { type: 'object', additionalProperties: true } },
-    console: { ...texts, description: 'What the code gave to `console`; absent: nothing' },
+    console: { ...texts, description: 'Console output of the code; absent: none' },
     milliseconds: count,
   },
   required: ['view', 'urls', 'handles', 'lookups', 'missing', 'diagnostics', 'milliseconds'],
@@ -340,11 +342,11 @@ export const webhookAnswerShape: Shape = {
     environment: text,
     url: text,
     state: { type: 'string', enum: ['ok', 'retrying', 'refused', 'disabled'] },
-    behind: { ...count, description: 'Entries of the change log that it has not passed' },
-    lastStatus: { ...countOrNull, description: 'Null: nothing answered' },
+    behind: { ...count, description: 'Entries of the change log after its position' },
+    lastStatus: { ...countOrNull, description: 'Null: no response' },
     lastAttemptAt: { type: ['string', 'null'], format: 'date-time' },
     nextAttemptAt: { type: ['string', 'null'], format: 'date-time' },
-    offset: { ...text, description: 'As GET /changes/v1 takes it' },
+    offset: { ...text, description: 'An offset as for GET /changes/v1' },
   }),
   component: 'ManagedWebhook',
 };
@@ -378,7 +380,7 @@ export const explainViewAnswerShape: Shape = {
       environment: text,
       entity: object({ id: text, originId: text, type: text, updatedAt: time }),
       view: { description: 'The view; a reference is `{"$view": viewId}`' },
-      size: { ...count, description: 'Bytes of its JSON without what it refers to' },
+      size: { ...count, description: 'Bytes of its JSON without referenced views' },
       urls: list(
         object(
           { url: text, kind: { type: 'string', enum: ['page', 'redirect'] }, served: flag, beatenBy: text },
@@ -391,9 +393,9 @@ export const explainViewAnswerShape: Shape = {
           place: text,
           sourceGroup: text,
           condition: text,
-          matched: { ...count, description: 'What the condition found, at most 1,000' },
-          taken: { ...count, description: 'What `top` left' },
-          cut: { ...flag, description: 'The 1,000 were reached' },
+          matched: { ...count, description: 'Entities that the condition matched, at most 1,000' },
+          taken: { ...count, description: 'Entities left after `top`' },
+          cut: { ...flag, description: 'The limit of 1,000 was reached' },
         }),
       ),
       shows: list(
@@ -426,11 +428,11 @@ export const explainViewAnswerShape: Shape = {
       }),
       scheduled: {
         ...object({ at: time, becomes }),
-        description: 'The next moment of its entity, where it waits for one',
+        description: 'The next scheduled time of its entity, if any',
       },
       failure: {
         ...object({ message: text, place: text }),
-        description: 'Why the schema makes nothing of the entity as it is now: the last view stays',
+        description: 'Why the schema fails for the current entity; the last view is kept',
       },
     },
     ['scheduled', 'failure'],

@@ -7,7 +7,7 @@ const code: Shape = {
   type: 'string',
   description: 'Name of the error in the catalogue of errors; it never changes',
 };
-const requestId: Shape = { type: 'string', description: 'With 5xx: X-Request-Id of the answer' };
+const requestId: Shape = { type: 'string', description: 'With 5xx: X-Request-Id of the response' };
 
 export const plainProblemShape: Shape = {
   component: 'Problem',
@@ -26,7 +26,7 @@ export const ingestProblemShape: Shape = {
     status,
     message,
     errorCode,
-    errors: { type: 'object', additionalProperties: { type: 'string' }, description: 'Field -> mistake' },
+    errors: { type: 'object', additionalProperties: { type: 'string' }, description: 'Field -> error' },
     code,
     requestId,
   },
@@ -44,7 +44,7 @@ export const bulkIngestProblemShape: Shape = {
     errors: {
       type: 'object',
       additionalProperties: { type: 'array', items: { type: 'string' } },
-      description: 'originId or member -> mistakes',
+      description: 'originId or member -> errors',
     },
     code,
     requestId,
@@ -70,7 +70,7 @@ export const managementProblemShape: Shape = {
   properties: {
     status,
     message,
-    errors: { type: 'array', items: { type: 'string' }, description: 'Every mistake found' },
+    errors: { type: 'array', items: { type: 'string' }, description: 'All errors' },
     code,
     requestId,
   },
@@ -89,7 +89,7 @@ export const queryProblemShape: Shape = {
   type: 'object',
   properties: {
     message: { type: 'string', examples: ['Query is not valid'] },
-    errors: { type: 'array', items: { type: 'string' }, description: 'Every mistake found' },
+    errors: { type: 'array', items: { type: 'string' }, description: 'All errors' },
     status,
     code,
   },

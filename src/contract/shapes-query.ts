@@ -30,7 +30,7 @@ const conditionShape: Shape = {
     operator: { type: 'string', enum: filterOperators },
     value: {
       description:
-        'A scalar, null, true or false for `exists`, or a list for `in` and `notIn`; numbers and booleans may be ' +
+        'A scalar, null, true or false for `exists`, or a list for `in` and `notIn`; numbers and booleans can be ' +
         'strings, a list a string with commas. ' +
         '{lat, lon, meters} for `withinDistance`, {north, south, east, west} for `withinBox`',
     },
@@ -77,7 +77,7 @@ const filtersShape: Shape = {
 
 const rangeEndShape: Shape = {
   type: ['number', 'string', 'null'],
-  description: 'A number, a date, or a long as text. Absent: open',
+  description: 'A number, a date, or a long as a string. Absent: open',
 };
 
 const numberFacetMembers = {
@@ -89,9 +89,9 @@ const numberFacetMembers = {
       type: 'object',
       properties: { from: rangeEndShape, to: rangeEndShape, name: { type: ['string', 'null'] } },
     },
-    description: 'Groups by ranges of numbers or dates: from is within, to is not',
+    description: 'Groups by ranges of numbers or dates: from is inclusive, to is exclusive',
   },
-  interval: { enum: [...facetIntervals, null], description: 'Groups by time' },
+  interval: { enum: [...facetIntervals, null], description: 'Groups by time intervals' },
 } as const satisfies Record<string, Shape>;
 
 /** Degrees. */
@@ -102,7 +102,7 @@ const nearShape: Shape = {
     lon: { type: 'number', minimum: -180, maximum: 180 },
   },
   required: ['lat', 'lon'],
-  description: 'Sorts a geoPoint by its distance from here; one key at most',
+  description: 'Sorts a geoPoint by its distance from here; at most one key',
 };
 
 const queryMembers = {
@@ -113,7 +113,7 @@ const queryMembers = {
       field: { type: ['string', 'null'] },
       fields: {
         type: ['array', 'null'],
-        description: 'In place of `field`: a document matches by any of them',
+        description: 'Instead of `field`: a document matches if any of them does',
         items: {
           type: 'object',
           properties: {
@@ -121,14 +121,14 @@ const queryMembers = {
             weight: {
               type: ['number', 'null'],
               maximum: searchWeightMax,
-              description: 'Over 0: what the score of this field is multiplied by; absent: 1',
+              description: 'Over 0: factor for the score of this field; absent: 1',
             },
           },
           required: ['field'],
         },
       },
       value: { type: 'string', maxLength: searchCodePointsMax },
-      literal: { type: ['boolean', 'null'], description: 'Absent: false, so words may differ a little' },
+      literal: { type: ['boolean', 'null'], description: 'True: no typos allowed; absent: false' },
       mode: { enum: ['any', 'all', null], description: 'How many words must match; absent: any' },
       prefix: {
         type: ['boolean', 'null'],
@@ -138,17 +138,17 @@ const queryMembers = {
         type: ['integer', 'null'],
         minimum: 0,
         maximum: searchFuzzinessMax,
-        description: 'Edits that a word may have; absent: as its length says',
+        description: 'Edits allowed for each word; absent: depends on its length',
       },
       operators: {
         type: ['boolean', 'null'],
         description:
-          '`"several words"` must be next to each other, and a word or phrase after `-` must not be there',
+          '`"several words"` must be next to each other, and a word or phrase after `-` must not occur',
       },
       boost: {
         type: ['array', 'null'],
         maxItems: searchBoostsMax,
-        description: 'Multiplies `_score` by what a number or date of the item says',
+        description: 'Multiplies `_score` by a factor of a number or date of the item',
         items: {
           type: 'object',
           properties: {
@@ -160,11 +160,11 @@ const queryMembers = {
             },
             halfLife: {
               type: ['number', 'null'],
-              description: 'Of a date: days from `origin` after which half of the boost is left',
+              description: 'For a date: days from `origin` after which half of the boost is left',
             },
             origin: {
               type: ['string', 'null'],
-              description: 'Of a date: ISO 8601; absent: the time of the request',
+              description: 'For a date: ISO 8601; absent: the time of the request',
             },
           },
           required: ['field', 'weight'],
@@ -174,7 +174,7 @@ const queryMembers = {
   },
   highlight: {
     type: ['object', 'null'],
-    description: 'Rows get `_highlights`: the texts in which the search found words, with these words marked',
+    description: 'Adds `_highlights` to each item: the texts that match, with the matching words marked',
     properties: {
       fields: {
         type: ['array', 'null'],
@@ -194,7 +194,7 @@ const queryMembers = {
       length: {
         type: ['integer', 'null'],
         minimum: 1,
-        description: 'Code points of a passage around the best matches; absent: whole texts',
+        description: 'Length in code points of a passage around the best matches; absent: whole texts',
       },
     },
   },
@@ -213,7 +213,7 @@ const queryMembers = {
         ...numberFacetMembers,
         filter: {
           type: ['boolean', 'null'],
-          description: 'False: counts as if no condition stood on the field',
+          description: 'False: ignores conditions on the field',
         },
       },
       required: ['field'],
@@ -245,16 +245,16 @@ const queryMembers = {
   },
   distinct: {
     type: ['string', 'null'],
-    description: 'A field: of each of its values only the first item is found',
+    description: 'A field: only the first item of each of its values is returned',
   },
   distinctFacets: {
     type: ['boolean', 'null'],
-    description: 'False: facets count all that match, whatever distinct leaves',
+    description: 'False: facets count all matches, not only those that distinct leaves',
   },
   fields: {
     type: ['array', 'null'],
     items: { type: 'string' },
-    description: 'The own fields of items that come back. Absent: all',
+    description: 'Fields of items to return. Absent: all',
   },
 } as const satisfies Record<string, Shape>;
 
@@ -318,7 +318,7 @@ export const indexQueriesShape: Shape = {
 const statShape: Shape = { type: ['number', 'string', 'null'] };
 
 const answerMembers = {
-  status: { type: 'integer', enum: [0], description: '0: the query is good' },
+  status: { type: 'integer', enum: [0], description: '0: the query is valid' },
   totalResults: { type: 'integer' },
   results: {
     type: 'array',
@@ -332,7 +332,7 @@ const answerMembers = {
         _score: { type: 'number' },
         _distance: {
           type: ['number', 'null'],
-          description: 'Metres, when the query sorts by distance; null without a place',
+          description: 'Metres, if the query sorts by distance; null without a place',
         },
         _highlights: {
           type: 'object',
@@ -342,7 +342,7 @@ const answerMembers = {
         _viewIds: {
           type: 'array',
           items: { type: 'string' },
-          description: 'Ids of the views that are there',
+          description: 'Ids of the views that exist',
         },
       },
       required: ['_originId', '_sourceGuid', '_updatedAt'],
@@ -382,7 +382,7 @@ const answerMembers = {
             count: { type: 'integer' },
           },
           required: ['min', 'max', 'mean', 'count'],
-          description: 'There when it was asked for, on numbers and dates. Dates have no sum',
+          description: 'If requested, for numbers and dates. Dates have no sum',
         },
       },
       required: ['name', 'field', 'groups', 'isValid'],

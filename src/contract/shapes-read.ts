@@ -41,11 +41,11 @@ const metaShape: Shape = {
   type: 'object',
   properties: {
     status: { type: 'integer', enum: [200, 301, 404] },
-    redirect: { type: ['string', 'null'], description: 'Where to go when status is 301' },
+    redirect: { type: ['string', 'null'], description: 'URL to redirect to if status is 301' },
     missingViewReferences: listedReferencesShape,
     cutViewReferences: {
       ...listedReferencesShape,
-      description: 'References deeper than `depth`; there only where a depth applies',
+      description: 'References deeper than `depth`; only if there is a depth',
     },
   },
   required: ['status', 'missingViewReferences'],
@@ -56,7 +56,7 @@ export const viewShape: Shape = {
   component: 'View',
   type: 'object',
   additionalProperties: true,
-  description: 'As its schema says',
+  description: 'As its schema defines',
 };
 
 const viewsShape: Shape = {
@@ -125,7 +125,10 @@ export const routesV2AnswerShape: Shape = {
 
 export const liveShape: Shape = {
   type: 'object',
-  properties: { status: { type: 'integer' }, version: { type: 'string', description: 'Of the platform' } },
+  properties: {
+    status: { type: 'integer' },
+    version: { type: 'string', description: 'Version of the platform' },
+  },
   required: ['status', 'version'],
 };
 
@@ -158,7 +161,7 @@ export const readyShape: Shape = {
       type: 'object',
       properties: {
         status: { type: 'string', enum: ['degraded'] },
-        degraded: { type: 'array', items: { type: 'string' }, description: 'What is amiss' },
+        degraded: { type: 'array', items: { type: 'string' }, description: 'What is wrong' },
       },
       required: ['status', 'degraded'],
     },
@@ -170,7 +173,7 @@ const texts: Shape = { type: 'array', items: { type: 'string' } };
 const servedProperties = {
   urls: { ...texts, description: 'URLs of the page' },
   handles: texts,
-  redirects: { ...texts, description: 'URLs that lead to it' },
+  redirects: { ...texts, description: 'URLs that redirect to it' },
 } as const;
 
 const changeShape: Shape = {
@@ -181,20 +184,20 @@ const changeShape: Shape = {
     alias: { type: 'string' },
     sourceGroup: { type: 'string' },
     originId: { type: 'string' },
-    type: { type: 'string', description: 'Of the entity' },
+    type: { type: 'string', description: 'Type of the entity' },
     action: { type: 'string', enum: ['set', 'removed'] },
     ...servedProperties,
     left: {
       type: 'object',
       properties: servedProperties,
       required: ['urls', 'handles', 'redirects'],
-      description: 'What it was served under and is not any more',
+      description: 'What it was served under and no longer is',
     },
-    tags: { ...texts, description: 'Cache tags of everything that shows it' },
+    tags: { ...texts, description: 'Cache tags of all responses that show it' },
     version: { type: 'string', description: 'For the Min-Version header' },
     at: { type: 'string', format: 'date-time' },
     shownOn: { ...texts, description: 'URLs, and handles, of views that refer to it, at any depth' },
-    shownOnMore: { type: 'integer', description: 'How many more; absent: none' },
+    shownOnMore: { type: 'integer', description: 'Number of others; absent: none' },
   },
   required: [
     'id',
@@ -219,7 +222,7 @@ export const changesAnswerShape: Shape = {
   properties: {
     changes: { type: 'array', items: changeShape },
     offset: { type: 'string', description: 'For `since`' },
-    upToDate: { type: 'boolean', description: 'Nothing more was there' },
+    upToDate: { type: 'boolean', description: 'There were no further changes' },
   },
   required: ['changes', 'offset', 'upToDate'],
 };

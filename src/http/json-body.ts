@@ -49,16 +49,16 @@ export function unstorable(
   if (typeof value === 'string') {
     return value.isWellFormed()
       ? null
-      : `${place} holds half a surrogate pair (\\ud800 to \\udfff): send whole characters`;
+      : `${place} contains an unpaired surrogate (\\ud800 to \\udfff): send whole characters`;
   }
   if (typeof value === 'number') {
     if (onLarge !== null && isBeyondSafe(value)) onLarge();
     return Number.isFinite(value)
       ? null
-      : `${place} holds a number beyond the range of a 64-bit double: send it as text`;
+      : `${place} contains a number beyond the range of a 64-bit float: send it as a string`;
   }
   if (typeof value !== 'object' || value === null) return null;
-  if (depthMax === 0) return `${place} is nested too deep: send at most ${jsonDepthMax} levels`;
+  if (depthMax === 0) return `${place} is nested too deeply: send at most ${jsonDepthMax} levels`;
   return Array.isArray(value)
     ? unstorableItem(value, place, depthMax, onLarge)
     : unstorableMember(value, place, depthMax, onLarge);
@@ -87,7 +87,7 @@ function unstorableMember(
   if (!isJsonObject(value)) return null;
   for (const name of Object.keys(value)) {
     if (!name.isWellFormed())
-      return `${place} holds a name with half a surrogate pair: send whole characters`;
+      return `${place} contains a name with an unpaired surrogate: send whole characters`;
     const member = value[name];
     if (member === undefined || member === null || typeof member === 'boolean') continue;
     const reason = unstorable(member, place, depthMax - 1, onLarge);

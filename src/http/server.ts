@@ -80,7 +80,7 @@ export class HttpServer {
     for (const definition of routeTable) this.#serve(definition, handlers[definition.name]);
     for (const path of pathsServed()) this.#servePath(path);
     this.#refuseAt('/*', problems.pathUnknown, { style: 'plain', isForOtherOrigins: true });
-    metrics.gaugeOf('millrace_http_requests_active', 'Requests being answered', () => this.active);
+    metrics.gaugeOf('millrace_http_requests_active', 'Requests in progress', () => this.active);
     metrics.gaugeOf(
       'millrace_http_body_bytes',
       'Bytes of request bodies in memory',

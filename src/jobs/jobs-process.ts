@@ -145,7 +145,8 @@ export class JobsProcess {
   #repeat(pauseMs: number, act: () => Promise<void>): Promise<void> {
     const onError = (error: unknown) => {
       // The watch over the connection reports a lost Redis once.
-      if (!(error instanceof StoreUnavailableError)) this.options.onTrouble('jobs stumbled', error);
+      if (!(error instanceof StoreUnavailableError))
+        this.options.onTrouble('unexpected error in the jobs process', error);
     };
     return repeat(act, { pauseMs, signal: this.#stop.signal, onError });
   }

@@ -4,7 +4,7 @@ import { ProcessMetrics } from '../lib/process-metrics.ts';
 export class JobsMetrics extends ProcessMetrics {
   readonly rebuildPercent = this.gauge(
     'millrace_rebuild_progress_percent',
-    'How far the rebuild for the active configuration is',
+    'Progress of the rebuild for the active configuration',
   );
   readonly jobs = this.gaugeBy(['queue', 'state'], 'millrace_jobs', 'Background jobs by queue and state');
   readonly entitiesInvalidated = this.counter(
@@ -19,16 +19,16 @@ export class JobsMetrics extends ProcessMetrics {
   readonly webhookBehind = this.gaugeBy(
     ['tenant', 'webhook'],
     'millrace_webhook_behind_entries',
-    'Entries of the change log that a webhook has not passed',
+    'Entries of the change log that a webhook has not processed',
   );
   readonly webhookFailing = this.gaugeBy(
     ['tenant', 'webhook'],
     'millrace_webhook_failing',
-    'Whether the last request to a webhook failed, or its receiver has refused further ones',
+    'Whether the last request to a webhook failed, or the webhook is disabled',
   );
   readonly clashes = this.gaugeBy(
     ['tenant'],
     'millrace_claim_clashes',
-    'URLs and handles that several views claim, by tenant',
+    'URLs and handles claimed by several views, by tenant',
   );
 }

@@ -61,9 +61,9 @@ export function lossesText(losses: readonly Loss[]): string {
   return [
     'This configuration no longer has:',
     ...lines,
-    'Their views, routes and index items go at once.',
+    'Their views, routes and index items are deleted immediately.',
     ...(isUnreachable
-      ? [asTyped('Their entities stay stored, out of reach, until npm run purge removes them.')]
+      ? [asTyped('Their entities stay stored but inaccessible until npm run purge deletes them.')]
       : []),
   ].join('\n');
 }

@@ -13,7 +13,7 @@ const listedNamesMax = 12;
  */
 export function adviceForUnknown(name: string, known: Iterable<string>): string {
   const names = firstOf(known).sort();
-  if (names.length === 0) return 'There is none here yet.';
+  if (names.length === 0) return 'None are defined yet.';
   const nearest = nearestName(name, names);
   const count = names.length === comparedNamesMax ? `at least ${names.length}` : names.length;
   const listed = names.slice(0, listedNamesMax).join(', ');

@@ -58,8 +58,8 @@ export async function openProcess(role: Role): Promise<ProcessContext> {
   const publisher = { ...refusingLosses, onWarnings };
   process.on('SIGHUP', () => {
     applyFolder(store, settings, publisher).then(
-      ({ generation }) => log.info({ generation }, 'the configuration was read again'),
-      (error: Error) => log.error({ reason: error.message }, 'the configuration stays as it was'),
+      ({ generation }) => log.info({ generation }, 'the configuration was reloaded'),
+      (error: Error) => log.error({ reason: error.message }, 'the configuration is unchanged'),
     );
   });
   await configuration.start();
@@ -89,8 +89,8 @@ function endUnderNewerVersion(store: Store, log: Log): void {
 /** One line when a Redis is lost and one when it is back, however many requests fail meanwhile. */
 function logOutages(hosts: readonly RedisHost[], log: Log): OutageWatch {
   return new OutageWatch([...new Set(hosts)], {
-    lost: (redis, reason) => log.error({ redis, reason }, 'Redis does not answer'),
-    back: (redis, afterMs) => log.info({ redis, afterMs }, 'Redis answers again'),
+    lost: (redis, reason) => log.error({ redis, reason }, 'Redis does not respond'),
+    back: (redis, afterMs) => log.info({ redis, afterMs }, 'Redis responds again'),
   });
 }
 
@@ -111,7 +111,7 @@ async function openLog(role: Role, level: LogLevel): Promise<Log> {
 }
 
 const noConfiguration = asTyped(
-  'this store has no configuration yet and CONFIG_DIR is not set: waiting for npm run apply with a CONFIG_DIR, here or on another host',
+  'this store has no configuration yet and CONFIG_DIR is not set: waiting for npm run apply with a CONFIG_DIR, on any host',
 );
 
 /** Waits for a configuration. Hosts may start in any order, and the one that has it may come later. */
@@ -139,10 +139,7 @@ export function stopOnSignal(
     log.info({}, 'stopping');
     outages.close();
     setTimeout(() => {
-      log.warn(
-        { afterMs: stopMs },
-        'not everything could be finished in time; the next process does it again',
-      );
+      log.warn({ afterMs: stopMs }, 'some work was not finished in time; the next process does it again');
       process.exit(1);
     }, stopMs).unref();
     stop().then(

@@ -37,7 +37,7 @@ export async function serveMetrics(
     once(server, 'listening'),
     once(server, 'error').then(() => {
       throw new Error(
-        `cannot listen on ${host}:${metricsPort}: give each process of a host its own METRICS_PORT`,
+        `cannot listen on ${host}:${metricsPort}: give each process on a host its own METRICS_PORT`,
       );
     }),
   ]);

@@ -21,7 +21,7 @@ export function collectProcessFigures(registry: Registry): void {
   for (const name of misnamed) registry.removeSingleMetric(prefix + name);
   const build = new Gauge({
     name: 'millrace_build_info',
-    help: 'Always 1; the label version says which version of Millrace the process runs',
+    help: 'Always 1; the label version is the version of Millrace that the process runs',
     labelNames: ['version'],
     registers: [registry],
   });

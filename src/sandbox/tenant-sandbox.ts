@@ -318,7 +318,7 @@ export class TenantSandbox {
 
   /** Trying without end would help nobody. */
   #cannotBegin(detail: string): void {
-    const error = new Error(`the process for schemas in JavaScript cannot begin: ${detail}`);
+    const error = new Error(`the process for schemas in JavaScript cannot start: ${detail}`);
     for (const job of this.#waiting.takeAll()) job.failed(error);
   }
 
@@ -348,7 +348,7 @@ function total(counts: Iterable<number>): number {
 function limitMessage(limit: Limit): string {
   if (limit === 'time') return `the schema ran for more than ${codeBuildCpuMs} ms of processor time`;
   if (limit === 'memory') return `the schema ran out of memory: a build has ${codeMemoryMebibytes} MB`;
-  return 'the schema ended the process that ran it, each time: make its texts and arrays smaller';
+  return 'the schema crashed its process each time: use smaller strings and arrays';
 }
 
 function failed(message: string): CodeReply {

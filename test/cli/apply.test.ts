@@ -30,16 +30,16 @@ test('apply makes the folder the active configuration, shows the rebuild and end
     { code: applied.code, stderr: applied.stderr.split('\n').at(-2) },
     {
       code: 0,
-      stderr: '100 % rebuilt for generation 2: 120 entities looked at, 120 of them rebuilt',
+      stderr: '100 % rebuilt for generation 2: 120 entities checked, 120 of them rebuilt',
     },
   );
-  assert.match(applied.stdout, /active one now \(generation 2\)[\s\S]*All 2 processes run it[\s\S]*rebuilt/);
+  assert.match(applied.stdout, /now active \(generation 2\)[\s\S]*All 2 processes use it[\s\S]*rebuilt/);
   for (const { originId } of pages) {
     assert.deepEqual(await platform.view('page', originId), { title: `new Page ${originId.slice(1)}` });
   }
   const again = await runCommand('apply', [], { env: platform.environment(folder) });
   assert.equal(again.code, 0);
-  assert.match(again.stdout, /as it was \(generation 2\)/);
+  assert.match(again.stdout, /unchanged \(generation 2\)/);
 });
 
 test('a configuration with mistakes is refused with all of them, and the running one stays', async (context) => {
@@ -62,7 +62,7 @@ test('with --no-wait, or when no process runs, apply ends once the configuration
   const folder = await temporaryFolder(context);
   writeFiles(folder, files('{p.name}'));
   const first = await runCommand('apply', [], { env: platform.environment(folder) });
-  assert.deepEqual([first.code, /No process runs now/.test(first.stdout)], [0, true]);
+  assert.deepEqual([first.code, /No process is running/.test(first.stdout)], [0, true]);
   await platform.startWorker();
   writeFiles(folder, files('other {p.name}'));
   const second = await runCommand('apply', ['--no-wait'], { env: platform.environment(folder) });
@@ -91,11 +91,11 @@ test('apply says at once that no jobs process is there, and does not wait for ev
   assert.equal(waiting.code, 1);
   assert.match(
     waiting.stderr,
-    /^The rebuild waits because no jobs process runs: start one \(npm run jobs\)/m,
+    /^The rebuild waits because no jobs process is running: start one \(npm run jobs\)/m,
   );
-  assert.match(waiting.stderr, /^The rebuild does not go on because no jobs process runs/m);
+  assert.match(waiting.stderr, /^The rebuild has stopped because no jobs process is running/m);
   assert.equal(once.code, 0);
-  assert.match(once.stdout, /not rebuilt yet because no jobs process runs: start one \(npm run jobs\)/);
+  assert.match(once.stdout, /not rebuilt yet because no jobs process is running: start one \(npm run jobs\)/);
 });
 
 test('apply that is left by Ctrl-C says that the rebuild goes on, and it does', async (context) => {
@@ -105,7 +105,7 @@ test('apply that is left by Ctrl-C says that the rebuild goes on, and it does', 
     { code: left.code, stderr: left.stderr.split('\n').at(-2) },
     {
       code: 130,
-      stderr: 'The rebuild goes on without this command. To see how far it is: npm run apply',
+      stderr: 'The rebuild continues without this command. To follow it: npm run apply',
     },
   );
   await platform.startJobs();

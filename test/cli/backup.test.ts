@@ -291,7 +291,7 @@ test('a restore gives every entity its stamps back, is finished after a break, a
   const configOut = path.join(path.dirname(file), 'config');
   assertRefused(
     await runCommand('restore', [file, '--config-out', configOut], { env }),
-    /^This store is not empty: .* Nothing was restored\.$/,
+    /^This store is not empty\. .* Nothing was restored\.$/,
   );
   await assert.rejects(runBackup(store, file), /^Error: .* is there already/);
   await assert.rejects(runBackup(store, '/nowhere/a.gz'), /^Error: \/nowhere\/a\.gz cannot be written/);
@@ -325,7 +325,7 @@ test('a restore gives every entity its stamps back, is finished after a break, a
   }
   assert.match(
     finished.stdout,
-    /Restored 3 entities .*\nNote: .* holds another configuration than the backup/,
+    /Restored 3 entities .*\nNote: .* contains a configuration other than that of the backup/,
   );
   const [newer, ...others] = await readEntities(target, tenant, refs);
   assert.deepEqual(others, entities.slice(1));
@@ -401,7 +401,7 @@ test('a backup that is cut off, changed or something else is refused before anyt
     await writeFile(other, bytes);
     await assert.rejects(
       checkBackup(other, () => {}),
-      /^Error: .*broken\.gz is no whole backup: /,
+      /^Error: .*broken\.gz is not a complete backup: /,
       name,
     );
   }
@@ -409,18 +409,18 @@ test('a backup that is cut off, changed or something else is refused before anyt
   await writeFile(unreadable, broken['an entity that cannot be read'] ?? '');
   await assert.rejects(
     checkBackup(unreadable, () => {}),
-    new RegExp(`broken\\.gz is no whole backup: line ${entityAt + 1} cannot be read\\.$`),
+    new RegExp(`broken\\.gz is not a complete backup: line ${entityAt + 1} cannot be read\\.$`),
   );
   await writeFile(file, broken['cut at its end'] ?? '');
   assertRefused(
     await runCommand('restore', [file], { env }),
-    /is no whole backup: .*\. Nothing was restored\.$/,
+    /is not a complete backup: .*\. Nothing was restored\.$/,
   );
   const later = path.join(path.dirname(file), 'later.gz');
   await writeFile(later, gzipSync(text.replace('"version":1', '"version":2')));
   await assert.rejects(
     checkBackup(later, () => {}),
-    /was made by another version of Millrace/,
+    /was written by another version of Millrace/,
   );
   const store = await redis.openStore(partitionCount);
   assert.deepEqual(await store.client.keys('*'), [keys.layout], 'this look alone wrote something');

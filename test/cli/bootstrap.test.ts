@@ -262,5 +262,5 @@ test('the lock file names the optional packages of every platform, without which
 test('a benchmark that does not exist is told in one line', async () => {
   const result = await runCommand('bench', ['no-such-benchmark']);
   assert.equal(result.code, 1);
-  assert.match(result.stderr, /^Which benchmark\? npm run bench -- NAME/);
+  assert.match(result.stderr, /^Missing NAME\. Run npm run bench -- NAME/);
 });

@@ -254,7 +254,7 @@ test('a wrong key ends the import at once with one line, even while its input st
   const platform = await server(context);
   for (const [wrong, expected] of [
     ['source-other', /does not know this key \(401\)/],
-    ['no-rights', /may not ingest \(403\)/],
+    ['no-rights', /cannot ingest \(403\)/],
   ] as const) {
     const words = ['-', '--key', wrong, '--url', platform.url];
     const stdin = new PassThrough();
@@ -283,18 +283,21 @@ test('a file that only its name calls gzip is called so', async (context) => {
   await copyFile(plain, file);
   const { code, stderr } = await runCommand('import', [file, '--key', key, '--url', 'http://127.0.0.1:9']);
   assert.equal(code, 1);
-  assert.ok(stderr.includes(`${file} is no whole gzip file: incorrect header check.\n`), stderr);
+  assert.ok(
+    stderr.includes(`${file} is a truncated or corrupt gzip file: incorrect header check.\n`),
+    stderr,
+  );
 });
 
 test('wrong arguments are told in one line', async (context) => {
   const file = await ndjson(context, []);
   for (const [words, expected] of [
-    [[], /Which FILE\?/],
+    [[], /Missing FILE/],
     [[file], /--key of the source is missing/],
     [[file, '--key', key, '--url', 'ftp://x'], /--url must be an address/],
     [
       [file, '--key', key, '--url', 'http://x:4000/ingest/v2'],
-      /^--url wants the address alone, without '\/ingest\/v2': http:\/\/x:4000$/m,
+      /^--url must be only the address, without '\/ingest\/v2': http:\/\/x:4000$/m,
     ],
     [[file, '--key', key, '--concurrency', '0'], /--concurrency must be a whole number/],
     [[file, '--key', key, '--format', 'xml'], /^--format must be one of ndjson, json, csv, not 'xml'/],

@@ -49,7 +49,7 @@ test('the package, installed in an empty folder, makes a site and runs it', asyn
   assert.match(written.stdout, /npx millrace dev/);
   const again = await init();
   assert.equal(again.code, 1);
-  assert.match(again.stderr, /my-site is not empty: choose another folder\./);
+  assert.match(again.stderr, /my-site is not empty\. Choose another folder\./);
   assert.deepEqual(readdirSync(site).sort(), [
     '.gitignore',
     'README.md',
@@ -62,7 +62,7 @@ test('the package, installed in an empty folder, makes a site and runs it', asyn
 
   const checked = await millrace('check', '--strict');
   assert.deepEqual([checked.code, checked.stderr], [0, '']);
-  assert.match(checked.stdout, /is sound: 1 tenant, 2 schemas, 0 partials, 1 index, 3 API keys/);
+  assert.match(checked.stdout, /is valid: 1 tenant, 2 schemas, 0 partials, 1 index, 3 API keys/);
 
   await context.test('every command has its help under its own name', async () => {
     const names = Object.keys(commands).filter(
@@ -82,7 +82,7 @@ test('the package, installed in an empty folder, makes a site and runs it', asyn
     assert.match(refused.stderr, /See: npx millrace check --help\n$/);
     for (const name of [...commandsOfClones, 'no-such']) {
       const { code, stderr } = await millrace(name);
-      assert.deepEqual([code, stderr], [1, `There is no command '${name}'. See: npx millrace --help\n`]);
+      assert.deepEqual([code, stderr], [1, `Unknown command '${name}'. See: npx millrace --help\n`]);
     }
     const early = await millrace('verify');
     assert.match(early.stderr, /Run npx millrace start first/);
@@ -122,7 +122,7 @@ await createClient({ url: 'http://127.0.0.1:9', key: 'x', retries: 0 }).byHandle
 
     writeFileSync(schemaFile, text.replace('name: properties.name,', 'name: properties.name}},'));
     await until('the mistake is told', () => /author\.full\.ts:\d+:\d+/.test(dev.output));
-    assert.match(dev.output, /The configuration stays as it was\./);
+    assert.match(dev.output, /The configuration is unchanged\./);
     assert.equal((await ask('/authors/ada'))?.name, 'Ada Lovelace!');
 
     writeFileSync(schemaFile, text);

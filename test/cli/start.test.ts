@@ -54,7 +54,7 @@ test('a broken configuration is told whole, and its last line says what to do', 
   const lines = await failingStart({ CONFIG_DIR: configDir, DATA_DIR: await temporaryFolder(context) });
   assert.ok(lines.some((line) => line.startsWith('tenants/atlas/schemas/city.json: $')));
   assert.ok(lines.some((line) => line.startsWith('tenants/atlas/indexes/cities.json: $')));
-  assert.match(lines.at(-1) ?? '', /The configuration in .* has \d+ mistakes: correct the above/);
+  assert.match(lines.at(-1) ?? '', /The configuration in .* has \d+ mistakes\. Fix them/);
 });
 
 test('a data folder that another start uses ends the start with one line', async (context) => {
@@ -72,14 +72,14 @@ test('a data folder that cannot be made ends the start with one line', async () 
     PORT: anyPort,
   });
   assert.equal(lines.length, 1);
-  assert.match(lines[0] ?? '', /^DATA_DIR cannot be made: /);
+  assert.match(lines[0] ?? '', /^DATA_DIR cannot be created: /);
 });
 
 test('a data folder into which nothing can be written ends the start with one line that says so', async (context) => {
   // Not even root writes there.
   const lines = await failingStart({ DATA_DIR: '/proc/sys', PORT: anyPort });
   assert.equal(lines.length, 1, lines.join('\n'));
-  assert.match(lines[0] ?? '', /^Nothing can be written into DATA_DIR=\/proc\/sys \(E\w+\)\. Let this user/);
+  assert.match(lines[0] ?? '', /^Cannot write to DATA_DIR=\/proc\/sys \(E\w+\)\. Give this user/);
 
   const dataDir = await temporaryFolder(context);
   await mkdir(path.join(dataDir, 'redis.json'));

@@ -37,7 +37,10 @@ test('a folder stands for its tests, and a file that is not there is told in a l
   assert.deepEqual(namedFiles(root, ['test/library/c.test.ts']), ['test/library/c.test.ts']);
   const { code, stderr } = await runCommand('test', ['test/lib/no.test.ts']);
   assert.equal(code, 1);
-  assert.match(stderr, /^test\/lib\/no\.test\.ts is not there: name a test file or a folder, such as \S+\n$/);
+  assert.match(
+    stderr,
+    /^test\/lib\/no\.test\.ts does not exist\. Give a test file or a folder, such as \S+\n$/,
+  );
 });
 
 test('files of the rooms share processes, but for the longest and those with hooks of each test', async (context) => {
@@ -194,7 +197,7 @@ test('a process that stays open when its tests are over says what keeps it open,
   ]);
   assert.equal(open.code, 1);
   assert.match(open.stdout, /✔ it/);
-  assert.match(open.stdout, /their process did not end. What keeps it open: .*TCPServerWrap/);
+  assert.match(open.stdout, /their process does not exit. These keep it open: .*TCPServerWrap/);
   assert.equal(hanging.code, 1);
-  assert.doesNotMatch(hanging.stdout, /did not end/);
+  assert.doesNotMatch(hanging.stdout, /does not exit/);
 });

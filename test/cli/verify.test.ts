@@ -34,7 +34,7 @@ test('verify names what differs by its view id and ends with 1; --repair sets it
     found.stdout,
     /^gid:\/\/Environment\/env-1\/Source\/src-1\/Entity\/p3\/View\/page: is missing$/m,
   );
-  assert.match(found.stdout, /1 difference; npm run verify -- --repair/);
+  assert.match(found.stdout, /1 difference\. To repair, run: npm run verify -- --repair/);
   const repaired = await runCommand('verify', ['--repair'], { env });
   assert.deepEqual([repaired.code, /1 difference, 1 repaired, none left/.test(repaired.stdout)], [0, true]);
   assert.equal((await runCommand('verify', [], { env })).code, 0);

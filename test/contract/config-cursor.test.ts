@@ -26,8 +26,8 @@ test('what is wrong is told with its place and its kind', () => {
   assert.ok(root.object(['list', 'text', 'flag']));
   assert.deepEqual(told(), [
     '$.list must be a list, is an object',
-    '$.text must be a text, is empty',
-    '$.flag must be true or false, is a text',
+    '$.text must be a string, is empty',
+    '$.flag must be true or false, is a string',
     '$.extra unknown key "extra"',
   ]);
 });
@@ -36,5 +36,5 @@ test('a value is shown only where the file holds no keys', () => {
   const { root, told } = cursorOver({ key: 'secret', order: 'up' });
   root.member('key').mustBe('a list', 'Put it in [ ].');
   root.member('order').expected('`asc` or `desc`', 'Write one of them.');
-  assert.deepEqual(told(), ['$.key must be a list, is a text', '$.order must be `asc` or `desc`, is "up"']);
+  assert.deepEqual(told(), ['$.key must be a list, is a string', '$.order must be `asc` or `desc`, is "up"']);
 });

@@ -88,7 +88,7 @@ test('purge tells what is left, and removes it for good, of that tenant alone', 
   const env = platform.environment('');
   const told = await runCommand('purge', [], { env });
   assert.equal(told.code, 1);
-  assert.match(told.stdout, /source src-1 of tenant twin, which is gone too: 150 entities\n/);
+  assert.match(told.stdout, /source src-1 of tenant twin, which is also removed: 150 entities\n/);
   assert.match(told.stderr, /Nothing was changed/);
   assert.equal(await entitiesIn(platform, 'twin'), 150);
   const before = await keysOf(tenant);

@@ -15,7 +15,7 @@ test('a name that nobody typed is not compared', () => {
 });
 
 test('the advice lists what is known, and says how much is left out', () => {
-  assert.equal(adviceForUnknown('x', []), 'There is none here yet.');
+  assert.equal(adviceForUnknown('x', []), 'None are defined yet.');
   assert.equal(
     adviceForUnknown('hostnmes', ['hostnames', 'alias']),
     'Did you mean "hostnames"? Known here: alias, hostnames.',

@@ -40,6 +40,6 @@ describe('a process that has no Redis ends with one line that says what is wrong
     const redis = await TestRedis.start();
     const lines = await failing('web', { REDIS_URL: redis.url.replace('//', '//nobody:secret@') });
     assert.equal(lines.length, 1, lines.join('\n'));
-    assert.match(lines[0] ?? '', /refuses this login .*Correct the user and password in REDIS_URL/);
+    assert.match(lines[0] ?? '', /rejects this login .*Correct the user and password in REDIS_URL/);
   });
 });

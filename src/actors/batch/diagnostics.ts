@@ -37,7 +37,7 @@ export function diagnosticsOf(
     ...demands.filter(isCut).map(({ query }) => ({
       kind: 'lookupCut' as const,
       place: query.place,
-      message: `more than ${lookupResultsMax} entities match this lookup; only the first are there`,
+      message: `more than ${lookupResultsMax} entities match this lookup; only the first are included`,
     })),
   ];
 }
@@ -45,21 +45,21 @@ export function diagnosticsOf(
 const urlMissing: Diagnostic = {
   kind: 'urlMissing',
   place: '$.route.url',
-  message: `route.url gives no URL, which begins with one / or http(s)://, has no fragment (#) and at most ${urlCodePointsMax} characters: the view is served under none`,
+  message: `route.url is not a URL, so the view has none: a URL begins with one / or http(s)://, has no fragment (#) and at most ${urlCodePointsMax} characters`,
 };
 
 const claimsCut: Diagnostic = {
   kind: 'limitReached',
   place: '$.route',
   message:
-    `handles or URLs of the view were left out: it has at most ${handlesPerViewMax} handles of ${handleCodePointsMax} characters, ` +
+    `handles or URLs of the view were left out: it can have at most ${handlesPerViewMax} handles of ${handleCodePointsMax} characters, ` +
     `and at most ${codeUrlsPerViewMax} URLs and redirects that a schema in JavaScript gives it`,
 };
 
 const optionsCut: Diagnostic = {
   kind: 'limitReached',
   place: '$.destinations',
-  message: `options of a destination were left out: they have at most ${destinationOptionsCharactersMax} characters`,
+  message: `options of a destination were left out: they can have at most ${destinationOptionsCharactersMax} characters`,
 };
 
 const noneCut: readonly Diagnostic[] = [];
@@ -84,7 +84,7 @@ function misfitDiagnostic({ field, type }: Misfit, index: string): Diagnostic {
     ? {
         kind: 'limitReached',
         place,
-        message: `the field ${name} is not in the index ${index}: an auto-indexed type has at most ${autoFieldsMax} fields, a source ${autoIndexedNamesMax} types and fields`,
+        message: `the field ${name} is not in the index ${index}: an auto-indexed type can have at most ${autoFieldsMax} fields, a source ${autoIndexedNamesMax} types and fields`,
       }
     : {
         kind: 'valueDoesNotFit',
@@ -98,7 +98,7 @@ export function typeWithoutRoom({ builder }: Output): Diagnostic {
   return {
     kind: 'limitReached',
     place: '$.type',
-    message: `the index ${builder.name} does not exist: a source has at most ${autoIndexedNamesMax} auto-indexed types and fields`,
+    message: `the index ${builder.name} does not exist: a source can have at most ${autoIndexedNamesMax} auto-indexed types and fields`,
   };
 }
 

@@ -287,7 +287,7 @@ async function resolveUntil(
 
 /** Of a lookup that no index will ever answer. */
 function tooManyLookups([first]: readonly LookupDemand[]): BuildFailure {
-  const message = `the schemas of the tenant ask for more than ${askedLookupsMax} kinds of lookups that are made at run time`;
+  const message = `the schemas of the tenant use more than ${askedLookupsMax} kinds of lookups that are computed at run time`;
   return { message, place: first?.query.place ?? '$' };
 }
 

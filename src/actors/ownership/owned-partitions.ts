@@ -92,7 +92,7 @@ export class OwnedPartitions {
     } catch (error) {
       if (error instanceof FencedError) actors.metrics.fenced.inc();
       if (isLoss(error)) news.add('lost', partition);
-      else this.context.onTrouble(`partition ${partition} stopped and will be taken again`, error);
+      else this.context.onTrouble(`partition ${partition} stopped and will be acquired again`, error);
     }
     keeper.letGo(partition);
     await releaseLease(actors.store, actor.lease).catch(() => {});

@@ -121,7 +121,7 @@ export class ThreadedKeeper implements Keeper {
   #replace(thread: Worker, reason: string): void {
     if (this.#isClosing || thread !== this.#thread) return;
     if (this.#starting !== null) clearTimeout(this.#starting);
-    this.events.trouble('leases are renewed by another thread from now on', new Error(reason));
+    this.events.trouble('leases are now renewed by another thread', new Error(reason));
     this.#thread = this.#startThread();
     thread.terminate().catch(() => {});
     for (const { lease, askedMs } of this.#kept.values()) this.#send({ kind: 'keep', lease, askedMs });
@@ -143,7 +143,7 @@ export class ThreadedKeeper implements Keeper {
       case 'metrics':
         this.events.metrics().then(
           (text) => this.#send({ kind: 'metrics', text }),
-          (error: unknown) => this.events.trouble('metrics were not made', error),
+          (error: unknown) => this.events.trouble('metrics could not be collected', error),
         );
     }
   }

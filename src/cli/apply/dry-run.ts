@@ -30,11 +30,11 @@ async function waitForDryRun(store: Store, token: string): Promise<Configuration
     await withBar('Stopped: nothing was changed.', (bar, signal) =>
       waitForJobs(store, 'dry run', bar, signal, async () => {
         const state = await dryRunState(queue, token, null);
-        if (state === null) throw new CommandStop('The dry run is not known any more: begin again.');
+        if (state === null) throw new CommandStop('The dry run is no longer known. Start it again.');
         if (state.failure !== null)
-          throw new CommandStop(`The dry run failed: ${state.failure}. Begin again; nothing was changed.`);
+          throw new CommandStop(`The dry run failed: ${state.failure}. Nothing was changed; start it again.`);
         const { done, total } = state;
-        bar.show(percentOf(done, total), `${done.toLocaleString('en-US')} entities looked at`);
+        bar.show(percentOf(done, total), `${done.toLocaleString('en-US')} entities checked`);
         diff = state.diff;
         return diff !== null;
       }),

@@ -43,7 +43,7 @@ export async function checkBackup(file: string, onProgress: ReadProgress): Promi
   let entities = 0;
   for await (const line of linesOf(file, (percent) => onProgress(percent, entities))) {
     const { bytes, number } = line;
-    if (end !== null) throw damaged(file, `line ${number} stands behind its end`);
+    if (end !== null) throw damaged(file, `line ${number}: unexpected data after the end marker`);
     if (isEntity(line) && !line.isTooLong) entities += 1;
     else {
       const parsed = parseLine(bytes);
@@ -55,11 +55,11 @@ export async function checkBackup(file: string, onProgress: ReadProgress): Promi
     }
     if (end === null) digest.update(bytes).update(lineFeed);
   }
-  if (createdAt === null) throw damaged(file, 'it has no header');
-  if (end === null) throw damaged(file, 'its end is missing');
+  if (createdAt === null) throw damaged(file, 'the header is missing');
+  if (end === null) throw damaged(file, 'the end is missing');
   if (end.entities !== entities || end.sha256 !== digest.digest('hex')) {
     await findUnreadable(file);
-    throw damaged(file, `it has ${entities} entities, and its checksum is not the one of its end`);
+    throw damaged(file, `it contains ${entities} entities, and the checksum does not match`);
   }
   return { createdAt, documents, fields, entities, sha256: end.sha256 };
 }
@@ -85,7 +85,7 @@ export async function* readBackupEntities(
   for await (const line of linesOf(file, onProgress)) {
     if (!isEntity(line)) continue;
     const parsed = parseLine(line.bytes);
-    if (parsed?.kind !== 'entity') throw damaged(file, `line ${line.number} cannot be read any more`);
+    if (parsed?.kind !== 'entity') throw damaged(file, `line ${line.number} can no longer be read`);
     yield { line: parsed, bytes: line.bytes.length };
   }
 }
@@ -96,10 +96,10 @@ function isEntity({ bytes }: Line): boolean {
 
 function createdAtOf(file: string, line: { readonly kind: string }): string {
   const { kind, format, version, createdAt } = line as Partial<Record<string, unknown>>;
-  if (kind !== 'header' || format !== backupFormat) throw damaged(file, 'it has no header');
+  if (kind !== 'header' || format !== backupFormat) throw damaged(file, 'the header is missing');
   if (version !== backupVersion) {
     throw new CommandStop(
-      `${file} was made by another version of Millrace (format ${version}, this one reads ${backupVersion}): restore it with that one.`,
+      `${file} was written by another version of Millrace (format ${version}; this version reads ${backupVersion}). Restore it with that version.`,
     );
   }
   return String(createdAt);
@@ -132,5 +132,5 @@ function bytesOf(file: string): number {
 }
 
 function damaged(file: string, reason: string): CommandStop {
-  return new CommandStop(`${file} is no whole backup: ${reason}.`);
+  return new CommandStop(`${file} is not a complete backup: ${reason}.`);
 }

@@ -44,9 +44,9 @@ async function requireHold(store: Store, token: string): Promise<void> {
   if (outcome === 'held') return;
   throw new CommandStop(
     outcome === 'notEmpty'
-      ? 'This store is not empty: restore into one in which nothing was ever saved (another REDIS_URL, or an npm start ' +
+      ? 'This store is not empty. Restore into a store in which nothing was ever saved (another REDIS_URL, or an npm start ' +
           'with a new DATA_DIR and DEMO=off). Nothing was restored.'
-      : 'The restore of another backup is at work here or was broken off: finish it by running it again, or take an ' +
+      : 'The restore of another backup is running or was interrupted here. Run that restore again to finish it, or use an ' +
           'empty store. Nothing was restored.',
   );
 }

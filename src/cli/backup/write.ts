@@ -63,8 +63,7 @@ export async function writeBackup(
 }
 
 function requireNoFile(file: string): void {
-  if (existsSync(file))
-    throw new CommandStop(`${file} is there already: choose another name or move it away.`);
+  if (existsSync(file)) throw new CommandStop(`${file} already exists. Choose another name or move it away.`);
 }
 
 /** Every partition of every source of the active configuration, in order. */

@@ -44,7 +44,7 @@ function isForAnotherMachine({ os, cpu }) {
 }
 
 function install(root) {
-  console.error('Installing the node modules that package-lock.json names (npm ci) …');
+  console.error('Installing the node modules of package-lock.json (npm ci) …');
   const { status, error } = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: root,
     stdio: ['ignore', 'ignore', 'inherit'],
@@ -55,7 +55,7 @@ function install(root) {
     throw new BootstrapStop('npm is not on the PATH. Install it together with Node.');
   if (status !== 0) {
     throw new BootstrapStop(
-      `The node modules could not be installed. See the lines above, then run: cd ${root} && npm ci`,
+      `The node modules could not be installed. See the messages above, then run: cd ${root} && npm ci`,
     );
   }
 }

@@ -20,7 +20,7 @@ export async function ensureRedisServer(policyFile = undefined) {
   if (!hasSystemPackages()) {
     throw new BootstrapStop(
       `${missing}. Install Redis ${majorMin} or newer and put redis-server on the PATH, ` +
-        'or set REDIS_URL to a Redis that runs.',
+        'or set REDIS_URL to a running Redis.',
     );
   }
   await installPackage({ what: 'Redis', missing, packageNames, policyFile });
@@ -28,7 +28,7 @@ export async function ensureRedisServer(policyFile = undefined) {
   if (installed !== null && installed >= majorMin) return;
   throw new BootstrapStop(
     `The packages of this system have no redis-server ${majorMin} or newer. Install one from ` +
-      'https://redis.io/docs/latest/operate/oss_and_stack/install/, or set REDIS_URL to a Redis that runs.',
+      'https://redis.io/docs/latest/operate/oss_and_stack/install/, or set REDIS_URL to a running Redis.',
   );
 }
 

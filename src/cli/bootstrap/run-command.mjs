@@ -66,7 +66,7 @@ function commandFile(command) {
   const isHere = isClone || !commandsOfClones.includes(command);
   if (isCommand(command) && isHere && existsSync(file)) return file;
   throw new BootstrapStop(
-    `There is no command '${command}'. ${isClone ? 'See the scripts of package.json: npm run' : 'See: npx millrace --help'}`,
+    `Unknown command '${command}'. ${isClone ? 'See the scripts of package.json: npm run' : 'See: npx millrace --help'}`,
   );
 }
 

@@ -18,13 +18,13 @@ export async function activeConfiguration(
   const published = await readPublished(store);
   if (published === null) {
     throw new CommandStop(
-      'This store has no active configuration yet: run npm start or npm run apply first.',
+      'This store has no active configuration yet. Run npm start or npm run apply first.',
     );
   }
   const loaded = loadConfiguration(published.documents, 'stored', observer);
   if (!loaded.ok) {
     throw new CommandStop(
-      'The active configuration was made by another version of Millrace: run this command of that version.',
+      'The active configuration was written by another version of Millrace. Run this command of that version.',
     );
   }
   const { configuration } = loaded;
@@ -41,5 +41,5 @@ export function oneTenant({ tenants }: Configuration, name: string | null): Tena
   const found = name === null ? all[0] : tenants.get(name);
   if (found !== undefined && (name !== null || all.length === 1)) return found;
   const known = all.map(({ alias }) => alias).join(', ');
-  throw new CommandStop(`There are several tenants (${known}): say which one with --tenant.`);
+  throw new CommandStop(`There are several tenants (${known}). Choose one with --tenant.`);
 }

@@ -28,7 +28,7 @@ export async function readSoundConfiguration(configDir: string): Promise<SoundCo
   if (outcome.ok) return outcome;
   throw new CommandStop(
     `${issueText(outcome.issues)}\n\n` +
-      `The configuration in ${configDir} has ${counted(outcome.issues.length, 'mistake')}: correct the above, then run npm run check`,
+      `The configuration in ${configDir} has ${counted(outcome.issues.length, 'mistake')}. Fix them, then run npm run check`,
   );
 }
 
@@ -60,8 +60,8 @@ export async function applyFolder(
   if (!isOfThisFolder(settings, active)) {
     throw new CommandStop(
       active === null
-        ? 'CONFIG_DIR is not set and this store has no configuration yet: set CONFIG_DIR to the folder of yours.'
-        : `CONFIG_DIR is not set and ${otherConfiguration}: set CONFIG_DIR to the folder of that one. Nothing was changed.`,
+        ? 'CONFIG_DIR is not set and this store has no configuration yet. Set CONFIG_DIR to your configuration folder.'
+        : `CONFIG_DIR is not set and ${otherConfiguration}. Set CONFIG_DIR to its folder; nothing was changed.`,
     );
   }
   const configuration = await readSoundConfiguration(settings.configDir);
@@ -69,8 +69,8 @@ export async function applyFolder(
 }
 
 const otherSince =
-  'the folder is as this store took it last; what was made active since then stays (npm run apply takes the folder again)';
-const otherConfiguration = "this store runs another configuration than the repository's own";
+  'the folder is unchanged since it was last applied to this store, so the configuration that was activated since then stays (npm run apply activates the folder again)';
+const otherConfiguration = "this store has a configuration other than the repository's own";
 
 /**
  * As `applyFolder`, for `npm start`. On an empty store it also takes the repository's own folder, for the demo.
@@ -95,10 +95,10 @@ export async function publishAtStart(
   if (!isDemo && !isSame && !isOfThisFolder(settings, active)) {
     if (active === null) {
       throw new CommandStop(
-        'CONFIG_DIR is not set: set it to the folder of your configuration, or leave DEMO on to see the demo.',
+        'CONFIG_DIR is not set. Set it to your configuration folder, or leave DEMO on to see the demo.',
       );
     }
-    say(`CONFIG_DIR is not set and ${otherConfiguration}, which stays the active one.`);
+    say(`CONFIG_DIR is not set and ${otherConfiguration}, which stays active.`);
     return null;
   }
   if (isSame && active.origin === originOf(settings)) {
@@ -176,7 +176,7 @@ export const refusingLosses: Publisher = {
   onWarnings: () => {},
   consent: (losses) => {
     throw new CommandStop(
-      `It no longer has what data exist for: ${lossesLine(losses)}. If that is meant: npm run apply -- --yes`,
+      `It removes items that have data: ${lossesLine(losses)}. To confirm, run: npm run apply -- --yes`,
     );
   },
 };

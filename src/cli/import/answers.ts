@@ -23,10 +23,9 @@ const statusesAboutTheBody = new Set([400, 413, 422, 500]);
  */
 export function readBulkAnswer(answer: BulkAnswer, records: readonly EntityRecord[]): BatchOutcome | Refusal {
   const body = parseObject(answer.body);
-  if (answer.status === 401)
-    throw new CommandStop('The platform does not know this key (401). Is --key right?');
+  if (answer.status === 401) throw new CommandStop('Unknown API key (401). Check --key.');
   if (answer.status === 403) {
-    throw new CommandStop('This key may not ingest (403). --key wants the API key of a source.');
+    throw new CommandStop('This key cannot ingest (403). Set --key to the API key of a source.');
   }
   const errors = body === null ? undefined : getOwn(body, 'errors');
   const isAboutEach = body !== null && Object.hasOwn(body, 'changedSourceEntities');
@@ -34,7 +33,9 @@ export function readBulkAnswer(answer: BulkAnswer, records: readonly EntityRecor
     return readOutcome(body, errors, records);
   }
   if (statusesAboutTheBody.has(answer.status)) return { refusal: refusalText(answer, body) };
-  throw new CommandStop(`The platform answered ${answer.status}. Is --url the address of a Millrace?`);
+  throw new CommandStop(
+    `The platform responded with ${answer.status}. Check that --url is the address of a Millrace.`,
+  );
 }
 
 function readOutcome(body: JsonObject, errors: JsonObject, records: readonly EntityRecord[]): BatchOutcome {
@@ -48,14 +49,14 @@ function readOutcome(body: JsonObject, errors: JsonObject, records: readonly Ent
     if (texts !== undefined) failures.push(refused(record, toTexts(texts)));
     else if (record.originId !== null && changed.has(record.originId)) counts.changed += 1;
     else if (record.originId !== null && unchanged.has(record.originId)) counts.unchanged += 1;
-    else failures.push(refused(record, ['The answer of the platform does not name this entity']));
+    else failures.push(refused(record, ['The response of the platform does not contain this entity']));
   });
   return { ...counts, failures };
 }
 
 function refusalText({ status }: BulkAnswer, body: JsonObject | null): string {
   const message = body === null ? undefined : getOwn(body, 'message');
-  return typeof message === 'string' ? message : `The platform refused it with status ${status}`;
+  return typeof message === 'string' ? message : `The platform rejected it with status ${status}`;
 }
 
 function parseObject(text: string): JsonObject | null {

@@ -58,7 +58,7 @@ function readUrl(text: string): string {
   // Sent to another endpoint, each entity would be called wrong.
   const [address, endpoint] = text.split(/(\/ingest(?:\/.*)?)$/);
   if (endpoint === undefined) return text;
-  throw new CommandStop(`--url wants the address alone, without '${endpoint}': ${address}`);
+  throw new CommandStop(`--url must be only the address, without '${endpoint}': ${address}`);
 }
 
 function readConcurrency(text: string): number {

@@ -80,8 +80,8 @@ export class BulkClient {
       const waitMs = Math.max(attempt.retryAfterMs, backOffMs(tries));
       if (performance.now() - startedMs + waitMs > this.options.retryTotalMs) {
         throw new PlatformAway(
-          `${this.#endpoint.origin} did not take a request for ${Math.round(this.options.retryTotalMs / 1000)} s ` +
-            `(last: ${attempt.reason}). Is --url right? Run the same command again once it does.`,
+          `${this.#endpoint.origin} did not accept a request for ${Math.round(this.options.retryTotalMs / 1000)} s ` +
+            `(last: ${attempt.reason}). Check --url, and run the same command again later.`,
         );
       }
       await sleep(waitMs, undefined, { signal: this.options.signal });
@@ -97,7 +97,7 @@ export class BulkClient {
     this.#isSilenceTold = true;
     const seconds = Math.round(this.options.retryTotalMs / 1000);
     this.options.onSilence?.(
-      `${this.#endpoint.origin} gives no answer (${reason}): trying again for up to ${seconds} s`,
+      `${this.#endpoint.origin} does not respond (${reason}). Retrying for up to ${seconds} s`,
     );
   }
 
@@ -132,7 +132,7 @@ export class BulkClient {
           ...headers,
         },
       });
-      request.on('timeout', () => request.destroy(new Error(`nothing moved for ${idleTimeoutMs / 1000} s`)));
+      request.on('timeout', () => request.destroy(new Error(`no data for ${idleTimeoutMs / 1000} s`)));
       request.on('error', reject);
       request.on('response', (response) => readAnswer(response).then(resolve, reject));
       request.end(bytes ?? undefined);
@@ -168,11 +168,11 @@ function readAnswer(response: http.IncomingMessage): Promise<HttpAnswer> {
     let bytes = 0;
     response.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > answerBytesMax) response.destroy(new Error('the answer is too long'));
+      if (bytes > answerBytesMax) response.destroy(new Error('the response is too long'));
       else chunks.push(chunk);
     });
     response.on('error', reject);
-    response.on('close', () => reject(new Error('the answer was cut off')));
+    response.on('close', () => reject(new Error('the response was truncated')));
     response.on('end', () =>
       resolve({
         status: response.statusCode ?? 0,

@@ -74,7 +74,7 @@ function checkNames(names: readonly string[]): void {
       const outer = steps.slice(0, length).join('.');
       if (!all.has(outer)) continue;
       throw new CommandStop(
-        `Column '${outer}' cannot be both a text and an object with '${name}'. Rename one.`,
+        `Column '${outer}' cannot be both a string and an object with '${name}'. Rename one.`,
       );
     }
   }

@@ -84,8 +84,8 @@ async function* checkedUtf8(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffe
 }
 
 const mistakes: Readonly<Record<string, string>> = {
-  CSV_QUOTE_NOT_CLOSED: 'a `"` that begins a cell is not closed',
-  CSV_INVALID_CLOSING_QUOTE: 'expected `,` or the end of the line after the `"` that closes a cell',
+  CSV_QUOTE_NOT_CLOSED: 'the opening `"` of a cell has no closing `"`',
+  CSV_INVALID_CLOSING_QUOTE: 'expected `,` or the end of the line after the closing `"` of a cell',
   INVALID_OPENING_QUOTE: 'a `"` in a cell without quotes. Put the cell in quotes and double the `"` in it',
   CSV_MAX_RECORD_SIZE: `the row is longer than ${lineBytesMax} bytes. Is a \`"\` missing?`,
 };
@@ -100,7 +100,7 @@ function count(text: string, pattern: RegExp): number {
 
 function recordOf(columns: Columns, cells: readonly string[], line: number): EntityRecord | Failure {
   if (cells.length !== columns.count) {
-    const counts = `The row has ${cells.length} cells, the first row has ${columns.count}`;
+    const counts = `The row has ${cells.length} cells, but the first row has ${columns.count}`;
     return unreadable(line, Buffer.from(cells.join(',')), counts);
   }
   const { originId, ...rest } = columns.entityOf(cells);

@@ -29,7 +29,7 @@ export class FailureFile {
       writeSync(this.#descriptor, text);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      throw new CommandStop(`The file of the failed lines cannot be written: ${reason}`);
+      throw new CommandStop(`The file with the failed lines cannot be written: ${reason}`);
     }
   }
 

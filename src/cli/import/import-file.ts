@@ -71,9 +71,10 @@ export function readerFor({ file, format, rows }: ImportArguments): RecordReader
 export function stopReason(error: unknown, file: string, signal: AbortSignal): string {
   if (error instanceof CommandStop || error instanceof PlatformAway) return error.message;
   if (signal.aborted)
-    return 'Stopped. Run the same command again to go on; what is there already is left alone.';
+    return 'Stopped. Run the same command again to continue; unchanged entities cause no work.';
   if (!(error instanceof Error && 'code' in error)) throw error;
-  if (String(error.code).startsWith('Z_')) return `${file} is no whole gzip file: ${error.message}.`;
+  if (String(error.code).startsWith('Z_'))
+    return `${file} is a truncated or corrupt gzip file: ${error.message}.`;
   return `The input cannot be read: ${error.message}`;
 }
 

@@ -153,7 +153,7 @@ function readAnswer({ status, body }: BulkAnswer, task: string): Readonly<Record
   const json = jsonOf(body);
   if (status === 200 && isJsonObject(json)) return json;
   const message = isJsonObject(json) ? getOwn(json, 'message') : undefined;
-  const reason = typeof message === 'string' ? message : `The platform answered ${status}`;
+  const reason = typeof message === 'string' ? message : `The platform responded with ${status}`;
   throw new CommandStop(`Cannot ${task}: ${reason}`);
 }
 

@@ -39,7 +39,7 @@ const shownCharacters = 1000;
 /** Reads the text of an entity: a record to send, or a failure that is certain without asking the platform. */
 export function readRecord(text: RecordText): EntityRecord | Failure {
   const { line, bytes } = text;
-  if (text.isTooLong) return unreadable(line, bytes, `The entity is longer than ${lineBytesMax} bytes`);
+  if (text.isTooLong) return unreadable(line, bytes, `The entity is larger than ${lineBytesMax} bytes`);
   const entity = parsed(bytes);
   if (entity === undefined) return unreadable(line, bytes, notJsonText(text));
   if (!isJsonObject(entity)) {

@@ -40,7 +40,7 @@ export async function waitForProcesses(
     const late = processes.filter((process) => process.generation < generation);
     if (late.length === 0) return processes.length;
     const names = late.map(({ role, host, pid }) => `${role} (process ${pid} on ${host})`).join(', ');
-    const line = `Waiting for ${names} to take it up; the log there says why it does not.`;
+    const line = `Waiting for ${names} to use it. If it does not, see its log.`;
     if (line !== said && performance.now() - startedMs > silentMs) {
       say(line);
       said = line;
@@ -61,14 +61,14 @@ export async function waitForRebuild(
     const state = await rebuildState(store, queue, generation);
     bar.show(
       state.percent,
-      `rebuilt for generation ${generation}: ${state.scanned.toLocaleString('en-US')} entities looked at, ` +
+      `rebuilt for generation ${generation}: ${state.scanned.toLocaleString('en-US')} entities checked, ` +
         `${state.marked.toLocaleString('en-US')} of them rebuilt`,
     );
     if (state.isDone && state.isEnqueued) return true;
     const failure = state.failures.find(({ isFinal }) => isFinal);
     if (failure === undefined) return false;
     throw new CommandStop(
-      `The rebuild of partition ${failure.partition} failed for good: ${failure.reason}. Run npm run apply again to try once more.`,
+      `The rebuild of partition ${failure.partition} failed permanently: ${failure.reason}. Run npm run apply again to retry.`,
     );
   });
 }
@@ -95,7 +95,9 @@ export async function waitForJobs(
     obstacle = await obstacleOf(store);
     if (obstacle === null) freeMs = performance.now();
     else if (performance.now() - freeMs > obstacleMs) {
-      throw new CommandStop(`The ${work} does not go on because ${obstacle}; it goes on by itself then.`);
+      throw new CommandStop(
+        `The ${work} has stopped because ${obstacle}. It continues automatically when that is solved.`,
+      );
     } else if (obstacle !== former) {
       bar.say(`The ${work} waits because ${obstacle}. Waiting for up to ${obstacleMs / 1000} s.`);
     }
@@ -112,7 +114,7 @@ async function sleepUnless(signal: AbortSignal, ms: number): Promise<void> {
 /** The obstacle to a rebuild, and what to do about it; null when there is none. @throws StoreUnavailableError */
 export async function obstacleOf(store: Store): Promise<string | null> {
   const missing = missingRole(await liveProcesses(store));
-  if (missing !== null) return `no ${missing} process runs: start one (${script(missing)})`;
+  if (missing !== null) return `no ${missing} process is running: start one (${script(missing)})`;
   return (await findShortages(store)).isFull
     ? 'Redis is full: give it more memory (maxmemory) or delete entities'
     : null;

@@ -36,7 +36,7 @@ export async function withStore<T>(
     if (error instanceof NoReplicaError) {
       const without = confirmReplicas > 0 ? ', or set CONFIRM_REPLICAS=0' : '';
       throw new CommandStop(
-        `Redis at ${shownAddress(address)} has too few replicas that keep up (${error.message}): ` +
+        `Redis at ${shownAddress(address)} has too few replicas that are up to date (${error.message}): ` +
           `attach one${without}, then run this command again.`,
       );
     }
@@ -68,21 +68,21 @@ function noAnswer(address: RedisAddress, error: unknown): CommandStop {
   const place = `Redis at ${shownAddress(address)}`;
   if (/\b(?:NOAUTH|WRONGPASS|NOPERM)\b/.test(reason)) {
     return new CommandStop(
-      `${place} refuses this login (${reason}). Correct the user and password in REDIS_URL.`,
+      `${place} rejects this login (${reason}). Correct the user and password in REDIS_URL.`,
     );
   }
   // The message of the client library names its own options, which nobody can set here.
-  const shown = /max retries per request/.test(reason) ? 'no connection could be made' : reason;
+  const shown = /max retries per request/.test(reason) ? 'no connection' : reason;
   return new CommandStop(
-    `${place} does not answer (${shown}). ` +
-      'Start it, or correct REDIS_URL or REDIS_CLUSTER; without either, npm start runs a Redis of its own.',
+    `${place} does not respond (${shown}). ` +
+      'Start it, or correct REDIS_URL or REDIS_CLUSTER; without them, npm start runs a private Redis.',
   );
 }
 
 async function withinTime<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`nothing came within ${timeoutMs / 1000} s`)), timeoutMs);
+    timer = setTimeout(() => reject(new Error(`no response within ${timeoutMs / 1000} s`)), timeoutMs);
   });
   try {
     return await Promise.race([promise, late]);

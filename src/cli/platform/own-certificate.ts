@@ -22,7 +22,7 @@ export function ownTrust({ tls }: Pick<Settings, 'tls'>): Trust {
     checkServerIdentity: (_host, { fingerprint256 }) =>
       fingerprint256 === fingerprint
         ? undefined
-        : new Error('another certificate than that of TLS_CERT answers'),
+        : new Error('the server uses a certificate other than TLS_CERT'),
   };
 }
 

@@ -28,8 +28,8 @@ export async function lockDataDir(dataDir: string): Promise<Server> {
     // Another process was faster.
     if (codeOf(error) === 'EADDRINUSE') throw inUse(dataDir);
     throw new CommandStop(
-      `Nothing can be written into DATA_DIR=${dataDir} (${codeOf(error)}). ` +
-        'Let this user write there, or choose another folder: DATA_DIR=.data2 npm start',
+      `Cannot write to DATA_DIR=${dataDir} (${codeOf(error)}). ` +
+        'Give this user write permission, or choose another folder: DATA_DIR=.data2 npm start',
     );
   }
   return server;
@@ -41,7 +41,7 @@ function codeOf(error: unknown): string {
 
 function inUse(dataDir: string): CommandStop {
   return new CommandStop(
-    `Another npm start is using ${dataDir}. Stop that one, or give this one a folder of its own: DATA_DIR=.data2 npm start`,
+    `Another npm start is using ${dataDir}. Stop it, or use another folder: DATA_DIR=.data2 npm start`,
   );
 }
 

@@ -36,10 +36,12 @@ export async function loadDemo(options: DemoOptions): Promise<void> {
   const { baseUrl, trust, dataDir, signal, say } = options;
   if (await isLoaded(baseUrl, trust)) return;
   if (!hasAtlasPackages()) {
-    say('The demo data is not loaded: its packages are missing. Get them with: npm ci --include=dev');
+    say(
+      'The demo data is not loaded, because its packages are missing. Install them with: npm ci --include=dev',
+    );
     return;
   }
-  say('Loading the demo tenant: countries, regions and cities of the world (this happens once)');
+  say('Loading the demo tenant: countries, regions and cities of the world (only at the first start)');
   makeFolder(dataDir);
   const file = path.join(dataDir, 'atlas.ndjson');
   await pipeline(Readable.from(lines()), createWriteStream(file), { signal });
@@ -48,11 +50,11 @@ export async function loadDemo(options: DemoOptions): Promise<void> {
     signal,
   );
   if (failed > 0 || stoppedBy !== null) {
-    if (!signal.aborted) say('The demo tenant is not complete; the next start tries again.');
+    if (!signal.aborted) say('The demo tenant is not complete. The next start tries again.');
     return;
   }
   rmSync(file);
-  await waitUntilSettled(options, (waiting) => say(`building its pages: ${waiting} changes to go`));
+  await waitUntilSettled(options, (waiting) => say(`building pages: ${waiting} changes left`));
 }
 
 async function isLoaded(baseUrl: string, trust: Trust): Promise<boolean> {

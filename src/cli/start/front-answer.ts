@@ -25,7 +25,7 @@ export function askFront(
       response.on('error', reject);
       response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
     });
-    request.on('timeout', () => request.destroy(new Error(`nothing came within ${timeoutMs / 1000} s`)));
+    request.on('timeout', () => request.destroy(new Error(`no response within ${timeoutMs / 1000} s`)));
     request.on('error', reject);
   });
 }

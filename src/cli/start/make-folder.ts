@@ -13,7 +13,7 @@ export function makeFolder(folder: string, mode = 0o700): void {
     makeMissing(folder, mode);
   } catch (error) {
     throw new CommandStop(
-      `DATA_DIR cannot be made: ${error instanceof Error ? error.message : error}. Choose a folder that this user may write.`,
+      `DATA_DIR cannot be created: ${error instanceof Error ? error.message : error}. Choose a folder that this user can write to.`,
     );
   }
 }

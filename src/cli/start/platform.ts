@@ -89,7 +89,7 @@ export async function runPlatform(whenReady: (platform: RunningPlatform) => Prom
   } catch (error) {
     if (!signal.aborted || error instanceof CommandStop) throw error;
   } finally {
-    if (signal.reason instanceof StopRequest) say('stopping (again Ctrl-C: at once)');
+    if (signal.reason instanceof StopRequest) say('stopping (Ctrl-C again: stop immediately)');
     await supervisor.stop();
   }
   return 0;
@@ -161,10 +161,10 @@ export async function applyAgain(
     const { generation } = await withStore(address, settings, redisTimeoutMs, (store) =>
       applyFolder(store, settings, { consent, onWarnings: say }),
     );
-    say(`the configuration was read again and is active (generation ${generation})`);
+    say(`the configuration was reloaded and is active (generation ${generation})`);
   } catch (error) {
     if (!(error instanceof CommandStop)) throw error;
-    say(`${error.message}\nThe configuration stays as it was.`);
+    say(`${error.message}\nThe configuration is unchanged.`);
   }
 }
 

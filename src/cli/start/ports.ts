@@ -18,16 +18,16 @@ export async function requireFreePort(host: string, port: number): Promise<void>
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'EADDRINUSE') {
       throw new CommandStop(
-        `Port ${port} on ${host} is taken by another program. Stop that, or choose another one: PORT=${port + 1} npm start`,
+        `Port ${port} on ${host} is in use by another program. Stop it, or choose another port: PORT=${port + 1} npm start`,
       );
     }
     if (code === 'EACCES') {
       throw new CommandStop(
-        `This user may not listen on port ${port}. Choose one above 1023: PORT=4000 npm start`,
+        `This user cannot listen on port ${port}. Choose a port above 1023: PORT=4000 npm start`,
       );
     }
     throw new CommandStop(
-      `Nothing can listen on HOST=${host}: ${error instanceof Error ? error.message : error}. ` +
+      `Cannot listen on HOST=${host}: ${error instanceof Error ? error.message : error}. ` +
         'Choose an address of this machine: HOST=127.0.0.1 npm start',
     );
   }

@@ -79,7 +79,7 @@ export async function startMessageRedis({
 function keepPrivate(dataDir: string, redisFolder: string, say: (text: string) => void): void {
   if ((statSync(redisFolder).mode & othersMode) !== 0) chmodSync(redisFolder, 0o700);
   if ((statSync(dataDir).mode & othersMode) === 0) return;
-  say(`DATA_DIR is open to other users of this machine. To close it: chmod 700 ${dataDir}`);
+  say(`DATA_DIR is accessible to other users of this machine. To restrict it: chmod 700 ${dataDir}`);
 }
 
 /** URL of the private Redis that the last `npm start` with this data folder ran; null when there was none. */
@@ -113,7 +113,7 @@ async function endLeftover(dataDir: string): Promise<void> {
   while ((await askRedis(redisHost, record, 'SHUTDOWN')) !== 'noAnswer') {
     if (performance.now() > deadlineMs) {
       throw new CommandStop(
-        `A redis-server of an earlier npm start still runs on port ${record.port} and does not end. Stop it, then try again.`,
+        `A redis-server of an earlier npm start is still running on port ${record.port} and does not stop. Stop it, then try again.`,
       );
     }
     await sleep(redisPollMs);

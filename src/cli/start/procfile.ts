@@ -27,7 +27,7 @@ export function parseProcfile(text: string, folder: string): ProcfileEntry[] {
       (match) => match[1] ?? match[2] ?? match[3] ?? '',
     );
     if (name === undefined || program === undefined) {
-      throw new CommandStop(`Procfile, line ${index + 1}: write it as 'name: command', not '${content}'.`);
+      throw new CommandStop(`Procfile, line ${index + 1} must be 'name: command', not '${content}'.`);
     }
     return [{ name, program, words: words.map((word) => wholePath(word, folder)) }];
   });

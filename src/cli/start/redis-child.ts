@@ -95,7 +95,7 @@ export function writeSecret(file: string, text: string): void {
     writeFileSync(file, text, { mode: 0o600 });
   } catch (error) {
     throw new CommandStop(
-      `DATA_DIR cannot be written: ${error instanceof Error ? error.message : error}. Let this user write there, or choose another folder.`,
+      `DATA_DIR cannot be written: ${error instanceof Error ? error.message : error}. Give this user write permission, or choose another folder.`,
     );
   }
 }
@@ -115,7 +115,7 @@ async function waitUntilLoaded(
     requireAlive();
     if (performance.now() > deadlineMs) {
       throw new CommandStop(
-        `The private Redis did not load its file within ${readyTimeoutMs / 1000} s: is its disk very slow, or the machine short of memory?`,
+        `The private Redis did not load its file within ${readyTimeoutMs / 1000} s. Check whether the disk is slow or the machine is short of memory.`,
       );
     }
     await sleep(redisPollMs, undefined, { signal });
@@ -140,7 +140,7 @@ export function followRedis(lines: Readable, kept: string[], say: (text: string)
     if (kept.length > keptLines) kept.shift();
     if (!isFailing && diskTrouble.test(line)) {
       isFailing = true;
-      say(`Redis cannot write its file. Its last lines:\n${kept.join('\n')}`);
+      say(`Redis cannot write its file. Its last log lines:\n${kept.join('\n')}`);
     } else if (isFailing && diskIsFine.test(line)) {
       isFailing = false;
       say('Redis can write its file again');

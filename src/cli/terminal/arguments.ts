@@ -30,5 +30,5 @@ export function readArguments<Name extends CommandName>(
 /** The one FILE of a command. @throws CommandStop when it is missing */
 export function requiredFile(name: CommandName, [file]: readonly string[]): string {
   if (file !== undefined) return file;
-  throw new CommandStop(`Which FILE? As in: ${commands[name].example}. ${seeHelp(name)}`);
+  throw new CommandStop(`Missing FILE. Example: ${commands[name].example}. ${seeHelp(name)}`);
 }

@@ -8,7 +8,7 @@ import { CommandStop } from './command-stop.ts';
 export async function requireConsent(isSure: boolean, question: string): Promise<void> {
   if (isSure) return;
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
-    throw new CommandStop('Nothing was changed: run this again with --yes if the above is meant.');
+    throw new CommandStop('Nothing was changed. To confirm, run this again with --yes.');
   }
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   // Ctrl-D ends the terminal without an answer.

@@ -17,7 +17,7 @@ if (process.env.NODE_TEST_CONTEXT !== undefined) {
     () => {
       if (!areTestsOver) return;
       const kept = process.getActiveResourcesInfo().join(', ');
-      console.error(`The tests are over, but their process did not end. What keeps it open: ${kept}`);
+      console.error(`All tests have ended, but their process does not exit. These keep it open: ${kept}`);
     },
     timeoutMs() * toldAfter - performance.now(),
   ).unref();

@@ -48,13 +48,15 @@ function listOf(paths: readonly string[]): string {
 const failed = await runTests([...alone, ...shared.modules], Number(concurrency));
 const isTriedAgain = files.length > 1 && failed.length > 0 && failed.length <= triedAgainMax;
 if (isTriedAgain)
-  console.log(`\nThese files failed beside others. They run once more, alone:\n${listOf(failed)}\n`);
+  console.log(`\nThese files failed while others ran. They run once more, alone:\n${listOf(failed)}\n`);
 const failedAgain = isTriedAgain ? await runTests(failed, 1) : failed;
 shared.remove();
 process.exitCode = failedAgain.length > 0 ? 1 : 0;
 process.on('exit', () => {
   if (isTriedAgain && failedAgain.length === 0) {
-    console.log(`Failed beside others and passed alone. Find out why, it may be a race:\n${listOf(failed)}`);
+    console.log(
+      `Failed while others ran, and passed alone. Find out why; it may be a race:\n${listOf(failed)}`,
+    );
   }
   const longest = [...tookMs].sort(([, a], [, b]) => b - a).slice(0, shownFiles);
   const lines = longest.map(([file, ms]) => `  ${(ms / 1000).toFixed(0)} s ${path.relative('', file)}`);

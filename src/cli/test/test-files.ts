@@ -83,7 +83,9 @@ export function namedFiles(root: string, words: readonly string[]): string[] {
     const place = path.resolve(root, word);
     if (!existsSync(place)) {
       if (!word.endsWith('.test.ts')) return [word];
-      throw new CommandStop(`${word} is not there: name a test file or a folder, such as test/http/delivery`);
+      throw new CommandStop(
+        `${word} does not exist. Give a test file or a folder, such as test/http/delivery`,
+      );
     }
     if (!statSync(place).isDirectory()) return [word];
     return testFiles(root).filter((file) => path.resolve(root, file).startsWith(place + path.sep));

@@ -157,15 +157,15 @@ class JsonReader {
       if (next === '"') break;
       if (next === '\\') {
         if (this.#skip(escapeSequence) === '') {
-          this.#fail('an unknown escape in a text', 'Allowed: \\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX.');
+          this.#fail('an unknown escape in a string', 'Allowed: \\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX.');
         }
         continue;
       }
       if (next === undefined || next === '\n' || next === '\r') {
         this.#at = start;
-        this.#fail('a text that is not closed on its line', 'Close it with "; write line breaks as \\n.');
+        this.#fail('a string that is not closed on its line', 'Close it with "; write line breaks as \\n.');
       }
-      this.#fail('a raw control character in a text', 'Write it as \\uXXXX, a tab as \\t.');
+      this.#fail('a raw control character in a string', 'Write it as \\uXXXX, a tab as \\t.');
     }
     this.#at++;
     return JSON.parse(this.#text.slice(start, this.#at)) as string;
@@ -182,12 +182,12 @@ class JsonReader {
     if (rest === '' && digits !== '') {
       return this.#fail(
         `the number ${written} is beyond a 64-bit float`,
-        'Write a smaller number, or a text.',
+        'Write a smaller number, or a string.',
       );
     }
     return this.#fail(
       `${written} is no JSON number`,
-      'Numbers look like 12, -0.5 or 1e3; else write a text.',
+      'Numbers look like 12, -0.5 or 1e3; otherwise write a string.',
     );
   }
 
@@ -214,7 +214,7 @@ class JsonReader {
     if (next === undefined) return 'The value is missing.';
     if (next === '/') return 'JSON has no comments: remove it.';
     if (next === ']' || next === '}' || next === ',') return 'Is there a comma too many?';
-    return 'Write a text in double quotes, a number, true, false, null, an array or an object.';
+    return 'Write a string in double quotes, a number, true, false, null, an array or an object.';
   }
 
   #nameAdvice(): string {

@@ -40,9 +40,9 @@ export function changesRequest(call: Call, feed: Feed): ChangesRequest {
   };
 }
 
-const liveAllowed = 'must be long-poll or sse, and stand once';
-const expandAllowed = 'must be shown, and stand once';
-const sinceAllowed = 'must be an offset or now, and stand once';
+const liveAllowed = 'must be long-poll or sse, and given only once';
+const expandAllowed = 'must be shown, and given only once';
+const sinceAllowed = 'must be an offset or now, and given only once';
 
 function sinceOf(asked: string, feed: Feed): Since {
   if (asked === '') return 'beginning';

@@ -43,7 +43,7 @@ export async function readBulk(
   const broken = readings.findIndex(({ kind }) => kind === 'broken');
   const reading = readings[broken];
   if (reading?.kind === 'broken') {
-    throw new ProblemError(problems.bodyNotJson(`entities[${broken}], read alone: ${reading.text}`));
+    throw new ProblemError(problems.bodyNotJson(`entities[${broken}], parsed separately: ${reading.text}`));
   }
   return readings;
 }

@@ -31,7 +31,8 @@ function parameterId(call: Call): string {
   const ids = parameters?.filter(([name]) => name === 'id').map(([, value]) => value) ?? [];
   const [id, ...others] = ids;
   if (id !== undefined && others.length === 0) return id;
-  const text = parameters === null ? 'must be percent-encoded UTF-8' : 'must be in the query string, once';
+  const text =
+    parameters === null ? 'must be percent-encoded UTF-8' : 'must be in the query string exactly once';
   throw new ProblemError(problems.requestInvalid({ id: `id ${text}` }));
 }
 

@@ -23,7 +23,7 @@ export function inexactMistakes(properties: Json): Mistake[] {
 /** The mistake that a property's number has. */
 export function inexactText(place: string, digits: string, advice = 'Send it as a string'): Mistake {
   const field = shortened(place);
-  const text = `${field} is ${shortened(digits)}, which a 64-bit number cannot hold exactly. ${advice}`;
+  const text = `${field} is ${shortened(digits)}, which a 64-bit float cannot represent exactly. ${advice}`;
   return { field, text };
 }
 

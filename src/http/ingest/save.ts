@@ -106,7 +106,7 @@ function redirectsOf(text: string): string[] {
   const redirects = listOf(text);
   const rest = redirects.slice(1).find((redirect) => !/^(?:\/|https?:\/\/)/i.test(redirect));
   if (rest === undefined) return redirects;
-  const mistake = `\`redirects\` has ${quote(rest)} after a comma, which is not a URL. Write a comma inside a URL as %2C`;
+  const mistake = `\`redirects\` contains ${quote(rest)} after a comma, which is not a URL. Write a comma inside a URL as %2C`;
   throw new ProblemError(problems.entityInvalid({ redirects: mistake }));
 }
 

@@ -75,7 +75,7 @@ function plainValue(property: Json, at: Position, mistakes: Mistake[]): Json {
     return tell(mistakes, at, 'must be a typed property: {"type", "value"}');
   }
   const known = typeNames.find((name) => name === type);
-  if (known === undefined) return tell(mistakes, at, `has another type than ${typeNames.join(', ')}`);
+  if (known === undefined) return tell(mistakes, at, `must have one of these types: ${typeNames.join(', ')}`);
   return readers[known](property, at, mistakes);
 }
 
@@ -86,7 +86,7 @@ const readers: Readonly<Record<TypeName, Reader>> = {
     const value = memberOf(property, 'value');
     return value === null || typeof value === 'string'
       ? value
-      : tell(mistakes, at, 'must have a text as value');
+      : tell(mistakes, at, 'must have a string as value');
   },
   boolean: (property, at, mistakes) => {
     const value = memberOf(property, 'value');

@@ -134,7 +134,7 @@ function withSecretsOf(before: ConfigDocuments, own: ConfigDocuments): ConfigDoc
   if (places.length > 0) {
     const lines = places.map(
       (place) =>
-        `${file}: ${place}: \`kept\` cannot go to a new address. Send the value itself, or the former \`url\``,
+        `${file}: ${place}: \`kept\` cannot be used with a new address. Send the value itself, or the previous \`url\``,
     );
     throw new ProblemError(problems.configurationInvalid(lines.slice(0, configurationMistakesMax)));
   }
@@ -169,7 +169,7 @@ function mistakes(issues: readonly ConfigIssue[], tenant: string): ProblemError 
 }
 
 const ofAnotherVersion =
-  'What is active was made by another version of Millrace: update all processes to that one, then send this again';
+  'The active configuration was written by another version of Millrace. Update all processes to that version, then send this again';
 
 /**
  * The configuration of all tenants, of which one is new. Its documents are checked alone first, so that no mistake tells of
@@ -205,7 +205,9 @@ async function soundConfiguration(
   const isKeyTaken = loaded.issues.every(({ message }) => message === keyGivenTwice);
   throw new ProblemError(
     isKeyTaken
-      ? problems.configurationInvalid(['tenant.json: one of its API keys is taken: make another one'])
+      ? problems.configurationInvalid([
+          'tenant.json: one of its API keys is already in use. Create another one',
+        ])
       : problems.configurationRefused(ofAnotherVersion),
   );
 }

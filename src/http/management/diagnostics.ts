@@ -37,7 +37,7 @@ function placeOf(text: string): DiagnosePlace {
   const slash = text.indexOf('/');
   if (slash < 1)
     throw new ProblemError(
-      problems.parameterInvalid('after', 'must be the next of a page before, or absent'),
+      problems.parameterInvalid('after', 'must be the next of a previous page, or absent'),
     );
   return { sourceId: text.slice(0, slash), originId: text.slice(slash + 1) };
 }

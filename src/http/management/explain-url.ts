@@ -82,7 +82,7 @@ async function explain(
 function hostSteps({ host }: NormalUrl, { name, domains }: ClientPrincipal): Step[] {
   const domain = domainOf(domains, host);
   const asked = host === null ? 'none: the URL is relative' : host;
-  const noDomain = `none of the client ${quote(name)} has it, so nothing is served`;
+  const noDomain = `no domain of the client ${quote(name)} has it, so nothing is served`;
   return [
     { step: 'host', result: asked },
     {
@@ -104,7 +104,7 @@ function claimsStep(claims: readonly Claim[]): Step {
 }
 
 function waitingStep({ alias, originId, atMs }: WaitingClaim): Step {
-  const result = `the view ${alias} of ${originId} waits to be published at ${momentText(atMs)}`;
+  const result = `the view ${alias} of ${originId} will be published at ${momentText(atMs)}`;
   return { step: 'schedule', result };
 }
 
@@ -118,7 +118,7 @@ async function endingSteps(store: Store, tenant: string, served: Claim | null): 
 }
 
 function answerStep(served: Claim | null): Step {
-  if (served === null) return { step: 'answer', result: '404: no claim answers here' };
+  if (served === null) return { step: 'answer', result: '404: no claim applies' };
   const { originId, alias } = served.view;
   return {
     step: 'answer',
@@ -150,16 +150,15 @@ function hasQuery({ display }: Claim): boolean {
 function reasonOf(claim: Claim, served: Claim | null, url: NormalUrl, domains: readonly Domain[]): string {
   if (!routeAnswers(claim.host, url.host, domains)) {
     return claim.host === null
-      ? 'it does not answer: the asked host is in no domain of the client'
-      : `it does not answer: its host ${claim.host} is not in the domain of the asked host`;
+      ? 'not served: the requested host is in no domain of the client'
+      : `not served: its host ${claim.host} is not in the domain of the requested host`;
   }
-  if (served === null) return 'it does not answer';
-  if (isSame(claim, served)) return 'it is the first of the claims that answer';
+  if (served === null) return 'not served';
+  if (isSame(claim, served)) return 'it is the first claim that applies';
   if (hasQuery(served) && !hasQuery(claim)) return 'a claim with the query string of the URL comes first';
   if (claim.kind !== served.kind) return 'a page comes before a redirect';
-  if (claim.host === null && served.host !== null)
-    return 'a claim on the host comes before one on every host';
+  if (claim.host === null && served.host !== null) return 'a claim on the host comes before one on all hosts';
   return served.sinceStamp === claim.sinceStamp
-    ? 'a claim of the same time comes first by its schema alias'
+    ? 'claims of the same time are ordered by schema alias'
     : 'a later claim comes first';
 }

@@ -135,7 +135,7 @@ function bodyOf(body: Json): JsonObject {
   }
   const mistakes = mistakesOf(previewBodyShape, body, configurationMistakesMax).map(({ text }) => text);
   const hasEntity = (getOwn(body, 'entity') ?? null) !== null || textOf(body, 'originId') !== null;
-  if (!hasEntity) mistakes.push('entity or originId must be there');
+  if (!hasEntity) mistakes.push('entity or originId is required');
   if (mistakes.length > 0) throw new ProblemError(problems.previewInvalid(mistakes));
   return body;
 }

@@ -63,7 +63,9 @@ function placeOf(cursor: string): SchedulePlace {
   if (typeof atMs === 'number' && typeof sourceId === 'string' && typeof originId === 'string') {
     return { atMs, sourceId, originId };
   }
-  throw new ProblemError(problems.parameterInvalid('after', 'must be the next of a page before, or absent'));
+  throw new ProblemError(
+    problems.parameterInvalid('after', 'must be the next of a previous page, or absent'),
+  );
 }
 
 function partsOf(cursor: string): readonly unknown[] {

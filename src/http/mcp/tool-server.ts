@@ -15,7 +15,7 @@ import { routeTable } from '../routing/route-table.ts';
 import { callOf } from './tool-call.ts';
 import { type Tool, toolsOf } from './tools.ts';
 
-const tooMuchAnswered = `The answers before this one have more than ${toolAnswersBytesMax} bytes: send the calls one by one`;
+const tooMuchAnswered = `The previous results exceed ${toolAnswersBytesMax} bytes. Send the calls one by one`;
 
 export class ToolServer {
   readonly #principal: ClientPrincipal | ManagementPrincipal;
@@ -50,7 +50,7 @@ export class ToolServer {
     server.setRequestHandler('tools/call', async ({ params }) => {
       const tool = tools.find(({ name }) => name === params.name);
       if (tool !== undefined) return await this.#result(tool, params.arguments ?? {});
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${params.name}`);
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool ${params.name}`);
     });
     return server;
   }

@@ -84,18 +84,18 @@ function delivery(name: 'url' | 'handle' | 'id', what: string, description: stri
 const deliveryTools: readonly Tool[] = [
   delivery(
     'url',
-    `A path as /europe/france, or a whole URL, of at most ${urlCodePointsMax} characters`,
-    'The page on a URL: `route` is its view, `meta.status` 200, 301 (see `meta.redirect`) or 404.',
+    `A path such as /europe/france, or an absolute URL, of at most ${urlCodePointsMax} characters`,
+    'The page of a URL: `route` is its view, `meta.status` 200, 301 (see `meta.redirect`) or 404.',
   ),
-  delivery('handle', 'A handle', 'The view of a handle, in `views` under the handle.'),
-  delivery('id', 'A view id: gid://Environment/…/View/…', 'The view of an id, in `views` under the id.'),
+  delivery('handle', 'A handle', 'The view with a handle, in `views` under the handle.'),
+  delivery('id', 'A view id: gid://Environment/…/View/…', 'The view with an id, in `views` under the id.'),
 ];
 
 const listRoutes: Tool = {
   name: 'list_routes',
   description: `The URLs of all pages and redirects, in order, up to ${routesPageMax} at a time.`,
   inputSchema: textArguments(
-    { after: '`continuationToken` of the answer before; absent: from the first' },
+    { after: '`continuationToken` of the previous response; absent: the first page' },
     [],
   ),
   endpoint: 'listRoutesV2',
@@ -128,7 +128,7 @@ function textOf(said: Json): string {
 const explainView: Tool = {
   name: 'explain_view',
   description:
-    'Why a view is as it is: what it was made of, what it shows, who shows it, and what caused its last change.',
+    'Explains a view: its sources, the views that it shows, the views that show it, and the cause of its last change.',
   inputSchema: textArguments({ id: 'Id of the view: gid://Environment/…/View/…' }, ['id']),
   endpoint: 'explainView',
   requestOf: (given) => asQuery(given, { id: 'id' }),
@@ -136,12 +136,13 @@ const explainView: Tool = {
 
 const explainUrl: Tool = {
   name: 'explain_url',
-  description: 'Why a URL is answered as it is: host, domain, the views that claim it, and which is served.',
+  description:
+    'Explains the response to a URL: host, domain, the views that claim it, and which one is served.',
   inputSchema: textArguments(
     {
-      url: 'As delivery takes it',
-      environment: 'Alias or id; may be left out where there is one',
-      client: 'Name of an environment client, whose domains decide; the first unless said',
+      url: 'As for delivery',
+      environment: 'Alias or id; optional if there is only one',
+      client: 'Name of the environment client whose domains apply; by default the first',
     },
     ['url'],
   ),
@@ -151,7 +152,7 @@ const explainUrl: Tool = {
 
 const preview: Tool = {
   name: 'preview',
-  description: 'What a schema makes of an entity. Neither needs to be stored, and nothing is.',
+  description: 'Shows what a schema makes of an entity. Neither has to be stored, and nothing is stored.',
   inputSchema: plainSchema(previewBodyShape),
   endpoint: 'managementPreview',
   requestOf: (given) => ({ body: given }),
@@ -160,8 +161,8 @@ const preview: Tool = {
 const diagnostics: Tool = {
   name: 'diagnostics',
   description:
-    'What is valid but probably not meant so, with the place in the schema and an entity it is found of.',
-  inputSchema: textArguments({ after: '`next` of the answer before; absent: from the first' }, []),
+    'Lists what is valid but probably a mistake, with the place in the schema and an example entity.',
+  inputSchema: textArguments({ after: '`next` of the previous response; absent: the first page' }, []),
   endpoint: 'managementDiagnostics',
   requestOf: (given) => asQuery(given, { after: 'after' }),
 };

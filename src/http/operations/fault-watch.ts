@@ -14,25 +14,25 @@ interface FaultLines {
 const linesOf: Readonly<Record<FaultKind, FaultLines | null>> = {
   partitions: { begins: 'partitions have no owner', ends: 'every partition has an owner again' },
   indexes: null,
-  store_full: { begins: 'Redis is full: saves are refused', ends: 'Redis has room again' },
+  store_full: { begins: 'Redis is full: saves are rejected', ends: 'Redis has free memory again' },
   messages_full: {
     begins: 'the Redis of MESSAGES_URL is full',
-    ends: 'the Redis of MESSAGES_URL has room again',
+    ends: 'the Redis of MESSAGES_URL has free memory again',
   },
   disk_full: {
-    begins: 'Redis cannot write its file: saves are refused',
+    begins: 'Redis cannot write its file: saves are rejected',
     ends: 'Redis can write its file again',
   },
   replicas: {
-    begins: 'a replica is missing or behind: saves are refused',
-    ends: 'all replicas are there again',
+    begins: 'a replica is missing or behind: saves are rejected',
+    ends: 'all replicas are connected again',
   },
-  jobs: { begins: 'no jobs process runs', ends: 'a jobs process runs again' },
+  jobs: { begins: 'no jobs process is running', ends: 'a jobs process is running again' },
   versions: {
     begins: 'processes of several versions run',
     ends: 'all processes run the same version again',
   },
-  redis: { begins: 'Redis answers only in part', ends: 'Redis answers completely again' },
+  redis: { begins: 'Redis responds only in part', ends: 'Redis responds completely again' },
 };
 
 export class FaultWatch {
@@ -59,30 +59,33 @@ export class FaultWatch {
 
   /** Adds the gauges. A figure that is not known has no sample (`metrics-merge.ts` drops it). */
   showIn(metrics: ProcessMetrics): void {
-    metrics.gaugeOf('millrace_ready', 'Whether /health/ready of this front is 200', () =>
+    metrics.gaugeOf('millrace_ready', 'Whether /health/ready of this front returns 200', () =>
       this.#last?.waitingFor.length === 0 ? 1 : 0,
     );
-    metrics.gaugeOfEach('what', 'millrace_degraded', 'What is wrong while requests are answered', () =>
-      faultKinds.map((kind) => [kind, this.#last?.faults.some((fault) => fault.kind === kind) ? 1 : 0]),
+    metrics.gaugeOfEach(
+      'what',
+      'millrace_degraded',
+      'Problems that do not make the front unready: 1 if present',
+      () => faultKinds.map((kind) => [kind, this.#last?.faults.some((fault) => fault.kind === kind) ? 1 : 0]),
     );
     metrics.gaugeOf(
       'millrace_partitions_without_owner',
-      'Partitions that no worker owns',
+      'Partitions without an owner',
       () => this.#last?.partitionsWithoutOwner ?? Number.NaN,
     );
     metrics.gaugeOf(
       'millrace_redis_memory_bytes',
-      'Memory that Redis uses, of all masters',
+      'Memory used by Redis, sum of all masters',
       () => this.#last?.server?.usedBytes ?? Number.NaN,
     );
     metrics.gaugeOf(
       'millrace_redis_memory_max_bytes',
-      'Memory that Redis may use (maxmemory), of all masters; 0: no limit',
+      'Memory limit of Redis (maxmemory), sum of all masters; 0: no limit',
       () => (this.#last?.server ? (this.#last.server.maxBytes ?? 0) : Number.NaN),
     );
     metrics.gaugeOf(
       'millrace_redis_replicas',
-      'Connected replicas of Redis, in a cluster of the master with the fewest',
+      'Connected replicas of Redis; in a cluster, of the master with the fewest',
       () => this.#last?.server?.replicas ?? Number.NaN,
     );
   }

@@ -48,7 +48,7 @@ export interface Readiness {
   readonly faults: readonly Fault[];
   /** What this look did not find out: whether such a fault is there is as it was before. */
   readonly unknown: readonly FaultKind[];
-  /** Partitions that no worker owns; null while that is not known. */
+  /** Partitions without an owner; null while that is not known. */
   readonly partitionsWithoutOwner: number | null;
   /** Null while Redis does not answer. */
   readonly server: ServerState | null;
@@ -158,7 +158,7 @@ function workerFaults(
   const which = `partition ${unowned.join(', ')}`;
   return [
     unowned.length === count
-      ? { kind: 'partitions', reason: 'no worker runs: no partition has an owner', missing: 'a worker' }
+      ? { kind: 'partitions', reason: 'no worker is running: no partition has an owner', missing: 'a worker' }
       : { kind: 'partitions', reason: `no owner: ${which}`, missing: `an owner of ${which}` },
     ...faults,
   ];
@@ -166,7 +166,7 @@ function workerFaults(
 
 const unknownStateFault: WorkerFault = {
   kind: 'redis',
-  reason: 'the state of the partitions is being read again',
+  reason: 'the state of the partitions is being reloaded',
   missing: 'the state of the partitions',
 };
 
@@ -175,25 +175,28 @@ function lastingFaults({ processes, shortages, server, isRedisReachable }: Findi
   const faults: Fault[] = [];
   const add = (kind: FaultKind, reason: string) => faults.push({ kind, reason });
   if (server?.canWriteFile === false) {
-    add('disk_full', 'Redis cannot write its file (is its disk full?): saves are refused until it can');
+    add('disk_full', 'Redis cannot write its file (is its disk full?): saves are rejected until it can');
   } else if (processes === null || shortages === null || server === null) {
     add(
       'redis',
-      'Redis answers only in part: a master, or the heartbeats of other processes, cannot be reached',
+      'Redis responds only in part: a master, or the heartbeats of other processes, cannot be reached',
     );
   }
-  if (shortages?.isFull) add('store_full', 'Redis is full (maxmemory): saves are refused until it has room');
+  if (shortages?.isFull)
+    add('store_full', 'Redis is full (maxmemory): saves are rejected until it has free memory');
   if (shortages?.areMessagesFull) add('messages_full', 'the Redis of MESSAGES_URL is full (maxmemory)');
   if (shortages !== null && shortages.missingReplicas > 0) {
     add(
       'replicas',
-      `${shortages.missingReplicas} of the replicas that CONFIRM_REPLICAS asks for are missing: saves are refused until they are back`,
+      `${shortages.missingReplicas} of the replicas required by CONFIRM_REPLICAS are missing: saves are rejected until they are back`,
     );
   }
   if (processes !== null && !processes.some(({ role }) => role === 'jobs')) {
     add(
       'jobs',
-      asTyped('no jobs process runs (npm run jobs): rebuilds after a change of configuration wait for one'),
+      asTyped(
+        'no jobs process is running (npm run jobs): rebuilds after a configuration change wait for one',
+      ),
     );
   }
   const versions = runningVersions(processes ?? []);

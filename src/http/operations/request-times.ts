@@ -60,10 +60,10 @@ export function requestText(routes: readonly RouteTimes[]): string {
   const counts = 'millrace_http_requests_total';
   const durations = 'millrace_http_request_duration_seconds';
   return [
-    `# HELP ${counts} Finished requests by interface, endpoint and status`,
+    `# HELP ${counts} Completed requests by interface, endpoint and status`,
     `# TYPE ${counts} counter`,
     ...routes.flatMap((route) => route.countSamples(counts)),
-    `# HELP ${durations} Time from a request head to the last byte of its answer`,
+    `# HELP ${durations} Time from the head of a request to the last byte of its response`,
     `# TYPE ${durations} histogram`,
     ...routes.flatMap((route) => route.durationSamples(durations)),
     '',

@@ -14,7 +14,7 @@ export function targetedRequest(body: Json): QueryRequest {
   if (sourceGroupTargets.names.some((name) => Object.hasOwn(body, name))) {
     return namedQuery(body, sourceGroupTargets).request;
   }
-  const mistake = 'The target is missing: send index, or sourceGroupAlias and sourceEntityType';
+  const mistake = 'Missing target: send index, or sourceGroupAlias and sourceEntityType';
   throw new ProblemError(problems.queryInvalid([mistake]));
 }
 
@@ -61,7 +61,7 @@ function namedQuery(body: Json, { names, targetOf }: TargetMembers): NamedQuery 
   const text = (member: string): string | null => {
     const value = getOwn(query, member) ?? null;
     if (typeof value === 'string') return value;
-    if (query === body && (member !== 'name' || value !== null)) mistakes.push(`${member} must be a text`);
+    if (query === body && (member !== 'name' || value !== null)) mistakes.push(`${member} must be a string`);
     return null;
   };
   const labels = Object.fromEntries([...names, 'name'].map((member) => [member, text(member)]));

@@ -111,5 +111,5 @@ export const minVersion: HeaderDefinition = {
   name: 'Min-Version',
   prefixed: true,
   description:
-    'A token of an ingest answer: the answer shows at least that state (waits up to 5 s, then 503)',
+    'A token of an ingest response: this response shows that state or a later one (waits up to 5 s, then 503)',
 };

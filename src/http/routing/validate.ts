@@ -49,7 +49,7 @@ function check(shape: Shape, value: Json, at: Place, findings: Findings): void {
     return;
   }
   if (shape.anyOf?.every((one) => mistakesOf(one, value, 1).length > 0) === true) {
-    tell(findings, at, shape['x-rule'] ?? 'has none of the allowed shapes');
+    tell(findings, at, shape['x-rule'] ?? 'must have one of the allowed shapes');
     return;
   }
   if (typeof value === 'string') checkString(shape, value, at, findings);
@@ -63,7 +63,7 @@ function checkString(shape: Shape, value: string, at: Place, findings: Findings)
   if (shape.minLength !== undefined && value.length < shape.minLength) {
     tell(findings, at, 'must not be empty');
   } else if (shape.maxLength !== undefined && hasMoreCodePoints(value, shape.maxLength)) {
-    tell(findings, at, `may have at most ${shape.maxLength} characters`);
+    tell(findings, at, `can have at most ${shape.maxLength} characters`);
   } else if (shape.pattern !== undefined && !patternOf(shape.pattern).test(value)) {
     tell(findings, at, shape['x-rule'] ?? `must match ${shape.pattern}`);
   }
@@ -73,7 +73,7 @@ function checkNumber(shape: Shape, value: number, at: Place, findings: Findings)
   if (shape.minimum !== undefined && value < shape.minimum)
     tell(findings, at, `must be at least ${shape.minimum}`);
   if (shape.maximum !== undefined && value > shape.maximum)
-    tell(findings, at, `may be at most ${shape.maximum}`);
+    tell(findings, at, `must be at most ${shape.maximum}`);
 }
 
 function checkArray(shape: Shape, value: readonly Json[], at: Place, findings: Findings): void {
@@ -81,7 +81,7 @@ function checkArray(shape: Shape, value: readonly Json[], at: Place, findings: F
     tell(findings, at, `must have at least ${shape.minItems} items`);
   }
   if (shape.maxItems !== undefined && value.length > shape.maxItems) {
-    tell(findings, at, `may have at most ${shape.maxItems} items`);
+    tell(findings, at, `can have at most ${shape.maxItems} items`);
     return;
   }
   if (shape.items === undefined) return;
@@ -161,7 +161,7 @@ const typeNames: Record<ShapeType, string> = {
   boolean: 'true or false',
   number: 'a number',
   integer: 'a whole number',
-  string: 'a text',
+  string: 'a string',
   array: 'an array',
   object: 'an object',
 };

@@ -43,7 +43,7 @@ export class ConnectionLimit {
     this.#saidAtMs = now;
     this.log.warn(
       { open: this.connectionsMax },
-      'connections are refused: this process may open no more files; raise its limit (ulimit -n) or add fronts',
+      'connections are rejected because this process has reached its limit of open files: raise it (ulimit -n) or add fronts',
     );
   }
 }

@@ -46,9 +46,9 @@ export class EventStreams {
   constructor(metrics: ProcessMetrics) {
     this.#cutOff = metrics.counter(
       'millrace_http_streams_cut_off_total',
-      'Event streams that were cut off because their clients did not read them',
+      'Event streams closed because their clients did not read them',
     );
-    metrics.gaugeOf('millrace_http_streams', 'Event streams that are open', () => this.#open.size);
+    metrics.gaugeOf('millrace_http_streams', 'Open event streams', () => this.#open.size);
   }
 
   /** How often all of them were ended. */

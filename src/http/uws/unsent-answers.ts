@@ -25,15 +25,15 @@ export class UnsentAnswers {
   ) {
     this.#refused = metrics.counter(
       'millrace_http_unsent_refused_total',
-      'Answers that were refused because too many others waited for their clients',
+      'Responses rejected because too many others were waiting for slow clients',
     );
     this.#cutOff = metrics.counter(
       'millrace_http_unsent_cut_off_total',
-      'Clients that were cut off because they did not read their answers',
+      'Clients disconnected because they did not read their responses',
     );
     metrics.gaugeOf(
       'millrace_http_unsent_bytes',
-      'Bytes of answers that wait for their clients to read them',
+      'Bytes of responses that clients have not read yet',
       () => this.#bytes,
     );
   }

@@ -105,16 +105,17 @@ class DryRun {
   async #active(): Promise<Configuration> {
     const published = await readPublished(this.context.store);
     if (published === null || published.generation !== this.job.task.generation) {
-      throw new DryRunStop('another configuration became active meanwhile: begin again');
+      throw new DryRunStop('another configuration became active meanwhile: start again');
     }
     const loaded = loadConfiguration(published.documents, 'stored');
-    if (!loaded.ok) throw new DryRunStop('the active configuration was made by another version of Millrace');
+    if (!loaded.ok)
+      throw new DryRunStop('the active configuration was written by another version of Millrace');
     return loaded.configuration;
   }
 
   async #planned(): Promise<Configuration> {
     const documents = await readDryRun(this.context.store, this.job.task.token);
-    if (documents === null) throw new DryRunStop('it waited too long: begin again');
+    if (documents === null) throw new DryRunStop('it waited too long: start again');
     const loaded = loadConfiguration(documents, 'stored');
     if (!loaded.ok) throw new DryRunStop('the configuration is not valid for this version of Millrace');
     return loaded.configuration;

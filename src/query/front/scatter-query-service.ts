@@ -191,7 +191,7 @@ export class ScatterQueryService implements QueryService {
 
   async #untilVisible({ tenant }: ClientPrincipal, minVersion: Version): Promise<void> {
     if (await this.#progress.waitForVersion(tenant.alias, minVersion, this.#limits.minVersionWaitMs)) return;
-    throw new UnavailableError('the asked version is not visible yet');
+    throw new UnavailableError('the requested version is not visible yet');
   }
 
   async #untilProgressIsKnown(deadlineMs: number): Promise<void> {

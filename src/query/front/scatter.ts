@@ -101,7 +101,7 @@ export class Scatter {
   async #coverLater(gathering: Gathering): Promise<GatheredReply[]> {
     for (let backOffMs = backOffFirstMs; ; backOffMs = Math.min(backOffMs * 2, backOffMaxMs)) {
       if (performance.now() + backOffMs >= gathering.deadlineMs)
-        throw new UnavailableError('partitions do not answer');
+        throw new UnavailableError('partitions do not respond');
       await Promise.all([this.workers.refresh(), setTimeout(backOffMs)]);
       const cover = await this.#attempt(gathering);
       if (cover !== null) return cover;

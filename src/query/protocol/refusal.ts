@@ -8,11 +8,11 @@ export class RefusedQueryError extends Error {
 }
 
 /** A page of large items, or one sorted by large values, is more than a process should hold for one query. */
-export const pageTooLarge = `The page has more than ${queryPageUnitsMax} bytes: ask for a smaller pageSize, or sort by shorter values`;
+export const pageTooLarge = `The page has more than ${queryPageUnitsMax} bytes: use a smaller pageSize, or sort by shorter values`;
 /** Facets of large values count towards the page. */
-export const facetsTooLarge = `The facets have, with the page, more than ${queryPageUnitsMax} bytes: ask for fewer of them, for a smaller size, or on fields with shorter values`;
+export const facetsTooLarge = `The facets and the page have more than ${queryPageUnitsMax} bytes together: use fewer facets, a smaller size, or fields with shorter values`;
 /** Values of `distinct` that several workers have are compared in one process. */
-export const distinctTooLarge = `distinct: the values, each counted once and once more for each of the first four sort keys, are more than ${distinctCellsMax}: narrow the filters, or sort by fewer fields`;
+export const distinctTooLarge = `distinct: there are more than ${distinctCellsMax} values, each counted once, and once more for each of the first four sort keys: narrow the filters, or sort by fewer fields`;
 
 const refused = false;
 

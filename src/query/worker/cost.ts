@@ -15,12 +15,12 @@ const names: Record<Phase, string> = {
 };
 
 const advice: Record<Phase, string> = {
-  filters: 'use fewer conditions, above all with * or caseInsensitive, which look at every distinct value',
+  filters: 'use fewer conditions, especially with * or caseInsensitive, which check every distinct value',
   search: 'search for fewer words, or with "literal": true',
-  facets: 'ask for fewer facets, or on fields with fewer distinct values, or narrow the filters',
-  distinct: 'ask for it on a field with fewer distinct values, or narrow the filters',
-  sort: 'sort by fewer fields or by shorter values, ask for an earlier page, or narrow the filters',
-  page: 'ask for a smaller pageSize',
+  facets: 'use fewer facets, or fields with fewer distinct values, or narrow the filters',
+  distinct: 'use a field with fewer distinct values, or narrow the filters',
+  sort: 'sort by fewer fields or by shorter values, request an earlier page, or narrow the filters',
+  page: 'use a smaller pageSize',
   shared: 'try again',
 };
 

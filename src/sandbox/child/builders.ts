@@ -40,7 +40,7 @@ export function placeholder(content: Placeholder, methods: object = {}): object 
 export function originIdOf(id: unknown, where: string): string | null {
   if (id === null || id === undefined || id === '') return null;
   if (typeof id === 'string' || typeof id === 'number' || typeof id === 'bigint') return String(id);
-  throw new TypeError(`${where} takes an originId: a text, a number or null`);
+  throw new TypeError(`${where} takes an originId: a string, a number or null`);
 }
 
 function originIdsOf(ids: unknown, where: string): (string | null)[] {
@@ -52,7 +52,7 @@ function originIdsOf(ids: unknown, where: string): (string | null)[] {
 
 export function textOf(value: unknown, where: string): string {
   if (typeof value === 'string' && value !== '') return value;
-  throw new TypeError(`${where} takes a text`);
+  throw new TypeError(`${where} takes a string`);
 }
 
 /** @throws SyntaxMistake where code wrote it, so that its line is known */

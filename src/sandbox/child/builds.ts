@@ -12,7 +12,7 @@ import { Run } from './run.ts';
 const membersOf = ['triggers', 'routes', 'properties', 'actions'] as const;
 
 const neverSettles =
-  'a promise of the schema never settles: there is nothing left that it could wait for (it may only wait for lookups)';
+  'a promise of the schema never settles: it can only wait for lookups, and none are pending';
 const emptyValue: CodeValue = { texts: ['null'], holes: [] };
 
 /** Runs until the queue of jobs is empty: timers and input are none of code's. */
@@ -122,7 +122,7 @@ export async function describe(
     if (program !== 'partial') {
       const add = (group: string, types: readonly string[]) => triggers.push([group, types]);
       if (typeof module.triggers !== 'function')
-        throw new TypeError('there is no function triggers(context)');
+        throw new TypeError('the function triggers(context) is missing');
       await invoke(module, module.triggers, [triggersContext(add)]);
     }
     const { texts } = await settledValue(module.index, run);

@@ -23,7 +23,7 @@ export function routesContext(run: Run): Context {
     handle(handle?: unknown) {
       if (handle === null || handle === undefined || handle === '') return;
       if (typeof handle !== 'string' && typeof handle !== 'number') {
-        throw new TypeError('handle takes a text, a number or null');
+        throw new TypeError('handle takes a string, a number or null');
       }
       run.handles.push(String(handle));
     },
@@ -46,7 +46,10 @@ function partial(run: Run, alias: unknown, input: unknown, depth: number): unkno
     return null;
   }
   if (depth >= partialDepthMax) {
-    run.report('limitReached', `partials are nested ${partialDepthMax} deep; what is deeper is null`);
+    run.report(
+      'limitReached',
+      `partials are nested more than ${partialDepthMax} levels deep; deeper ones are null`,
+    );
     return null;
   }
   const module = run.moduleOf(alias);

@@ -101,7 +101,7 @@ export function tenantCompartment(console: object): Compartment {
   const { globalThis: globals } = compartment;
   for (const name of withheld) delete globals[name];
   const refuse = (name: string) =>
-    Object.assign(refusingFunction(name, 'makes code of a text, which schemas cannot'), {
+    Object.assign(refusingFunction(name, 'makes code from a string, which schemas cannot do'), {
       prototype: Function.prototype,
     });
   Object.assign(globals, withoutTimeAndChance, {

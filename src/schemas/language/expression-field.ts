@@ -17,14 +17,14 @@ export function compileField(at: Cursor, scope: Scope): Expression {
     return parseAt(at, () => compileExpression(json, scope.at(at))) ?? nullExpression;
   if (json === null || typeof json === 'number' || typeof json === 'boolean') return literal(json);
   if (isJsonObject(json)) return compileExp(at, scope);
-  at.expected('a text, an expression or a literal', 'Write a text such as `{p.title}`.');
+  at.expected('a string, an expression or a literal', 'Write a string such as `{p.title}`.');
   return nullExpression;
 }
 
 /** The same for a key that must be there. */
 export function compileRequiredField(at: Cursor, scope: Scope): Expression {
   if (!at.isAbsent) return compileField(at, scope);
-  at.issue('this key is missing', 'Add it: a text such as `{p.title}`.');
+  at.issue('this key is missing', 'Add it: a string such as `{p.title}`.');
   return nullExpression;
 }
 

@@ -41,7 +41,10 @@ export function writePartial(
     const message = name ? `no partial is called ${quote(name)}` : 'the alias of the partial is empty';
     build.report({ kind: 'partialUnknown', place, message });
   } else if (isTooDeep) {
-    build.limitReached(place, `partials are nested ${partialDepthMax} deep; what is deeper is null`);
+    build.limitReached(
+      place,
+      `partials are nested more than ${partialDepthMax} levels deep; deeper ones are null`,
+    );
   }
   if (partial === null || isTooDeep || body.isFull || !build.spend(1)) {
     return body.value('null');

@@ -60,7 +60,7 @@ function compileDefinition(at: Cursor, context: DefinitionContext): Definition {
   // A bare number, true, false or null is that constant, as a bare text is that text.
   if (typeof json === 'number' || typeof json === 'boolean' || json === null) return constantDefinition(json);
   if (!isJsonObject(json)) {
-    at.expected('a text or a property definition', 'Write {"type": "string", "value": "{p.title}"}.');
+    at.expected('a string or a property definition', 'Write {"type": "string", "value": "{p.title}"}.');
     return nullDefinition;
   }
   return isDynamic(at) ? compileDynamic(at, context) : compileTyped(at, context);

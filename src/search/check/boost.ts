@@ -31,7 +31,7 @@ function checkOne(boost: Json, place: string, table: FieldTable, mistakes: Mista
   const halfLifeDays = checkHalfLife(getOwn(boost, 'halfLife') ?? null, `${place}.halfLife`, mistakes);
   const originMs = checkOrigin(getOwn(boost, 'origin') ?? null, `${place}.origin`, mistakes);
   if (typeof field !== 'string') {
-    mistakes.add(`${place}.field`, field === null ? 'is missing' : `must be text, not ${quote(field)}`);
+    mistakes.add(`${place}.field`, field === null ? 'is missing' : `must be a string, not ${quote(field)}`);
     return null;
   }
   checkField(meaningOf(table, field), field, boost, place, mistakes);

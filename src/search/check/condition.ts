@@ -41,7 +41,7 @@ export function checkCondition(condition: JsonObject, place: string, check: Filt
     mistakes.add(`${place}.caseInsensitive`, `must be true or false, not ${quote(caseInsensitive)}`);
   }
   if (typeof field !== 'string') {
-    mistakes.add(`${place}.field`, field === null ? 'is missing' : `must be text, not ${quote(field)}`);
+    mistakes.add(`${place}.field`, field === null ? 'is missing' : `must be a string, not ${quote(field)}`);
     return null;
   }
   const meaning = meaningOf(table, field);
@@ -160,7 +160,7 @@ function checkValue(
     return;
   }
   if (isComposite(value)) {
-    mistakes.add(place, `${operator} needs a text, number, boolean or null; use "in" for several values`);
+    mistakes.add(place, `${operator} needs a string, number, boolean or null; use "in" for several values`);
     return;
   }
   if (ordering.has(operator) && !isComparable(meaning, value)) {

@@ -72,7 +72,7 @@ function checkRange(range: Json, kind: ValueKind | null, place: string, mistakes
   const to = checkEnd(getOwn(range, 'to') ?? null, kind, `${place}.to`, mistakes);
   const name = getOwn(range, 'name') ?? null;
   if (name !== null && typeof name !== 'string') {
-    mistakes.add(`${place}.name`, `must be text, not ${quote(name)}`);
+    mistakes.add(`${place}.name`, `must be a string, not ${quote(name)}`);
     return everything;
   }
   const [low, high] = [pointOf(kind, from), pointOf(kind, to)];

@@ -35,10 +35,10 @@ function checkFacet(facet: Json, place: string, table: FieldTable, mistakes: Mis
   const sent = getOwn(facet, 'size') ?? facetSizeDefault;
   const size = sent === 0 ? facetSizeDefault : sent;
   if (typeof field !== 'string') {
-    mistakes.add(`${place}.field`, field === null ? 'is missing' : `must be text, not ${quote(field)}`);
+    mistakes.add(`${place}.field`, field === null ? 'is missing' : `must be a string, not ${quote(field)}`);
   }
   if (typeof name !== 'string' && name !== field) {
-    mistakes.add(`${place}.name`, `must be text, not ${quote(name)}`);
+    mistakes.add(`${place}.name`, `must be a string, not ${quote(name)}`);
   }
   const isSize = typeof size === 'number' && Number.isInteger(size) && size >= 1 && size <= facetSizeMax;
   if (!isSize) {

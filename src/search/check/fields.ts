@@ -11,7 +11,7 @@ import { type Mistakes, quote } from './mistakes.ts';
 export function checkFields(fields: Json, table: FieldTable, mistakes: Mistakes): string[] | null {
   if (fields === null) return null;
   if (!Array.isArray(fields)) {
-    mistakes.add('fields', `must be an array of names of fields, not ${quote(fields)}`);
+    mistakes.add('fields', `must be an array of field names, not ${quote(fields)}`);
     return null;
   }
   if (fields.length > chosenFieldsMax) {
@@ -20,7 +20,7 @@ export function checkFields(fields: Json, table: FieldTable, mistakes: Mistakes)
   }
   const names = new Set<string>();
   for (const [at, name] of fields.entries()) {
-    if (typeof name !== 'string') mistakes.add(`fields[${at}]`, `must be text, not ${quote(name)}`);
+    if (typeof name !== 'string') mistakes.add(`fields[${at}]`, `must be a string, not ${quote(name)}`);
     else if (isKnown(table, name)) names.add(name);
     else mistakes.add(`fields[${at}]`, `the index has no field ${quote(name)}`);
   }

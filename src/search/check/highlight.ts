@@ -32,13 +32,13 @@ export function checkHighlight(
 function checkNames(fields: Json, table: FieldTable, mistakes: Mistakes): string[] | null {
   if (fields === null) return null;
   if (!Array.isArray(fields)) {
-    mistakes.add('highlight.fields', `must be an array of names of fields, not ${quote(fields)}`);
+    mistakes.add('highlight.fields', `must be an array of field names, not ${quote(fields)}`);
     return null;
   }
   const names = new Set<string>();
   for (const [at, name] of fields.entries()) {
     const place = `highlight.fields[${at}]`;
-    if (typeof name !== 'string') mistakes.add(place, `must be text, not ${quote(name)}`);
+    if (typeof name !== 'string') mistakes.add(place, `must be a string, not ${quote(name)}`);
     else if (!names.has(name)) {
       checkSearchable(name, place, table, mistakes);
       names.add(name);
@@ -53,7 +53,7 @@ function checkMark(highlight: JsonObject, name: string, usual: string, mistakes:
   const problem =
     typeof mark === 'string'
       ? `has ${mark.length} characters; at most ${highlightMarkCharactersMax} are allowed`
-      : `must be text, not ${quote(mark)}`;
+      : `must be a string, not ${quote(mark)}`;
   mistakes.add(`highlight.${name}`, problem);
   return usual;
 }

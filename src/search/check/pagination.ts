@@ -28,7 +28,7 @@ export function checkPagination(pagination: Json, mistakes: Mistakes): CheckedPa
   const pageSize = checkPageSize(getOwn(pagination, 'pageSize') ?? pageSizeDefault, mistakes);
   if (token !== null) {
     if (typeof token === 'string') return { offset: 0, pageSize, nextPageToken: token };
-    mistakes.add('pagination.nextPageToken', `must be text, not ${quote(token)}`);
+    mistakes.add('pagination.nextPageToken', `must be a string, not ${quote(token)}`);
     return firstPage;
   }
   const offset = checkOffset(getOwn(pagination, 'page') ?? 0, pageSize, mistakes);

@@ -93,7 +93,7 @@ function checkAliases(aliases: Json, { isSchemaAlias }: QueryRules, mistakes: Mi
   }
   const known = new Set<string>();
   for (const [at, alias] of aliases.entries()) {
-    if (typeof alias !== 'string') mistakes.add(`aliases[${at}]`, `must be text, not ${quote(alias)}`);
+    if (typeof alias !== 'string') mistakes.add(`aliases[${at}]`, `must be a string, not ${quote(alias)}`);
     else if (isSchemaAlias(alias)) known.add(alias);
     else mistakes.add(`aliases[${at}]`, `no full schema has the alias ${quote(alias)}`);
   }

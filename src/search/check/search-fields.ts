@@ -82,7 +82,7 @@ function checkField(
   weight: number,
 ): SearchField[] | null {
   if (typeof field !== 'string') {
-    mistakes.add(place, field === null ? 'is missing' : `must be text, not ${quote(field)}`);
+    mistakes.add(place, field === null ? 'is missing' : `must be a string, not ${quote(field)}`);
     return null;
   }
   const hasTexts = field === everyText && textFields(table).length > 0;

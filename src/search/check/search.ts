@@ -69,7 +69,7 @@ export function searchIdentity(search: CheckedSearch): object {
 /** The text to search for; null when it is missing or too long. */
 function checkSearchValue(value: Json, mistakes: Mistakes): string | null {
   if (typeof value !== 'string') {
-    mistakes.add('search.value', value === null ? 'is missing' : `must be text, not ${quote(value)}`);
+    mistakes.add('search.value', value === null ? 'is missing' : `must be a string, not ${quote(value)}`);
     return null;
   }
   const length = countCodePoints(value);

@@ -45,7 +45,7 @@ function checkKey(entry: Json, place: string, table: FieldTable, mistakes: Mista
   const sent = getOwn(entry, 'order') ?? 'asc';
   const order = typeof sent === 'number' ? numberedOrders[sent] : sent;
   if (typeof field !== 'string') {
-    mistakes.add(`${place}.field`, field === null ? 'is missing' : `must be text, not ${quote(field)}`);
+    mistakes.add(`${place}.field`, field === null ? 'is missing' : `must be a string, not ${quote(field)}`);
   } else {
     checkSortField(field, (getOwn(entry, 'near') ?? null) !== null, place, table, mistakes);
   }

@@ -61,7 +61,7 @@ export class JobRunner<Task extends object, Progress extends object> {
     this.#worker.on('failed', (job, error) => {
       // A lost connection is reported by the watch over connections, once.
       if (!(error instanceof StoreUnavailableError))
-        onTrouble(`job ${job?.id ?? ''} failed and is tried again`, error);
+        onTrouble(`job ${job?.id ?? ''} failed and will be retried`, error);
     });
   }
 

@@ -70,7 +70,7 @@ export async function publishConfiguration(
   );
   if (typeof generation !== 'number') throw purgedError(generation.toString());
   if (generation === 0) {
-    throw new ConfigurationRefusedError('Another configuration became active meanwhile: run this again.');
+    throw new ConfigurationRefusedError('Another configuration became active meanwhile. Run this again.');
   }
   await answerOf(store.client.publish(keys.configurationChannel, String(generation)));
   return generation;
@@ -121,8 +121,8 @@ function sourceFields({ tenants }: Configuration): string[] {
 function purgedError(field: string): ConfigurationRefusedError {
   const [tenant = '', sourceId = ''] = field.split('|');
   return new ConfigurationRefusedError(
-    `What is left of source ${sourceId} of tenant ${tenant} is being purged: wait until ${script('purge')} has ended ` +
-      '(run it again if it was broken off), then run this again.',
+    `Source ${sourceId} of tenant ${tenant} is being purged. Wait until ${script('purge')} has ended ` +
+      '(run it again if it was interrupted), then run this again.',
   );
 }
 

@@ -32,7 +32,7 @@ export function storeError(error: unknown): Error {
   if (isProgrammingError(error)) return error;
   // Its own words name an option of the library, which nobody here can set.
   if (error.name === 'MaxRetriesPerRequestError') {
-    return new StoreUnavailableError('Redis: the connection was lost before it answered');
+    return new StoreUnavailableError('Redis: the connection was lost before it responded');
   }
   return new StoreUnavailableError(`Redis: ${error.message}`);
 }

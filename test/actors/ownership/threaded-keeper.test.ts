@@ -72,7 +72,7 @@ test('a thread that ended is replaced by one that keeps the same leases and tell
   assert.equal((await readOwner(store, 0)).epoch, epoch);
   await until('it is heard of', async () => (await liveProcesses(store)).some(({ id }) => id === workerId));
   // On a busy machine the next thread may need longer than its time. Then one more is started, which is told too.
-  assert.match(troubles[0] ?? '', /^leases are renewed by another thread from now on: .*the leases ended$/);
+  assert.match(troubles[0] ?? '', /^leases are now renewed by another thread: .*the leases ended$/);
 });
 
 test('where threads need longer to begin than the first one may take, a later one has the time', async (context) => {

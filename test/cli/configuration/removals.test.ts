@@ -79,7 +79,7 @@ test('a tenant is told with its entities, and not again as its sources and schem
     refused.stdout,
     /no longer has:\n {2}tenant acme: 12 entities, 24 views, 12 index items\nTheir views/,
   );
-  assert.match(refused.stdout, /Their entities stay stored, out of reach, until npm run purge/);
+  assert.match(refused.stdout, /Their entities stay stored but inaccessible until npm run purge/);
 });
 
 test('a source, its group and an environment are told by their names', async (context) => {

@@ -167,7 +167,7 @@ test('csvReader: refuses names that would lose a column', async () => {
     ['originId,a,a', "The first row has two columns 'a'."],
     ['originId,,a', "Column 2 of the first row needs a name, not ''."],
     ['originId,a.,b', "Column 2 of the first row needs a name, not 'a.'."],
-    ['originId,a.b,a', "Column 'a' cannot be both a text and an object with 'a.b'. Rename one."],
+    ['originId,a.b,a', "Column 'a' cannot be both a string and an object with 'a.b'. Rename one."],
   ] as const) {
     assert.equal(await stopText(csv(`${row}\n1,2,3\n`, [], 'x')), expected);
   }
@@ -176,13 +176,13 @@ test('csvReader: refuses names that would lose a column', async () => {
 test('csvReader: a row of another length fails alone; a wrong quote ends the import with its line', async () => {
   assert.deepEqual(await csv('originId,a\n1,2\n3\n4,5,6\n7,8\n', [], 'x'), [
     [2, '{"originId":"1","type":"x","properties":{"a":"2"}}'],
-    [3, ['The row has 1 cells, the first row has 2']],
-    [4, ['The row has 3 cells, the first row has 2']],
+    [3, ['The row has 1 cells, but the first row has 2']],
+    [4, ['The row has 3 cells, but the first row has 2']],
     [5, '{"originId":"7","type":"x","properties":{"a":"8"}}'],
   ]);
   assert.match(
     await stopText(csv('originId,a\n1,"2\n', [], 'x')),
-    /\(line 2: a `"` that begins a cell is not/,
+    /\(line 2: the opening `"` of a cell has no/,
   );
   assert.match(await stopText(csv('originId,a\n1,"2"3\n', [], 'x')), /\(line 2: expected `,` or the end of/);
   assert.match(

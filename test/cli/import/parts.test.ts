@@ -149,13 +149,13 @@ test('a platform that stays away ends the import after the time that was given, 
   const input = Readable.from([Buffer.from('{"originId":"a"}\n{"originId":"b"}\n')]);
   await assert.rejects(importer.run(input), (error: unknown) => {
     assert.ok(error instanceof PlatformAway);
-    assert.match(error.message, /^http:\/\/127\.0\.0\.1:9 did not take a request/);
+    assert.match(error.message, /^http:\/\/127\.0\.0\.1:9 did not accept a request/);
     return true;
   });
   failures.close();
   assert.equal(importer.done.failed, 2);
   assert.equal(said.length, 1, 'whoever waits is told why, once');
-  assert.match(said[0] ?? '', /^http:\/\/127\.0\.0\.1:9 gives no answer \(.*ECONNREFUSED.*\): trying again/);
+  assert.match(said[0] ?? '', /^http:\/\/127\.0\.0\.1:9 does not respond \(.*ECONNREFUSED.*\)\. Retrying/);
 });
 
 test('an import that is interrupted ends at once', async (context) => {

@@ -73,7 +73,10 @@ test('its folder is closed to others, also one that was open, and a data folder 
   await startPrivateRedis({ dataDir: open, appendFsync: 'always', supervisor, signal: neverStopped });
   await supervisor.stop();
   assert.deepEqual([modeOf(open), modeOf(path.join(open, 'redis'))], [0o755, 0o700]);
-  assert.match(lines.join(''), /DATA_DIR is open to other users of this machine\. To close it: chmod 700 /);
+  assert.match(
+    lines.join(''),
+    /DATA_DIR is accessible to other users of this machine\. To restrict it: chmod 700 /,
+  );
 });
 
 test('the Redis of messages answers like the other until everybody else has ended', async (context) => {
@@ -194,5 +197,5 @@ test('a taken port is told with what to do about it', async (context) => {
     requireFreePort('127.0.0.1', port),
     new RegExp(`Port ${port} on 127\\.0\\.0\\.1 is taken .* PORT=${port + 1} npm start`),
   );
-  await assert.rejects(requireFreePort('192.0.2.1', port), /Nothing can listen on HOST=192\.0\.2\.1/);
+  await assert.rejects(requireFreePort('192.0.2.1', port), /Cannot listen on HOST=192\.0\.2\.1/);
 });

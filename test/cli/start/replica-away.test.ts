@@ -34,7 +34,7 @@ test('npm start comes up while the replica is away; apply says what is missing',
     assert.ok(error instanceof CommandStop);
     assert.match(
       error.message,
-      /has too few replicas that keep up \(0 of 1 replicas confirmed within 200 ms\): attach/,
+      /has too few replicas that are up to date \(0 of 1 replicas confirmed within 200 ms\): attach/,
     );
     assert.match(error.message, /or set CONFIRM_REPLICAS=0, then run this command again\.$/);
     return true;

@@ -167,7 +167,7 @@ test('a Procfile is read in its order, quotes respected', () => {
     { name: 'web', program: 'node', words: ['--import', './loader.mjs', 'workers/web.ts'] },
     { name: 'jobs', program: 'run', words: ['two words', 'and more'] },
   ]);
-  assert.throws(() => parseProcfile('web node', '/nowhere'), /Procfile, line 1: write it as 'name: command'/);
+  assert.throws(() => parseProcfile('web node', '/nowhere'), /Procfile, line 1 must be 'name: command'/);
 });
 
 test('files of the folder of a Procfile are named by their whole path', () => {

@@ -29,7 +29,7 @@ test('a sound configuration gives one line of counts and exit code 0', async (t)
   assert.deepEqual([status, stderr], [0, '']);
   assert.equal(
     stdout,
-    `${folder} is sound: 1 tenant, 1 schema, 1 partial, 0 indexes, 2 API keys, 0 warnings\n`,
+    `${folder} is valid: 1 tenant, 1 schema, 1 partial, 0 indexes, 2 API keys, 0 warnings\n`,
   );
 });
 

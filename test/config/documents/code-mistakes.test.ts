@@ -125,7 +125,7 @@ test('a mistake in code is told with file, line and column', async () => {
     [
       'no triggers',
       { 'schemas/a.full.js': 'export default { properties: () => ({}) };' },
-      ['schemas/a.full.js $ there is no function triggers(context)'],
+      ['schemas/a.full.js $ the function triggers(context) is missing'],
     ],
     [
       'a filter',

@@ -141,7 +141,7 @@ test('every mistake is told with file, place, message and advice', () => {
       site({ sourceGroups: [{ alias: 'a', autoIndex: 'yes' }] }),
       'tenant.json',
       '$.sourceGroups[0].autoIndex',
-      /true or false, is a text/,
+      /true or false, is a string/,
       /without quotes/,
     ],
     [
@@ -247,7 +247,7 @@ test('every mistake is told with file, place, message and advice', () => {
       site({ environmentClients: [{ environment: 'production', cacheControl: 5 }] }),
       'tenant.json',
       '$.environmentClients[0].cacheControl',
-      /must be a text/,
+      /must be a string/,
       /double quotes/,
     ],
     [
@@ -543,7 +543,7 @@ test('a thing of the wrong kind is one mistake, not one for each of its members'
   assert.deepEqual(
     issues.map(({ path, message }) => `${path} ${message}`),
     [
-      '$.environments[0] must be an object, is a text',
+      '$.environments[0] must be an object, is a string',
       '$.domains[0] must be an object, is null',
       '$.sourceGroups[0] must be an object, is a number',
       '$.environmentClients[0] must be an object, is a list',

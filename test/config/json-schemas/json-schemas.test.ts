@@ -176,7 +176,7 @@ function* placesIn(
 
 /** Mistakes in form: of kinds of values and of keys, whatever the values mean. */
 const isForm =
-  /^(?:unknown key|must be (?:a text|an object|a list|true or false, is (?!"))|this key is missing|`type` is missing|there is no (?:property|field) type|missing$)/;
+  /^(?:unknown key|must be (?:a string|an object|a list|true or false, is (?!"))|this key is missing|`type` is missing|there is no (?:property|field) type|missing$)/;
 
 test('what an editor refuses check refuses, and the editor what check refuses in form', () => {
   assert.deepEqual(mistakesOf(files), []);
@@ -217,7 +217,7 @@ test('$schema is taken at the root of a file alone, as a text, and changes no vi
   const { $schema: _, ...bare } = files[page] ?? {};
   assert.equal(digestOf({ $schema: 'other.json', ...bare }), digestOf(bare as JsonObject));
   assert.deepEqual(mistakesOf({ [page]: { ...bare, $schema: 5 } as JsonObject }), [
-    'must be a text, is a number',
+    'must be a string, is a number',
   ]);
   assert.deepEqual(mistakesOf({ [page]: { ...bare, route: { $schema: 'x' } } as JsonObject }), [
     'unknown key "$schema"',

@@ -66,8 +66,8 @@ test('a kept secret or header goes to no other origin', async () => {
     [
       422,
       [
-        'tenant.json: $.webhooks[0].secret: `kept` cannot go to a new address. Send the value itself, or the former `url`',
-        "tenant.json: $.webhooks[0].headers['x-token']: `kept` cannot go to a new address. Send the value itself, or the former `url`",
+        'tenant.json: $.webhooks[0].secret: `kept` cannot be used with a new address. Send the value itself, or the previous `url`',
+        "tenant.json: $.webhooks[0].headers['x-token']: `kept` cannot be used with a new address. Send the value itself, or the previous `url`",
       ],
     ],
   );
@@ -151,7 +151,7 @@ test('a key that another tenant has is a mistake that does not name the tenant',
   assert.deepEqual(await put({ managementClients: [{ name: 'ops', apiKeys: ['one-key', 'two-key'] }] }), [
     422,
     'The configuration is not valid',
-    ['tenant.json: one of its API keys is taken: make another one'],
+    ['tenant.json: one of its API keys is already in use. Create another one'],
   ]);
 });
 
@@ -164,7 +164,7 @@ test('documents of others that this version cannot read are not told to be a key
     [status, message],
     [
       409,
-      'What is active was made by another version of Millrace: update all processes to that one, then send this again',
+      'The active configuration was written by another version of Millrace. Update all processes to that version, then send this again',
     ],
   );
 });

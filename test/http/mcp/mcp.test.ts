@@ -203,7 +203,7 @@ test('the answers of a batch are made one after the other, and take bounded memo
     [false, false, false, true, true],
   );
   assert.match(results[0]?.content[0]?.text ?? '', /"x{1000}/);
-  assert.match(results[3]?.content[0]?.text ?? '', /send the calls one by one/);
+  assert.match(results[3]?.content[0]?.text ?? '', /Send the calls one by one/);
 });
 
 test('no subscription stays open', async () => {

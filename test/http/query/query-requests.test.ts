@@ -9,14 +9,14 @@ test('a query that names no target is told of both ways to name one', () => {
     (error) => {
       assert.ok(error instanceof ProblemError);
       assert.deepEqual(error.problem.errors, [
-        'The target is missing: send index, or sourceGroupAlias and sourceEntityType',
+        'Missing target: send index, or sourceGroupAlias and sourceEntityType',
       ]);
       return true;
     },
   );
-  assert.deepEqual(targetedRequest({ index: 5 }).mistakes, ['index must be a text']);
+  assert.deepEqual(targetedRequest({ index: 5 }).mistakes, ['index must be a string']);
   assert.deepEqual(targetedRequest({ sourceGroupAlias: 'cms' }).mistakes, [
-    'sourceEntityType must be a text',
+    'sourceEntityType must be a string',
   ]);
   assert.deepEqual(targetedRequest({ index: 'a', sourceGroupAlias: 'cms' }).target, {
     kind: 'index',

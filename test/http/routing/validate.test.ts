@@ -12,9 +12,9 @@ function mistakes(shape: typeof entityUrlShape, value: string): string[] {
 test('a length counts code points, as in requests for a URL', () => {
   const emoji = '😀'.repeat(urlCodePointsMax - 1);
   assert.deepEqual(mistakes(entityUrlShape, `/${emoji}`), []);
-  assert.deepEqual(mistakes(entityUrlShape, `/${emoji}x`), ['url may have at most 4096 characters']);
+  assert.deepEqual(mistakes(entityUrlShape, `/${emoji}x`), ['url can have at most 4096 characters']);
   assert.deepEqual(mistakes(originIdShape, '😀'.repeat(1024)), []);
-  assert.deepEqual(mistakes(originIdShape, '😀'.repeat(1025)), ['url may have at most 1024 characters']);
+  assert.deepEqual(mistakes(originIdShape, '😀'.repeat(1025)), ['url can have at most 1024 characters']);
   assert.deepEqual(mistakes(originIdShape, ''), ['url must not be empty']);
 });
 

@@ -74,7 +74,7 @@ test(
       assert.notEqual(await askOn(early), null, 'who was there is served');
       const refused = sockets.filter(({ closed }) => closed).length;
       assert.ok(refused >= connections - filesMax, `${refused} refused`);
-      assert.match(log, /connections are refused/);
+      assert.match(log, /connections are rejected/);
       for (const socket of sockets) if (socket !== early) socket.destroy();
       await until('there is room again', async () => (await askOn(open())) !== null);
     } finally {

@@ -132,7 +132,7 @@ test('a bad query tells every mistake of its own, and those around it are answer
 test('a query whose target is wrong is told its other mistakes too', async (context) => {
   const cluster = await startCluster(context, redis, tenant, { partitions: 1, workers: 1 });
   const target = { kind: 'auto', sourceGroup: '', type: '' } as const;
-  const mistakes = ['sourceGroupAlias must be a text'];
+  const mistakes = ['sourceGroupAlias must be a string'];
   const bodies = [{ pagination: { pageSize: 1001 }, sort: 5 }, 7, {}];
   const requests = bodies.map((body) => ({ target, body, mistakes }));
   const outcomes = await cluster.service.run(clientOf(cluster.tenant), requests, { minVersion: null });

@@ -32,7 +32,7 @@ test('a facet is named by its field, and what all queries share is nobody’s co
   assert.equal(cost.ms, 100);
   assert.match(
     cost.explain(100),
-    /^facets: .* 80 %, most of all the field "tags" \(80 ms\); ask for fewer facets/,
+    /^facets: .* 80 %, most of all the field "tags" \(80 ms\); use fewer facets/,
   );
 });
 

@@ -200,7 +200,7 @@ test('a query whose front has given up is dropped amid the work', async (context
   const cluster = await startCluster(context, { queryCpuMs: 60_000, queryWaitMs: 400 });
   await writeInParts(cluster, longTexts(rowCount));
   const before = figuresOf(cluster).dropped;
-  await assert.rejects(cluster.run(target, patterns(100)), /do not answer/);
+  await assert.rejects(cluster.run(target, patterns(100)), /do not respond/);
   await until('it is dropped', () => figuresOf(cluster).dropped > before);
   // Nothing holds the shard any more: what is written is found.
   await cluster.write(index, new Map([['late', { f: 'late', n: 3_000_000 }]]));

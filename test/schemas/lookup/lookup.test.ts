@@ -99,7 +99,7 @@ test('mistakes in a lookup are told with their place', () => {
   assert.match(issuesOf({ filter: 'properties.a/any(type: type eq 1)' })[0] ?? '', /means something else/);
   assert.deepEqual(issuesOf({ operator: 'is', sourceEntityProperty: 3, tops: 1 }), [
     '.tops unknown key "tops"',
-    '.sourceEntityProperty must be a text, is a number',
+    '.sourceEntityProperty must be a string, is a number',
     '.matchValue this key is missing',
     '.operator must be `equals` or `contains`, is "is"',
   ]);

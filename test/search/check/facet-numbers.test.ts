@@ -82,7 +82,7 @@ test('every mistake of a facet is told with its place', () => {
       { ranges: [{ from: '2024-01-02', to: '2024-01-02T00:00:00+01:00' }] },
       'facets[0].ranges[0]: from "2024-01-02" is over to "2024-01-02T00:00:00+01:00"',
     ],
-    ['double', { ranges: [{ name: 5 }] }, 'facets[0].ranges[0].name: must be text, not 5'],
+    ['double', { ranges: [{ name: 5 }] }, 'facets[0].ranges[0].name: must be a string, not 5'],
     [
       'double',
       { ranges: Array<Json>(101).fill({}) },

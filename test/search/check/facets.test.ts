@@ -31,6 +31,6 @@ test('a facet has the name of its field and ten groups, unless it says otherwise
     assert.equal(errorsOf({ facets: [{ field: 'keyword', size }] }).length, 1);
   assert.match(
     errorsOf({ facets: [{ field: 'keyword', name: 5 }] })[0] ?? '',
-    /^facets\[0\]\.name: must be text/,
+    /^facets\[0\]\.name: must be a string/,
   );
 });

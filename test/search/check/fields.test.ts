@@ -13,10 +13,10 @@ test('fields name fields of the index or built-in ones, each once; null asks for
 test('an unknown field is a mistake in an index and nothing in an auto-indexed group', () => {
   assert.deepEqual(errorsOf({ fields: ['text', 'nope', 5] }), [
     'fields[1]: the index has no field "nope"',
-    'fields[2]: must be text, not 5',
+    'fields[2]: must be a string, not 5',
   ]);
   assert.deepEqual(queryOf({ fields: ['nope'] }, open).fields, ['nope']);
   const many = Array<string>(1001).fill('text');
   assert.deepEqual(errorsOf({ fields: many }), ['fields: 1001 names; at most 1000 are allowed']);
-  assert.deepEqual(errorsOf({ fields: 'text' }), ['fields: must be an array of names of fields, not "text"']);
+  assert.deepEqual(errorsOf({ fields: 'text' }), ['fields: must be an array of field names, not "text"']);
 });

@@ -19,13 +19,13 @@ test('each mistake of the highlights has its place', () => {
   const mistakes: [Json, ...RegExp[]][] = [
     [true, /^highlight: must be/],
     [{ fields: 'text' }, /^highlight.fields: must be an array/],
-    [{ fields: ['text', 5] }, /^highlight.fields\[1\]: must be text/],
+    [{ fields: ['text', 5] }, /^highlight.fields\[1\]: must be a string/],
     [
       { fields: ['nope', 'keyword'] },
       /^highlight.fields\[0\]: the index has no field/,
       /\[1\]: search needs a field/,
     ],
-    [{ before: 1 }, /^highlight.before: must be text/],
+    [{ before: 1 }, /^highlight.before: must be a string/],
     [{ after: 'x'.repeat(257) }, /^highlight.after: has 257 characters/],
     ...[0, -1, 1.5, '20'].map((length): [Json, RegExp] => [
       { length },

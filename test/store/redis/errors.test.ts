@@ -35,7 +35,7 @@ test('a connection that was lost is told in our words', () => {
   const lost = Object.assign(new Error('Reached the max retries per request limit (which is 1).'), {
     name: 'MaxRetriesPerRequestError',
   });
-  assert.equal(storeError(lost).message, 'Redis: the connection was lost before it answered');
+  assert.equal(storeError(lost).message, 'Redis: the connection was lost before it responded');
 });
 
 test('an error that was turned into one of ours stays as it is', () => {

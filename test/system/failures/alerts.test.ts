@@ -139,11 +139,11 @@ test('Redis that is nearly full, then full', oneRedisOnly, async () => {
   const prometheus = await firesWhen(['MillraceStoreFull', 'MillraceDegraded'], () =>
     redis.config('SET', 'maxmemory', '1mb'),
   );
-  await logsOnce('Redis is full: saves are refused');
+  await logsOnce('Redis is full: saves are rejected');
   assert.equal((await fetch(`${system.url()}/health/ready`)).status, 200);
   await redis.config('SET', 'maxmemory', '0');
   await ends('MillraceStoreFull', prometheus);
-  await logsOnce('Redis has room again');
+  await logsOnce('Redis has free memory again');
 });
 
 test('a disk that is full', oneRedisOnly, async () => {
@@ -152,7 +152,7 @@ test('a disk that is full', oneRedisOnly, async () => {
   const prometheus = await firesWhen(['MillraceDiskFull'], () => {
     assert.equal(limit('1024:unlimited').status, 0);
   });
-  await logsOnce('Redis cannot write its file: saves are refused');
+  await logsOnce('Redis cannot write its file: saves are rejected');
   assert.equal(await save('while the disk is full'), 503);
   const ready = await fetch(`${system.url()}/health/ready`);
   assert.deepEqual([ready.status, JSON.parse(await ready.text()).status], [200, 'degraded']);
@@ -166,10 +166,10 @@ test('a replica that is gone', oneRedisOnly, async () => {
   const prometheus = await firesWhen(['MillraceReplicasMissing', 'MillraceReplicaLost'], () =>
     replica.process.signal('SIGKILL'),
   );
-  await logsOnce('a replica is missing or behind: saves are refused');
+  await logsOnce('a replica is missing or behind: saves are rejected');
   await replica.start();
   await ends('MillraceReplicasMissing', prometheus);
-  await logsOnce('all replicas are there again');
+  await logsOnce('all replicas are connected again');
 });
 
 test('a webhook whose receiver fails', async () => {
@@ -185,10 +185,10 @@ test('a webhook whose receiver fails', async () => {
 
 test('a jobs process that is gone', async () => {
   const prometheus = await firesWhen(['MillraceNoJobsProcess'], () => system.kill('jobs.1'));
-  await logsOnce('no jobs process runs');
+  await logsOnce('no jobs process is running');
   await system.restart('jobs.1');
   await ends('MillraceNoJobsProcess', prometheus);
-  await logsOnce('a jobs process runs again');
+  await logsOnce('a jobs process is running again');
 });
 
 test('a worker that is gone, whose queries fail', async () => {

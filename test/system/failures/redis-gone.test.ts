@@ -70,15 +70,15 @@ test(
     assert.ok(refused.length >= 16 && refused.every((status) => status === 503));
     await system.restart('redis');
     await until('each has told it', () =>
-      names.every((name) => countOf(outputOf(name), 'Redis answers again') > 0),
+      names.every((name) => countOf(outputOf(name), 'Redis responds again') > 0),
     );
     await system.ready();
     const ledger = new Ledger({ key: sourceKey, sourceId });
     assert.ok(await ledger.save(system.client(), [entityOf('a', 'page', { title: 'A' })]));
     for (const name of names) {
       const output = outputOf(name);
-      assert.equal(countOf(output, 'Redis does not answer'), 1, output);
-      assert.equal(countOf(output, 'Redis answers again'), 1, output);
+      assert.equal(countOf(output, 'Redis does not respond'), 1, output);
+      assert.equal(countOf(output, 'Redis responds again'), 1, output);
       // Nothing comes once for each request, each partition or each try.
       assert.ok(output.trim().split('\n').length <= 12, output);
       assert.doesNotMatch(output, /Warning/);

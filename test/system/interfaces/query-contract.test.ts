@@ -368,7 +368,7 @@ test('a multi-query answers the good ones, and tells in the place of each bad on
   assert.deepEqual(bad, [
     { name: 'nowhere', index: 'nothing', message, errors: ['No index has the alias "nothing"'], status: 404 },
     { name: 'sorted', index: 'things', message, errors: bad[1].errors, status: 400 },
-    { name: 'whose', index: null, message, errors: ['index must be a text'], status: 400 },
+    { name: 'whose', index: null, message, errors: ['index must be a string'], status: 400 },
     { name: null, index: null, message, errors: ['The query must be an object'], status: 400 },
   ]);
   const sources = await ask(

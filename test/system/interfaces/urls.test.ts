@@ -86,7 +86,7 @@ test('a URL with a query string is explained by the claims with it and by those 
   assert.deepEqual(
     json.claims.map(({ url, served, because }: Record<string, unknown>) => [url, served, because]),
     [
-      ['/explained?b=2&a=1', true, 'it is the first of the claims that answer'],
+      ['/explained?b=2&a=1', true, 'it is the first claim that applies'],
       ['/explained', false, 'a claim with the query string of the URL comes first'],
     ],
   );

@@ -31,13 +31,13 @@ const optional = new QueryTenant(
 );
 
 const big = '9007199254740993';
-const advice = /cannot hold exactly\. Send it as a string/;
+const advice = /cannot represent exactly\. Send it as a string/;
 const raw = { 'X-Service-Type': 'thing' };
 
 /** JSON text, so that no number passes a double on its way. */
 const sent = (text: string) => Buffer.from(text);
 
-test('a number that a double cannot hold exactly is 422 on its property', async () => {
+test('a number that a double cannot represent exactly is 422 on its property', async () => {
   for (const number of [big, `-${big}`, '12345678901234567890', `${big}.0`, '1e400']) {
     const body = sent(`{"type":"thing","properties":{"ok":1,"deep":{"list":[0,${number}]}}}`);
     const { status, json } = await tenant.send('POST', '/ingest/v2/a', body);
@@ -93,7 +93,7 @@ test('ingest v1 refuses the same numbers, also where they are written as strings
     assert.equal(status, 422, value);
     assert.match(
       json.errors['properties.list[0]'],
-      /cannot hold exactly\. (Send it as a string|Use type string)/,
+      /cannot represent exactly\. (Send it as a string|Use type string)/,
     );
   }
 });

@@ -134,9 +134,7 @@ test('a platform of two fronts serves, is imported into and reads its configurat
 
   await context.test('SIGHUP reads the configuration again without a restart', async () => {
     platform.process.kill('SIGHUP');
-    await until('it is told', () =>
-      platform.output.includes('the configuration was read again and is active'),
-    );
+    await until('it is told', () => platform.output.includes('the configuration was reloaded and is active'));
   });
   await platform.stop();
 });

@@ -125,7 +125,7 @@ export class Client {
           const pieces: Buffer[] = [];
           response.on('data', (piece: Buffer) => pieces.push(piece));
           response.on('error', fail);
-          response.on('aborted', () => fail(new Error('the answer was cut off')));
+          response.on('aborted', () => fail(new Error('the response was truncated')));
           response.on('end', () => {
             const text = decoded(response, Buffer.concat(pieces)).toString('utf8');
             const { statusCode = 0, headers: answered } = response;

@@ -72,7 +72,7 @@ export function analyse(tree: Program): Analysis {
   };
   const refuseEval = ({ callee }: CallExpression | NewExpression) => {
     if (callee.type !== 'Identifier' || callee.name !== 'eval') return;
-    refuseCode(callee.start, 'eval makes code of a text, which schemas cannot', 'Write the code out.');
+    refuseCode(callee.start, 'eval makes code from a string, which schemas cannot do', 'Write the code out.');
   };
   ancestor(tree, {
     NewExpression: refuseEval,

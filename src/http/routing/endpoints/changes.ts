@@ -25,7 +25,7 @@ export const changesEndpoint: RouteDefinition = {
   method: 'get',
   path: '/changes/v1',
   tag: 'changes',
-  summary: 'Follow what changes in the environment',
+  summary: 'Follow the changes of the environment',
   access: { kind: 'client', scope: 'changes' },
   problems: 'plain',
   parameters: [
@@ -33,7 +33,7 @@ export const changesEndpoint: RouteDefinition = {
       name: 'since',
       in: 'query',
       shape: { type: 'string' },
-      description: 'An offset that was given before, or `now`; absent: every view that is there',
+      description: 'An offset from an earlier response, or `now`; absent: every existing view',
     },
     {
       name: 'live',
@@ -45,13 +45,13 @@ export const changesEndpoint: RouteDefinition = {
       name: 'expand',
       in: 'query',
       shape: { type: 'string', enum: ['shown'] },
-      description: 'Where else each view is delivered, because other views refer to it',
+      description: 'Adds where else each view is delivered, because other views refer to it',
     },
   ],
   headers: [
     minVersion,
-    { name: 'Accept', prefixed: false, description: '`text/event-stream` is as `live=sse`' },
-    { name: 'Last-Event-ID', prefixed: false, description: 'As `since`, and before it' },
+    { name: 'Accept', prefixed: false, description: '`text/event-stream` means `live=sse`' },
+    { name: 'Last-Event-ID', prefixed: false, description: 'Like `since`, and takes precedence over it' },
   ],
   answers: {
     200: {

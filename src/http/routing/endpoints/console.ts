@@ -6,7 +6,7 @@ const serving = {
   tag: 'console',
   access: { kind: 'open' },
   problems: 'plain',
-  headers: [{ name: 'Accept-Encoding', prefixed: false, description: 'br and gzip are there' }],
+  headers: [{ name: 'Accept-Encoding', prefixed: false, description: 'br and gzip are supported' }],
   problemStatuses: [404, 429, 500],
 } as const;
 
@@ -15,7 +15,7 @@ export const consoleEndpoints: readonly RouteDefinition[] = [
     ...serving,
     name: 'console',
     path: '/console',
-    summary: 'The console: a page for whoever runs a tenant',
+    summary: 'The console: a page for people who run a tenant',
     parameters: [],
     answers: { 200: { description: 'HTML', contentType: 'text/html; charset=utf-8' } },
   },
@@ -31,11 +31,11 @@ export const consoleEndpoints: readonly RouteDefinition[] = [
         in: 'path',
         required: true,
         shape: { type: 'string' },
-        description: 'May hold slashes',
+        description: 'Can contain slashes',
       },
     ],
     answers: {
-      200: { description: 'HTML; a file as its name says', contentType: 'text/html; charset=utf-8' },
+      200: { description: 'HTML; for a file, the type of its name', contentType: 'text/html; charset=utf-8' },
     },
   },
 ];

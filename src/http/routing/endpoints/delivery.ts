@@ -20,8 +20,8 @@ const answerHeaders: readonly HeaderDefinition[] = [
     name: 'Cache-Control',
     prefixed: false,
     description:
-      "The `cacheControl` of the key's client, else `private, no-cache`; `no-store` where `meta.status` is 404. " +
-      'A client with `cacheTags` gets the tags of the answer in the header that it names.',
+      'The `cacheControl` of the client, otherwise `private, no-cache`; `no-store` if `meta.status` is 404. ' +
+      'A client with `cacheTags` gets the cache tags in the header that it names.',
   },
 ];
 
@@ -29,8 +29,7 @@ const includeDuplicateViews: ParameterDefinition = {
   name: 'includeDuplicateViews',
   in: 'query',
   shape: { type: 'boolean', default: false },
-  description:
-    'A view that several of the asked keys name is delivered under each of them instead of the first',
+  description: 'A view requested by several keys is returned under each of them instead of only the first',
 };
 const askedByQuery: readonly ParameterDefinition[] = [
   {
@@ -43,13 +42,13 @@ const askedByQuery: readonly ParameterDefinition[] = [
     name: 'id',
     in: 'query',
     shape: { type: 'array', items: { type: 'string' } },
-    description: 'A view id; may be repeated',
+    description: 'A view id; can be repeated',
   },
   {
     name: 'handle',
     in: 'query',
     shape: { type: 'array', items: { type: 'string' }, uniqueItems: true },
-    description: 'A handle; may be repeated, each handle once',
+    description: 'A handle; can be repeated, each handle once',
   },
   includeDuplicateViews,
   {
@@ -61,11 +60,11 @@ const askedByQuery: readonly ParameterDefinition[] = [
 ];
 const deliveryHeaders: readonly HeaderDefinition[] = [
   minVersion,
-  { name: 'If-None-Match', prefixed: false, description: 'An ETag: 304 when nothing changed' },
-  { name: 'Accept-Encoding', prefixed: false, description: 'br or gzip, honoured over 1 KiB' },
+  { name: 'If-None-Match', prefixed: false, description: 'An ETag: 304 if nothing changed' },
+  { name: 'Accept-Encoding', prefixed: false, description: 'br or gzip, used for bodies over 1 KiB' },
 ];
 const notModified: AnswerDefinition = {
-  description: 'The answer is the one of the ETag',
+  description: 'The response still has that ETag',
   headers: answerHeaders,
 };
 
@@ -80,7 +79,7 @@ const byQuery = {
   problemStatuses: [401, 403, 422, 429, 500, 503],
 } as const;
 const pageAnswer: AnswerDefinition = {
-  description: '`meta.status` says 200, 301 (redirect) or 404 (no view has the url)',
+  description: '`meta.status` is 200, 301 (redirect) or 404 (no view has the url)',
   shape: deliveryAnswerShape,
   headers: answerHeaders,
 };
@@ -117,7 +116,7 @@ export const deliveryEndpoints: readonly RouteDefinition[] = [
       {
         name: 'Accept',
         prefixed: false,
-        description: '`text/event-stream`: events `answer`, now and whenever it changes',
+        description: '`text/event-stream`: events `answer`, immediately and whenever it changes',
       },
     ],
     body: {
@@ -127,7 +126,7 @@ export const deliveryEndpoints: readonly RouteDefinition[] = [
     },
     answers: {
       200: {
-        description: 'The views that there are',
+        description: 'The views that exist',
         shape: deliveryKeysAnswerShape,
         example: {
           meta: { status: 200, redirect: null, missingViewReferences: [] },

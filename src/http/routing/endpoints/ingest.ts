@@ -29,14 +29,14 @@ const forceType: HeaderDefinition = {
 const version: HeaderDefinition = {
   name: 'Version',
   prefixed: true,
-  description: 'Opaque token of the state that this write belongs to; see Min-Version',
+  description: 'Opaque token of the state that includes this write; see Min-Version',
 };
 
 const visible: HeaderDefinition = {
   name: 'Visible',
   prefixed: true,
   description:
-    'With Wait: `true` when everything that this write caused is visible on this front, else `false`',
+    'With Wait: `true` when everything that this write caused is visible on this front, otherwise `false`',
 };
 const wait: HeaderDefinition = {
   name: 'Wait',
@@ -46,7 +46,7 @@ const wait: HeaderDefinition = {
 };
 
 const accepted = (message: string): AnswerDefinition => ({
-  description: 'Durable, in order for its entity, and it will be processed',
+  description: 'The write is durable, in order for its entity, and will be processed',
   shape: acceptedShape,
   example: { status: 200, message },
   headers: [version, visible],
@@ -95,7 +95,7 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
     headers: [
       forceType,
       wait,
-      { name: 'System-Information', prefixed: true, description: 'Echoed as ingestMetadata.systemInfo' },
+      { name: 'System-Information', prefixed: true, description: 'Returned as ingestMetadata.systemInfo' },
     ],
     body: { shape: bulkBodyShape, description: 'At most 209,715,200 bytes', example: bulkExample },
     answers: {
@@ -106,7 +106,7 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
         headers: [version, visible],
       },
       422: {
-        description: 'No entity was valid, or the request as a whole is not',
+        description: 'No entity was valid, or the request as a whole is invalid',
         shape: { anyOf: [bulkAnswerShape, bulkIngestProblemShape] },
       },
     },
@@ -125,7 +125,7 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
     headers: [
       forceType,
       wait,
-      { name: 'Type', prefixed: true, description: 'Makes the body raw: the properties alone' },
+      { name: 'Type', prefixed: true, description: 'Makes the body raw: only the properties' },
       { name: 'Url', prefixed: true, description: 'Raw form: the url' },
       { name: 'OriginParentId', prefixed: true, description: 'Raw form: originId of the parent' },
       { name: 'Publish-At', prefixed: true, description: 'Raw form: `publishAt`' },
@@ -138,7 +138,7 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
     ],
     body: {
       shape: entityBodyShape,
-      description: 'Simplified form; in raw form the properties alone. At most 5,242,880 bytes',
+      description: 'Simplified form; in raw form only the properties. At most 5,242,880 bytes',
       example: { type: 'country', url: '/europe/france', properties: { title: 'France' } },
     },
     answers: { 200: accepted('Processing of the entity has begun') },
@@ -171,7 +171,7 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
     body: { shape: bulkDeleteBodyShape, example: { originIds: ['country-fr', 'country-xx'] } },
     answers: {
       200: {
-        description: 'Which entities were there',
+        description: 'Which entities existed',
         shape: bulkDeleteAnswerShape,
         example: {
           status: 200,
@@ -182,7 +182,7 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
         headers: [version, visible],
       },
       422: {
-        description: 'No originId was valid, or the request as a whole is not',
+        description: 'No originId was valid, or the request as a whole is invalid',
         shape: { anyOf: [bulkDeleteAnswerShape, bulkIngestProblemShape] },
       },
     },
@@ -202,14 +202,14 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
         name: 'first',
         in: 'query',
         shape: { type: 'integer', minimum: 1, maximum: managementPageMax, default: managementPageDefault },
-        description: 'Length of the page',
+        description: 'Page size',
       },
-      { name: 'after', in: 'query', shape: { type: 'string' }, description: '`next` of the page before' },
+      { name: 'after', in: 'query', shape: { type: 'string' }, description: '`next` of the previous page' },
     ],
     headers: [minVersion],
     answers: {
       200: {
-        description: 'A page of those that were processed',
+        description: 'A page of processed entities',
         shape: listedEntitiesShape,
         example: { status: 200, originIds: ['country-fr'], next: null },
       },
@@ -221,7 +221,7 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
     method: 'post',
     path: '/ingest/v1',
     tag: 'ingest',
-    summary: 'Save one entity whose properties say their types',
+    summary: 'Save one entity with typed properties',
     access: { kind: 'source' },
     problems: 'ingest',
     parameters: [],
@@ -229,7 +229,7 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
     body: {
       shape: entityV1Shape,
       description:
-        'Stored as plain JSON. Members of typed properties may begin in upper case. At most 5,242,880 bytes',
+        'Stored as plain JSON. Members of typed properties can begin with an upper-case letter. At most 5,242,880 bytes',
       example: {
         id: 'country-fr',
         type: 'country',

@@ -7,7 +7,7 @@ const environment: ParameterDefinition = {
   name: 'environment',
   in: 'query',
   shape: { type: 'string' },
-  description: 'Alias or id; may be left out where the tenant has one',
+  description: 'Alias or id; optional if the tenant has only one',
 };
 
 const common = {
@@ -22,16 +22,15 @@ export const managementContentEndpoints: readonly RouteDefinition[] = [
     name: 'managementQuery',
     method: 'post',
     path: '/management/v1/query',
-    summary: 'A query over any index of the environment',
+    summary: 'Query any index of the environment',
     parameters: [environment],
     headers: [],
     body: {
       shape: autoQueryBodyShape,
-      description:
-        'A query object with `index`, or with `sourceGroupAlias` and `sourceEntityType`, beside its members',
+      description: 'A query object with an additional `index`, or `sourceGroupAlias` and `sourceEntityType`',
       example: { index: 'countries', search: { field: 'name', value: 'France' } },
     },
-    answers: { 200: { description: 'As POST /v1/{indexAlias} answers', shape: queryAnswerShape } },
+    answers: { 200: { description: 'As for POST /v1/{indexAlias}', shape: queryAnswerShape } },
     problemStatuses: [400, 401, 403, 404, 408, 422, 429, 500, 503],
   },
   {
@@ -39,10 +38,10 @@ export const managementContentEndpoints: readonly RouteDefinition[] = [
     name: 'managementChanges',
     method: 'get',
     path: '/management/v1/changes',
-    summary: 'Follow what changes in an environment',
+    summary: 'Follow the changes of an environment',
     parameters: [environment, ...changesEndpoint.parameters],
     headers: [minVersion, ...changesEndpoint.headers.filter(({ prefixed }) => !prefixed)],
-    answers: { 200: { ...changesEndpoint.answers[200], description: 'As GET /changes/v1 answers' } },
+    answers: { 200: { ...changesEndpoint.answers[200], description: 'As for GET /changes/v1' } },
     problemStatuses: [401, 403, 404, 410, 422, 429, 500, 503],
   },
 ];

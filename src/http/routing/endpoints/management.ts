@@ -23,7 +23,7 @@ const environment: ParameterDefinition = {
   name: 'environment',
   in: 'query',
   shape: { type: 'string' },
-  description: 'Alias or id; may be left out where the tenant has one',
+  description: 'Alias or id; optional if the tenant has only one',
 };
 
 /** Of every list. */
@@ -32,9 +32,9 @@ const paging: readonly ParameterDefinition[] = [
     name: 'first',
     in: 'query',
     shape: { type: 'integer', minimum: 1, maximum: managementPageMax, default: managementPageDefault },
-    description: 'Length of the page',
+    description: 'Page size',
   },
-  { name: 'after', in: 'query', shape: { type: 'string' }, description: '`next` of the page before' },
+  { name: 'after', in: 'query', shape: { type: 'string' }, description: '`next` of the previous page' },
 ];
 
 export const problemStatuses = [401, 403, 404, 422, 429, 500, 503];
@@ -54,15 +54,15 @@ export const managementEndpoints: readonly RouteDefinition[] = [
     ...reading,
     name: 'managementStatus',
     path: '/management/v1/status',
-    summary: 'How the platform is: processes, partitions, rebuilds, indexes, Redis',
+    summary: 'State of the platform: processes, partitions, rebuilds, indexes, Redis',
     parameters: [],
-    answers: { 200: { description: 'As it is now', shape: statusAnswerShape } },
+    answers: { 200: { description: 'The current state', shape: statusAnswerShape } },
   },
   {
     ...reading,
     name: 'managementTenant',
     path: '/management/v1/tenant',
-    summary: 'What the tenant has, and how much of it',
+    summary: 'Contents of the tenant, with counts',
     parameters: [],
     answers: { 200: { description: 'Without keys', shape: tenantAnswerShape } },
   },
@@ -80,7 +80,7 @@ export const managementEndpoints: readonly RouteDefinition[] = [
         in: 'query',
         shape: { type: 'string', enum: [...publishStates] },
         description:
-          'Only entities that are so now. A page may then have fewer than `first`, though it is not the last',
+          'Only entities in this state. A page can then have fewer than `first`, although it is not the last',
       },
       ...paging,
     ],
@@ -90,7 +90,7 @@ export const managementEndpoints: readonly RouteDefinition[] = [
     ...reading,
     name: 'managementSchedule',
     path: '/management/v1/schedule',
-    summary: 'What is published and taken back, the next moment first',
+    summary: 'What is scheduled to be published or unpublished, earliest first',
     parameters: paging,
     answers: { 200: { description: 'A page', shape: scheduleAnswerShape } },
   },
@@ -98,7 +98,7 @@ export const managementEndpoints: readonly RouteDefinition[] = [
     ...reading,
     name: 'managementEntity',
     path: '/management/v1/entities/{sourceGroup}/{originId}',
-    summary: 'An entity as it is stored, and what is made of it',
+    summary: 'A stored entity, and its views and items',
     parameters: [
       {
         name: 'sourceGroup',
@@ -122,13 +122,13 @@ export const managementEndpoints: readonly RouteDefinition[] = [
     ...reading,
     name: 'explainView',
     path: '/management/v1/explain/view',
-    summary: 'Why a view is as it is',
+    summary: 'Explain a view',
     parameters: [
-      { name: 'id', in: 'query', required: true, shape: { type: 'string' }, description: 'Of the view' },
+      { name: 'id', in: 'query', required: true, shape: { type: 'string' }, description: 'Id of the view' },
     ],
     answers: {
       200: {
-        description: 'What it was made of, who shows it, why it was last built',
+        description: 'Its sources, the views that show it, and why it was last built',
         shape: explainViewAnswerShape,
       },
     },
@@ -137,7 +137,7 @@ export const managementEndpoints: readonly RouteDefinition[] = [
     ...reading,
     name: 'explainUrl',
     path: '/management/v1/explain/url',
-    summary: 'Why a URL is answered as it is',
+    summary: 'Explain the response to a URL',
     parameters: [
       environment,
       {
@@ -145,17 +145,19 @@ export const managementEndpoints: readonly RouteDefinition[] = [
         in: 'query',
         shape: { type: 'string' },
         description:
-          'Name of an environment client, whose domains decide; the first of the environment unless said',
+          'Name of the environment client whose domains apply; by default the first of the environment',
       },
       {
         name: 'url',
         in: 'query',
         required: true,
         shape: { type: 'string', maxLength: urlCodePointsMax },
-        description: 'As delivery takes it',
+        description: 'As for delivery',
       },
     ],
-    answers: { 200: { description: 'From the host to the answer', shape: explainUrlAnswerShape } },
+    answers: {
+      200: { description: 'The steps from the host to the response', shape: explainUrlAnswerShape },
+    },
   },
   {
     ...reading,
@@ -163,33 +165,33 @@ export const managementEndpoints: readonly RouteDefinition[] = [
     path: '/management/v1/configuration',
     summary: 'The documents of the tenant, API keys as digests',
     parameters: [],
-    answers: { 200: { description: 'As they are active', shape: configurationAnswerShape } },
+    answers: { 200: { description: 'The active documents', shape: configurationAnswerShape } },
   },
   {
     ...reading,
     method: 'put',
     name: 'putConfiguration',
     path: '/management/v1/configuration',
-    summary: 'Make documents the active configuration of the tenant, or ask what that would change',
+    summary: 'Activate documents as the configuration of the tenant, or show what that would change',
     access: { kind: 'management', scope: 'configure' },
     parameters: [
       {
         name: 'expected',
         in: 'query',
         shape: { type: 'string' },
-        description: 'Digest of the documents that these replace; others: 409',
+        description: 'Digest of the documents that these replace; 409 if others are active',
       },
       {
         name: 'removals',
         in: 'query',
         shape: { type: 'boolean', default: false },
-        description: 'What has data may be removed; otherwise 409 with the plan',
+        description: 'Allows to remove items that have data; otherwise 409 with the plan',
       },
       {
         name: 'dryRun',
         in: 'query',
         shape: { type: 'boolean', default: false },
-        description: 'Nothing becomes active: the job tells what would change',
+        description: 'Nothing is activated: the job reports what would change',
       },
     ],
     body: {
@@ -199,7 +201,7 @@ export const managementEndpoints: readonly RouteDefinition[] = [
     },
     answers: {
       200: {
-        description: 'They are active, and the job rebuilds what they change',
+        description: 'They are active, and the job rebuilds what changed',
         shape: appliedAnswerShape,
       },
     },
@@ -210,7 +212,7 @@ export const managementEndpoints: readonly RouteDefinition[] = [
     method: 'post',
     name: 'managementPreview',
     path: '/management/v1/preview',
-    summary: 'What a schema makes of an entity; both need not be stored, and nothing is',
+    summary: 'Show what a schema makes of an entity; neither has to be stored, and nothing is stored',
     parameters: [],
     body: {
       shape: previewBodyShape,
@@ -218,7 +220,7 @@ export const managementEndpoints: readonly RouteDefinition[] = [
       example: { schema: 'page', originId: 'home', sourceGroup: 'cms' },
     },
     answers: {
-      200: { description: 'The view or the item, and what it rests on', shape: previewAnswerShape },
+      200: { description: 'The view or the item, and its sources', shape: previewAnswerShape },
     },
     problemStatuses: [401, 403, 404, 408, 413, 422, 429, 500, 503],
   },
@@ -226,18 +228,24 @@ export const managementEndpoints: readonly RouteDefinition[] = [
     ...reading,
     name: 'managementJob',
     path: '/management/v1/jobs/{id}',
-    summary: 'How far a job is',
+    summary: 'Progress of a job',
     parameters: [
-      { name: 'id', in: 'path', required: true, shape: { type: 'string' }, description: 'As a PUT gave it' },
+      {
+        name: 'id',
+        in: 'path',
+        required: true,
+        shape: { type: 'string' },
+        description: 'From the response of a PUT',
+      },
     ],
-    answers: { 200: { description: 'As it is now', shape: jobAnswerShape } },
+    answers: { 200: { description: 'The current state', shape: jobAnswerShape } },
   },
   {
     ...reading,
     name: 'managementDiagnostics',
     path: '/management/v1/diagnostics',
-    summary: 'What is valid but probably not meant so',
+    summary: 'What is valid but probably a mistake',
     parameters: paging,
-    answers: { 200: { description: 'Findings of the next entities', shape: diagnosticsAnswerShape } },
+    answers: { 200: { description: 'Findings for the next entities', shape: diagnosticsAnswerShape } },
   },
 ];

@@ -25,15 +25,14 @@ export const mcpEndpoints: readonly RouteDefinition[] = [
     },
     answers: {
       200: {
-        description:
-          'A JSON-RPC response, as JSON or as server-sent events; the tools are those that the key may use',
+        description: 'A JSON-RPC response, as JSON or as server-sent events; the tools depend on the key',
         contentType: 'application/json',
       },
       400: {
-        description: 'The message is none of the protocol; the body says why',
+        description: 'The message is not valid in the protocol; the body says why',
         contentType: 'application/json',
       },
-      202: { description: 'A notification was taken' },
+      202: { description: 'A notification was accepted' },
     },
     problemStatuses: [401, 403, 408, 413, 415, 429, 500, 503],
   },

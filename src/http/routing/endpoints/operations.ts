@@ -14,7 +14,7 @@ export const operationsEndpoints: readonly RouteDefinition[] = [
     parameters: [],
     headers: [],
     answers: {
-      200: { description: 'It runs', shape: liveShape, example: { status: 200, version: '1.0.0' } },
+      200: { description: 'The process runs', shape: liveShape, example: { status: 200, version: '1.0.0' } },
     },
     problemStatuses: [429],
   },
@@ -23,19 +23,19 @@ export const operationsEndpoints: readonly RouteDefinition[] = [
     method: 'get',
     path: '/health/ready',
     tag: 'operations',
-    summary: '200 once everything that requests need is there',
+    summary: '200 if this front can serve requests',
     access: { kind: 'open' },
     problems: 'plain',
     parameters: [],
     headers: [],
     answers: {
       200: {
-        description: 'Ready; degraded says what is amiss meanwhile',
+        description: 'Ready; degraded lists problems',
         shape: readyShape,
         example: { status: 200, waitingFor: [] },
       },
       503: {
-        description: 'Not yet; waitingFor says why',
+        description: 'Not ready; waitingFor says why',
         shape: notReadyShape,
         example: {
           status: 503,

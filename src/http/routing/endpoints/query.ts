@@ -41,7 +41,7 @@ export const queryEndpoints: readonly RouteDefinition[] = [
     body: { shape: indexQueriesShape, example: [{ name: 'all', index: 'countries' }] },
     answers: {
       200: {
-        description: 'At least one query is good: for each its result, or what is wrong with it',
+        description: 'At least one query is valid: the result of each, or its errors',
         shape: indexAnswersShape,
         example: [{ ...queryAnswerExample, index: 'countries', name: 'all' }],
       },
@@ -64,7 +64,7 @@ export const queryEndpoints: readonly RouteDefinition[] = [
     },
     answers: {
       200: {
-        description: 'At least one query is good: for each its result, or what is wrong with it',
+        description: 'At least one query is valid: the result of each, or its errors',
         shape: sourceGroupAnswersShape,
         example: [
           { ...queryAnswerExample, sourceGroupAlias: 'cms', sourceEntityType: 'country', name: 'all' },

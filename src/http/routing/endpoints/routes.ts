@@ -59,7 +59,7 @@ export const routesEndpoints: readonly RouteDefinition[] = [
     method: 'get',
     path: '/routes/v2',
     tag: 'routes',
-    summary: 'List all routes of the environment, 500 a page',
+    summary: 'List all routes of the environment, 500 per page',
     access: { kind: 'client', scope: 'routes' },
     problems: 'plain',
     parameters: [
@@ -67,14 +67,14 @@ export const routesEndpoints: readonly RouteDefinition[] = [
         name: 'continuationToken',
         in: 'query',
         shape: { type: 'string' },
-        description: 'continuationToken of the page before',
+        description: 'continuationToken of the previous page',
       },
       {
         name: 'format',
         in: 'query',
         shape: { type: 'string', enum: ['json', 'sitemap'], default: 'json' },
         description:
-          '`sitemap`: the answer is the XML of a sitemap, or of an index of sitemaps beyond 50,000 URLs',
+          '`sitemap`: the response is the XML of a sitemap, or of a sitemap index beyond 50,000 URLs',
       },
       {
         name: 'base',
@@ -89,12 +89,12 @@ export const routesEndpoints: readonly RouteDefinition[] = [
       {
         name: 'X-Continuation-Token',
         prefixed: false,
-        description: 'As the query parameter continuationToken',
+        description: 'Same as the query parameter continuationToken',
       },
       {
         name: 'Host',
         prefixed: false,
-        description: 'Host of a sitemap where neither base nor a domain names one',
+        description: 'Host of a sitemap if neither base nor a domain names one',
       },
     ],
     answers: {

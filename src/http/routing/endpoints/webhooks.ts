@@ -14,7 +14,13 @@ const webhook = {
   method: 'post',
   access: { kind: 'management', scope: 'operate' },
   parameters: [
-    { name: 'alias', in: 'path', required: true, shape: { type: 'string' }, description: 'Of the webhook' },
+    {
+      name: 'alias',
+      in: 'path',
+      required: true,
+      shape: { type: 'string' },
+      description: 'Alias of the webhook',
+    },
   ],
 } as const;
 
@@ -23,7 +29,7 @@ export const webhookEndpoints: readonly RouteDefinition[] = [
     ...reading,
     name: 'managementWebhooks',
     path: '/management/v1/webhooks',
-    summary: 'How the webhooks of the tenant stand',
+    summary: 'State of the webhooks of the tenant',
     parameters: [],
     answers: { 200: { description: 'All of them', shape: webhooksAnswerShape } },
   },
@@ -31,27 +37,27 @@ export const webhookEndpoints: readonly RouteDefinition[] = [
     ...webhook,
     name: 'testWebhook',
     path: '/management/v1/webhooks/{alias}/test',
-    summary: 'Send a request that tells of nothing, once',
+    summary: 'Send one test request without changes',
     headers: [
       { name: 'traceparent', prefixed: false, description: 'W3C Trace Context, passed on to the receiver' },
     ],
-    answers: { 200: { description: 'What the receiver answered', shape: webhookTestShape } },
+    answers: { 200: { description: 'The response of the receiver', shape: webhookTestShape } },
     problemStatuses: [...problemStatuses, 409, 502],
   },
   {
     ...webhook,
     name: 'replayWebhook',
     path: '/management/v1/webhooks/{alias}/replay',
-    summary: 'Set the cursor of a webhook: what is behind it is sent',
+    summary: 'Move the cursor of a webhook: the changes after it are sent',
     body: { shape: webhookReplayShape, example: { since: 'beginning' } },
-    answers: { 200: { description: 'How it stands', shape: webhookAnswerShape } },
+    answers: { 200: { description: 'Its state', shape: webhookAnswerShape } },
     problemStatuses: [...problemStatuses, 408, 410, 413],
   },
   {
     ...webhook,
     name: 'enableWebhook',
     path: '/management/v1/webhooks/{alias}/enable',
-    summary: 'Carry on with a webhook that was disabled, where it was',
-    answers: { 200: { description: 'How it stands', shape: webhookAnswerShape } },
+    summary: 'Resume a disabled webhook where it was',
+    answers: { 200: { description: 'Its state', shape: webhookAnswerShape } },
   },
 ];

@@ -31,10 +31,10 @@ const tagTexts: Readonly<Record<RouteDefinition['tag'], string>> = {
   ingest: 'Source entities, with the key of a data source',
   delivery: 'Views by URL, id or handle, with the key of an environment client',
   routes: 'Every URL of an environment, for sitemaps and static builds',
-  query: 'Filters, fuzzy search, sorting, facets and paging over indexes',
-  changes: 'What changes in an environment, for caches, copies and builds that stay true',
-  management: 'What a tenant has and why it is so, with the key of a management client',
-  console: 'A page that shows what the management interface tells',
+  query: 'Filters, fuzzy search, sorting, facets and paging on indexes',
+  changes: 'The changes of an environment, for caches, copies and builds that stay up to date',
+  management: 'Contents of a tenant and explanations, with the key of a management client',
+  console: 'A page that shows the management interface in a browser',
   mcp: 'Tools for language models, with the key of an environment client or a management client',
   operations: 'Health, metrics and this document',
 };
@@ -91,7 +91,7 @@ export function openapiDocument(headerPrefixes: readonly string[]): object {
         metricsBearer: {
           type: 'http',
           scheme: 'bearer',
-          description: 'The key of the setting METRICS_KEY, where it is set',
+          description: 'The key of the setting METRICS_KEY, if it is set',
         },
         readerBearer: {
           type: 'http',
@@ -102,7 +102,7 @@ export function openapiDocument(headerPrefixes: readonly string[]): object {
           type: 'apiKey',
           in: 'header',
           name: 'X-Api-Key',
-          description: 'The key of the setting METRICS_KEY, where it is set',
+          description: 'The key of the setting METRICS_KEY, if it is set',
         },
       },
     },
@@ -158,11 +158,11 @@ function operationOf(route: RouteDefinition, parts: DocumentParts): object {
 
 function descriptionOf({ access, problems }: RouteDefinition): object {
   if (access.kind === 'client') {
-    return { description: `Needs the scope \`${access.scope}\`. Pages of other origins may call it (CORS).` };
+    return { description: `Needs the scope \`${access.scope}\`. Pages on other origins can call it (CORS).` };
   }
   if (access.kind === 'management') return { description: `Needs the scope \`${access.scope}\`.` };
   return problems === 'ingest' || problems === 'bulkIngest'
-    ? { description: 'An internal error (500) is answered with a plain text.' }
+    ? { description: 'An internal error (500) has a plain text body.' }
     : {};
 }
 
@@ -170,7 +170,7 @@ const contentEncoding = {
   name: 'Content-Encoding',
   in: 'header',
   required: false,
-  description: 'How the body is compressed; the limits hold for what comes out',
+  description: 'Compression of the body; the limits apply to the decompressed body',
   schema: { type: 'string', enum: ['identity', 'gzip', 'br', 'deflate'] },
 };
 
@@ -244,7 +244,7 @@ function problemHeadersOf(status: number): object {
     headers: { [name]: { description, schema: { type: 'string' } } },
   });
   if (status === 429 || status === 503) return header('Retry-After', 'Seconds to wait');
-  return status === 415 ? header('Accept-Encoding', 'The codings that are taken') : {};
+  return status === 415 ? header('Accept-Encoding', 'The supported encodings') : {};
 }
 
 /** The shape of an error of this status, as `problemAnswer` writes it; null for plain text. */

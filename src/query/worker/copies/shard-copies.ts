@@ -62,7 +62,7 @@ export class ShardCopies implements AnsweringShards {
       onError: (error) => {
         // The watch over the connection reports a lost Redis once.
         if (!(error instanceof StoreUnavailableError))
-          this.options.onTrouble('shard copies stay as they are', error);
+          this.options.onTrouble('shard copies stay unchanged', error);
       },
     });
   }

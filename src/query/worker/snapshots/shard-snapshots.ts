@@ -260,7 +260,7 @@ export class ShardSnapshots {
       this.#isBroken = false;
     } catch (error) {
       if (!isOfDisk(error)) throw error;
-      if (!this.#isBroken) this.options.onTrouble('snapshots of the index shards cannot be kept', error);
+      if (!this.#isBroken) this.options.onTrouble('snapshots of the index shards cannot be written', error);
       this.#isBroken = true;
     }
   }

@@ -361,7 +361,7 @@ test('a folder that cannot be used costs one line, and nothing else', async () =
   const worker = await host.worker(all);
   await worker.stop();
   assert.equal(host.troubles.length, 1);
-  assert.match(host.troubles[0] ?? '', /^snapshots of the index shards cannot be kept: Error: E/);
+  assert.match(host.troubles[0] ?? '', /^snapshots of the index shards cannot be written: Error: E/);
 });
 
 test('a folder that is removed while a worker runs is made again', async () => {
@@ -382,7 +382,7 @@ test('a full disk costs one line, and the file from before stays', async () => {
   symlinkSync('/dev/full', path.join(host.folder, `${name}.part`));
   await second.stop();
   assert.equal(host.troubles.length, 1);
-  assert.match(host.troubles[0] ?? '', /^snapshots of the index shards cannot be kept: Error: ENOSPC/);
+  assert.match(host.troubles[0] ?? '', /^snapshots of the index shards cannot be written: Error: ENOSPC/);
   assert.deepEqual(host.files, [name]);
   const third = await host.worker(all);
   third.assertAnswers();

@@ -75,7 +75,7 @@ const entryPoints: Readonly<Record<Role, string>> = {
 };
 const readyMs = 60_000;
 /** A front that was ready once says so of its faults alone. */
-const isIncomplete = /no owner|no worker runs|an index is loading|is being read again|only in part/;
+const isIncomplete = /no owner|no worker is running|an index is loading|is being reloaded|only in part/;
 /** Mistakes of our own that a log would show. */
 const bugPattern = /\b(TypeError|RangeError|ReferenceError|SyntaxError|AssertionError)\b.*/;
 
