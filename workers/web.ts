@@ -137,7 +137,7 @@ runProcess('web', async () => {
   configuration.onChange(() => heartbeat.tell());
   configuration.onLayouts(() => heartbeat.tell());
 
-  // Keys and domains may be others: whoever follows comes again.
+  // Keys and domains may be others: clients that follow reconnect.
   configuration.onChange(() => {
     feeds.endAll();
     server.endStreams();

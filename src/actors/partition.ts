@@ -66,13 +66,13 @@ export interface PartitionContext {
   readonly claimsPerCommit: number;
   /** Runs the code of schemas, for all partitions of the worker. */
   readonly sandbox: CodeSource;
-  /** Bounds what its calls hold behind the batches of all partitions. */
+  /** Bounds what its calls hold after the batches of all partitions. */
   readonly openCharacters: OpenCharacters;
   /** The configuration and layouts for a batch that begins now. */
   basis(): Basis & { readonly generation: number };
   /** The time by Redis' clock, where the partition is. */
   clockMs(partition: number): number;
-  /** Told of errors that end a batch but not the worker. */
+  /** Called for errors that end a batch but not the worker. */
   onTrouble(partition: number, error: unknown): void;
 }
 

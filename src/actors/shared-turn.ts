@@ -41,7 +41,7 @@ export class SharedTurn {
     this.#release = null;
   }
 
-  /** A turn that comes later goes to others at once. */
+  /** A turn that comes later goes to others immediately. */
   end(): void {
     this.#isEnded = true;
     this.#wake();

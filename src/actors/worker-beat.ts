@@ -1,4 +1,4 @@
-/** What others hear of a worker: by which configuration it works, which partitions it covers, that it lives. */
+/** What others know of a worker: by which configuration it works, which partitions it covers, that it lives. */
 import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { platformVersion } from '../config/settings/platform-version.ts';
@@ -24,7 +24,7 @@ export interface WorkerBeatSource {
 }
 
 export class WorkerBeat {
-  /** The news that was told last. */
+  /** The news that was last reported. */
   #told = '';
   #nextMs = 0;
 
@@ -33,7 +33,7 @@ export class WorkerBeat {
     private readonly keeper: Pick<Keeper, 'turn' | 'tell'>,
   ) {}
 
-  /** Tells when it is due, or at once when there is news. */
+  /** Reports when it is due, or immediately when there is news. */
   tellWhenDue(): void {
     const nowMs = performance.now();
     const worksBy = this.#worksBy();

@@ -38,7 +38,7 @@ import { SchedulePortions } from './schedule-portions.ts';
 import { WorkerBeat, type WorkerBeatSource } from './worker-beat.ts';
 
 const tickMs = 500;
-/** How soon a worker tells of another configuration, other lookup layouts or other partitions: others wait to hear it. */
+/** How soon a worker reports another configuration, other lookup layouts or other partitions: others wait for it. */
 const newsMs = 50;
 /**
  * Batches of full size that are under way together: one is computed while the others wait for Redis. More would only hold
@@ -70,7 +70,7 @@ export interface WorkerOptions extends Pick<WorkerBeatSource, 'waitingFor'> {
   /** See `WorkerBeatSource`; absent: nowhere, and none. */
   socketPath?(): string | null;
   shardCopies?(): CopiesBeat | null;
-  /** Told of partitions that it has taken, lost or given back. */
+  /** Called for partitions that it has taken, lost or given back. */
   onLeases?(event: LeaseEvent, partitions: readonly number[]): void;
   onTrouble(message: string, error: unknown): void;
 }

@@ -31,7 +31,7 @@ const words = [
 const { status } = spawnSync(process.execPath, words, { stdio: 'inherit' });
 process.exitCode = status ?? 1;
 
-// Whoever uses the package has no TypeScript file beside a declaration.
+// Anyone who uses the package has no TypeScript file beside a declaration.
 for (const name of readdirSync(folder).filter((one) => one.endsWith('.d.ts'))) {
   const file = `${folder}/${name}`;
   writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"));

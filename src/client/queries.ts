@@ -55,7 +55,7 @@ export interface LabelledQuery extends Query {
   readonly index: string;
 }
 
-/** What stands in the place of a bad query. */
+/** What is in the place of a bad query. */
 interface BadQuery {
   readonly name: string;
   readonly status: 400 | 403 | 404;

@@ -114,7 +114,7 @@ export class Cursor {
     return absent;
   }
 
-  /** Reports that something else than `what` stands here. It names only the kind of the value, which may be an API key. */
+  /** Reports that something else than `what` is here. It names only the kind of the value, which may be an API key. */
   mustBe(what: string, advice: string): void {
     this.issue(`must be ${what}, is ${kindOf(this.json)}`, advice);
   }

@@ -28,7 +28,7 @@ export interface Diagnostic {
 export interface ConfigIssue {
   /** Path relative to CONFIG_DIR, with forward slashes. */
   readonly file: string;
-  /** JSON path inside the file: `$.properties.title.value`; in a file that is no JSON line and column: `12:7`. */
+  /** JSON path inside the file: `$.properties.title.value`; in a file that is not JSON line and column: `12:7`. */
   readonly path: string;
   readonly message: string;
   readonly advice: string;

@@ -1,6 +1,6 @@
 /**
  * The ids of the platform (docs/reference/http.md "Ids").
- * An originId stands in them as it is, slashes and all; the other parts never hold a slash.
+ * An originId is in them as it is, slashes and all; the other parts never hold a slash.
  */
 import { configNameCharactersMax } from './limits.ts';
 

@@ -101,7 +101,7 @@ const label: Shape = { type: ['string', 'null'] };
 /** Members of a list have no code: clients of the hosted service expect exactly theirs. */
 const { code: _, ...queryProblemMembers } = queryProblemShape.properties ?? {};
 
-/** What stands in the place of a bad query of several. */
+/** What is in the place of a bad query of several. */
 export const namedQueryProblemShape: Shape = {
   ...queryProblemShape,
   component: 'NamedQueryProblem',

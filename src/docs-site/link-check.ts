@@ -5,7 +5,7 @@ import type { Document, DocumentLink } from './document.ts';
 export class LinkCheck {
   /** `file:line: target: what is wrong` */
   readonly mistakes: string[] = [];
-  /** Files that are no pages and that pages link to, relative to the repository. */
+  /** Files that are not pages and that pages link to, relative to the repository. */
   readonly files = new Set<string>();
   checked = 0;
 

@@ -1,6 +1,6 @@
 /**
  * Says of changes where else their views are shown, for all readers of a process. Finding that out can take a second for one view
- * that very many show. So what was found is told again for a while, whoever asks from whichever offset, and readers take turns.
+ * that very many show. So what was found is reported again for a while, for anyone and any offset, and readers take turns.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { ProblemError, problems } from '../contract/errors.ts';
@@ -45,7 +45,7 @@ export class Expansions {
   readonly #underWay = new Map<string, Promise<FoundPlaces>>();
 
   /**
-   * A page whose changes say where else their views are delivered. It ends early when that is much work, but behind the
+   * A page whose changes say where else their views are delivered. It ends early when that is much work, but after the
    * position at which it begins. @throws StoreUnavailableError
    */
   async expanded(feed: Feed, page: FeedPage, from: Position): Promise<FeedPage> {
@@ -62,8 +62,8 @@ export class Expansions {
   }
 
   /**
-   * As it was at some time behind the change. A view that came to show this one later than that has a change of its own behind
-   * this change, so whoever is told this one is told that one too.
+   * As it was at some time after the change. A view that came to show this one later than that has a change of its own behind
+   * this change, so a reader that gets this one gets that one too.
    */
   #placesOf(feed: Feed, { view, sequence }: ToldChange): Promise<FoundPlaces> {
     const name = `${logField(feed.scope)} ${sequence} ${viewName(view)}`;

@@ -20,11 +20,11 @@ import { readViewStates, type ViewState } from './view-states.ts';
 export interface FeedPage {
   readonly changes: readonly ToldChange[];
   readonly position: Position;
-  /** All that was there has been told. */
+  /** All that was there has been reported. */
   readonly isUpToDate: boolean;
 }
 
-/** A change, and where its reader stands behind it. */
+/** A change, and the position of its reader after it. */
 export interface ToldChange {
   readonly change: Change;
   readonly view: LoggedView;
@@ -56,7 +56,7 @@ export class Feed {
     return beginning(this.options.store, this.#log);
   }
 
-  /** Behind all that was told by now. @throws StoreUnavailableError */
+  /** After all that was reported by now. @throws StoreUnavailableError */
   end(): Promise<Position> {
     return end(this.options.store, this.#log);
   }
@@ -65,13 +65,13 @@ export class Feed {
     return formatOffset(this.options.store.secret, this.scope, position);
   }
 
-  /** Null for a text that is no offset of this environment. */
+  /** Null for a text that is not an offset of this environment. */
   positionOf(offset: string): Position | null {
     const { secret, partitions } = this.options.store;
     return parseOffset(secret, this.scope, partitions.count, offset);
   }
 
-  /** Makes sure that nothing behind a position is forgotten. @throws OffsetGoneError, StoreUnavailableError */
+  /** Makes sure that nothing after a position is forgotten. @throws OffsetGoneError, StoreUnavailableError */
   async check(from: Position): Promise<void> {
     await readLogPage(this.options.store, this.#log, { from, until: from, limit: 1 });
   }
@@ -89,7 +89,7 @@ export class Feed {
   }
 
   /**
-   * The next changes behind a position. A page may be empty and not the last.
+   * The next changes after a position. A page may be empty and not the last.
    * @param until where it ends at the latest, which is not before `from`; absent: at the present
    * @throws OffsetGoneError, StoreUnavailableError
    */
@@ -157,7 +157,7 @@ export class Feed {
 
 const noWrites = new Map<number, number>();
 
-/** Where a reader stands behind each entry. Several entries of one sequence are passed together. */
+/** The position of a reader after each entry. Several entries of one sequence are passed together. */
 function positionsBehind(from: Position, entries: readonly TakenEntry[]): Position[] {
   const sequences = [...from.sequences];
   return entries.map(({ partition, sequence }, at) => {
@@ -169,7 +169,7 @@ function positionsBehind(from: Position, entries: readonly TakenEntry[]): Positi
 }
 
 /**
- * Numbers of announcements that were read behind the views. A reader that has heard of them sees what was told: those of
+ * Numbers of announcements that were read after the views. A reader that has received them sees what was told: those of
  * the partitions of the change, and those that came while the views were read.
  */
 class Marks {

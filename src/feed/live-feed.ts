@@ -1,6 +1,6 @@
 /**
- * The followers of one environment's feed in one process. All of them stand at one position, the head. One reader takes
- * what is behind it, and every change is read and written once for all (docs/design/changes.md "Followers").
+ * The followers of one environment's feed in one process. All of them are at one position, the head. One reader takes
+ * what is after it, and every change is read and written once for all (docs/design/changes.md "Followers").
  */
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { changesPageMax, sliceMs } from '../contract/limits.ts';
@@ -15,13 +15,13 @@ import { WrittenPage } from './written-page.ts';
 export interface Follower {
   /** Changes since the page before, or since the position with which it joined. Never empty but at its joining. */
   told(page: WrittenPage): void;
-  /** There is more behind its position than a page. It is to read that by itself, then join again. */
+  /** There is more after its position than a page. It is to read that by itself, then join again. */
   isFarBehind(): void;
   /** Nothing more is told. */
   failed(error: unknown): void;
 }
 
-/** What is told of each change: itself alone, or also where else its view is shown. */
+/** What is sent of each change: itself alone, or also where else its view is shown. */
 export type Expand = 'nothing' | 'shown';
 
 /** Followers are to come again: the process ends, or they may not follow any more. */
@@ -34,7 +34,7 @@ type Joining = readonly [follower: Follower, position: Position];
 /** Where a reader begins: with everything that is there, at the present, or at a position that it was given. */
 export type Since = 'beginning' | 'now' | Position;
 
-/** Commits that come shortly one after another are read together: the first at once, the others not sooner than this. */
+/** Commits that come shortly one after another are read together: the first immediately, the others not sooner than this. */
 const gatherMs = 5;
 const retryMs = 200;
 /** Who follows already hears of a change though others go on joining for longer than this. */
@@ -54,7 +54,7 @@ export class LiveFeed {
 
   constructor(
     readonly feed: Feed,
-    /** What its readers hear of each change. */
+    /** What its readers receive of each change. */
     readonly expand: Expand,
     private readonly expansions: Expansions,
     private readonly onTrouble: (error: unknown) => void,
@@ -64,7 +64,7 @@ export class LiveFeed {
     return this.#followers.size + this.#joining.size;
   }
 
-  /** Nothing behind it is forgotten. @throws OffsetGoneError, StoreUnavailableError */
+  /** Nothing after it is forgotten. @throws OffsetGoneError, StoreUnavailableError */
   start(since: Since): Promise<Position> {
     const { feed } = this;
     if (since === 'beginning') return this.#starts.get(since, () => feed.beginning());
@@ -73,7 +73,7 @@ export class LiveFeed {
   }
 
   /**
-   * The next changes behind a position, read once for all who ask at a time.
+   * The next changes after a position, read once for all who ask at a time.
    * @throws as `Feed.page`; ProblemError `unavailable` when too many pages wait that say where views are shown
    */
   next(from: Position, limit: number): Promise<WrittenPage> {
@@ -86,7 +86,7 @@ export class LiveFeed {
     this.#wake();
   }
 
-  /** From now on the follower is told what is behind its position. The first page may be empty. */
+  /** From now on the follower is told what is after its position. The first page may be empty. */
   join(follower: Follower, position: Position): void {
     if (this.#isClosed) {
       follower.failed(new FeedClosedError('the process ends'));
@@ -152,7 +152,7 @@ export class LiveFeed {
     if (head !== null && joining.length > 0) await this.#takeIn(head, joining);
   }
 
-  /** @returns the head; null when there is more behind it */
+  /** @returns the head; null when there is more after it */
   async #moveHead(): Promise<Position | null> {
     this.#isDirty = false;
     this.#readAtMs = performance.now();
@@ -213,7 +213,7 @@ export class LiveFeed {
     await this.#tell(followers, page);
   }
 
-  /** Those of the group that did not leave meanwhile; they join no more. */
+  /** Those of the group that did not leave meanwhile; they no longer join. */
   #stillJoining(group: readonly Joining[]): Follower[] {
     return group.flatMap(([follower, position]) => {
       if (this.#joining.get(follower) !== position) return [];

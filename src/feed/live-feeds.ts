@@ -21,7 +21,7 @@ export class LiveFeeds {
     private readonly onTrouble: (error: unknown) => void,
   ) {}
 
-  /** Who wants to hear where changed views are shown has a feed apart, so others do not wait for that. */
+  /** A reader that wants to know where changed views are shown has a feed apart, so others do not wait for that. */
   of(scope: EnvironmentScope, expand: Expand = 'nothing'): LiveFeed {
     const name = nameOf(scope, expand);
     return this.#followed.get(name) ?? this.#known.getOrMake(name, () => this.#make(scope, expand));

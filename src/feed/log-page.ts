@@ -1,4 +1,4 @@
-/** Takes what the change log has behind a position, in pages (docs/design/changes.md "Reading"). */
+/** Takes what the change log has after a position, in pages (docs/design/changes.md "Reading"). */
 import type { LogEntry, LogPortion, LogReader } from '../store/change-log/entries.ts';
 import { readRedirectsOnHosts } from '../store/change-log/served.ts';
 import type { LoggedView } from '../store/change-log/views.ts';
@@ -21,7 +21,7 @@ export interface LogPage {
   readonly entries: readonly TakenEntry[];
   /** Where the page ends. */
   readonly position: Position;
-  /** Nothing is behind it. */
+  /** Nothing is after it. */
   readonly isUpToDate: boolean;
   /** Number of the last announcement of each partition when it was read. */
   readonly announced: readonly number[];
@@ -36,7 +36,7 @@ export async function beginning(store: Store, log: LogReader): Promise<Position>
   return { sequences: copyFrom.map(() => 0), copyFrom };
 }
 
-/** Behind everything that was there when this is called. @throws StoreUnavailableError */
+/** After everything that was there when this is called. @throws StoreUnavailableError */
 export async function end(store: Store, log: LogReader): Promise<Position> {
   const far = store.partitions.tags.map((_, partition) => ({
     partition,
@@ -98,7 +98,7 @@ function check(
   const position = sequences[partition] ?? 0;
   const knowsRemovalsFrom = Math.max(position, copyFrom?.[partition] ?? 0);
   if (knowsRemovalsFrom < horizon) throw new OffsetGoneError('its removals are no longer known');
-  // A Redis that came back without its last writes: what was told from there on may never have been.
+  // A Redis that came back without its last writes: what was reported from there on may never have been.
   if (store.mayForget && knowsRemovalsFrom > last)
     throw new OffsetGoneError('the store is in an earlier state');
 }

@@ -5,7 +5,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { EnvironmentScope } from '../store/environment-scope.ts';
 
-/** Where a reader of the log stands: a sequence for each partition. */
+/** Where a reader of the log is: a sequence for each partition. */
 export interface Position {
   readonly sequences: readonly number[];
   /** Where the log of each partition ended when a copy began that is still under way; null when none is. */
@@ -21,7 +21,7 @@ export function formatOffset(secret: Buffer, scope: EnvironmentScope, position: 
   return Buffer.concat([sealOf(secret, scope, body), body]).toString('base64url');
 }
 
-/** Null for a text that is no offset of this store, environment and number of partitions. */
+/** Null for a text that is not an offset of this store, environment and number of partitions. */
 export function parseOffset(
   secret: Buffer,
   scope: EnvironmentScope,

@@ -17,7 +17,7 @@ import type { Served } from './change.ts';
 export interface ViewState {
   readonly view: LoggedView;
   readonly isThere: boolean;
-  /** Of the entity when the view was told last. */
+  /** Of the entity when the view was last reported. */
   readonly type: string;
   /** Null when it is not known with the view itself. */
   readonly sourceGroup: string | null;
@@ -37,12 +37,12 @@ interface Claimant
   readonly claims: readonly ClaimOfView[];
 }
 
-/** How often a view is read again that changed while it was read. It is told once more anyway, with that change. */
+/** How often a view is read again that changed while it was read. It is reported once more anyway, with that change. */
 const readingsMax = 3;
 
 /**
  * States in the order asked; null for a view that is not there and was not removed within the retention.
- * @param keptSince microseconds: what was left before is not told any more. @throws StoreUnavailableError
+ * @param keptSince microseconds: what was left before is no longer reported. @throws StoreUnavailableError
  */
 export async function readViewStates(
   store: Store,

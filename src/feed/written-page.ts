@@ -1,11 +1,11 @@
-/** Changes that go to many followers: each is written once, whoever reads it. */
+/** Changes that go to many followers: each is written once for all of them. */
 import type { Feed, FeedPage, ToldChange } from './feed.ts';
 import type { Position } from './offset.ts';
 
 /** Pieces that an event stream takes at a time: a connection that does not read holds one at most. */
 const pieceBytesMax = 16 * 1024;
 
-/** Events, and where a follower stands that has them. */
+/** Events, and where a follower is that has them. */
 export interface Piece {
   readonly bytes: Uint8Array;
   readonly position: Position;

@@ -13,13 +13,13 @@ export interface Answer {
   readonly head?: Uint8Array;
   /** Headers that the answer gets beside its own, for a page of another origin (`routing/cross-origin.ts`). */
   readonly crossOrigin?: readonly HeaderField[];
-  /** The answer goes on behind its body, which is empty. Absent: it does not. */
+  /** The answer goes on after its body, which is empty. Absent: it does not. */
   readonly follow?: OpenStream;
   /** Name of the problem that the answer tells of, for the log. */
   readonly problem?: string;
   /** The body of an error of ours before it is written: the server adds the id of the request. */
   readonly problemBody?: object;
-  /** The connection ends behind the answer. */
+  /** The connection ends after the answer. */
   readonly close?: boolean;
   /**
    * The answer tells only the length of its body: a client that asked with HEAD takes what follows for the next answer.

@@ -247,7 +247,7 @@ export class HttpServer {
     if (repeated !== null) {
       const problem = this.#admission.countKeyless(res) ?? problems.headerRepeated(repeated);
       const refusal = { ...problemAnswer(styleBefore(route.definition.problems), problem), close: true };
-      // A request behind it must not be answered: the library ends the connection if one comes before this answer.
+      // A request after it must not be answered: the library ends the connection if one comes before this answer.
       this.#answerLater(route, this.#exchanges.begin(res, record, null, null), nextTurn(refusal), record);
       return;
     }

@@ -6,9 +6,9 @@ import { liveProcesses } from '../store/processes/registry.ts';
 import type { Store } from '../store/store.ts';
 
 /**
- * True when the one that may still commit to a partition is heard of, so that what it tells can be waited for. An owner may
- * commit until another worker has taken the partition, however long ago its lease has ended. Whoever takes it later follows
- * what is active by then before its first work (`actors/ownership/owned-partitions.ts`), and so does whoever takes one that
+ * True when the one that may still commit to a partition is known, so that its reports can be waited for. An owner may
+ * commit until another worker has taken the partition, however long ago its lease has ended. A worker that takes it later follows
+ * what is active by then before its first work (`actors/ownership/owned-partitions.ts`), and so does a worker that takes one that
  * was given back.
  */
 export function isOwnerHeard({ workerId }: PartitionOwner, heard: readonly ProcessBeat[]): boolean {
@@ -16,7 +16,7 @@ export function isOwnerHeard({ workerId }: PartitionOwner, heard: readonly Proce
 }
 
 /**
- * True when every process of these roles that is heard of knows the layouts, and all owners are heard of. @throws
+ * True when every process of these roles that is alive knows the layouts, and all owners are known. @throws
  * StoreUnavailableError
  */
 export async function isKnownToAll(

@@ -53,7 +53,7 @@ function isWhole(layouts: LayoutStates, { wanted, ...place }: LayoutChange): boo
 /** The layouts and the workers that know them, at one time. */
 interface Sight {
   readonly layouts: LayoutStates;
-  /** True when every worker that may own a partition is heard of and knows the layouts. */
+  /** True when every worker that may own a partition is known and knows the layouts. */
   readonly isKnown: boolean;
   /** The lowest generation of all workers. */
   readonly generation: number;
@@ -68,7 +68,7 @@ export class LayoutWatch {
   }
 
   /**
-   * One step towards the wanted layouts, on behalf of a partition whose entities all stand under them.
+   * One step towards the wanted layouts, on behalf of a partition whose entities all are under them.
    * @returns true when lookups read the wanted layouts and nothing else is kept. @throws StoreUnavailableError
    */
   async advance(generation: number, partition: number, changes: readonly LayoutChange[]): Promise<boolean> {

@@ -30,20 +30,20 @@ const portionMin = 10;
 /** One portion waits for the owner while it does another. */
 export const portionMax = rebuildsWaitingMax / 2;
 
-/** What is heard of a front is of its last second, told up to a second ago. */
+/** What is known of a front is of its last second, told up to a second ago. */
 const figureAgeMs = 2_200;
 /** Figures of work that began less than this ago may not show it yet. */
 const showsAfterMs = 1_000;
 /** A quiet value is the median of so many figures: a command that begins is busy for a second or two. */
 const quietFigures = 8;
 /**
- * The work stands still so often to let the fronts tell quiet values, and no longer than this. Work that goes slowly loses
+ * The work pauses so often to let the fronts tell quiet values, and no longer than this. Work that goes slowly loses
  * little by it, and finds out sooner that it is others who slow the readers.
  */
 const quietEveryMs = { atSpeed: 60_000, slow: 10_000 };
 const stillMaxMs = 2 * figureAgeMs;
 
-/** What one front told last. */
+/** What one front last reported. */
 export interface FrontFigures {
   readonly id: string;
   readonly requestsPerSecond: number;
@@ -63,13 +63,13 @@ export class Pace {
   /** What a read took each front in the last seconds in which no work went on. */
   readonly #quietMs = new Map<string, readonly number[]>();
   #quietAtMs = Number.NEGATIVE_INFINITY;
-  /** From when on the work stands still until quiet values are known; null: it goes on. */
+  /** From when on the work is paused until quiet values are known; null: it goes on. */
   #stillSinceMs: number | null = null;
   /** When the work began that goes on, its last portion was given, and its next one may begin. */
   #beganMs = Number.NEGATIVE_INFINITY;
   #workedMs = Number.NEGATIVE_INFINITY;
   #nextMs = Number.NEGATIVE_INFINITY;
-  /** Entities that were given since the fronts were heard last, and when that was. */
+  /** Entities that were given since the fronts last reported, and when that was. */
   #given = 0;
   #heardMs = Number.NEGATIVE_INFINITY;
 
@@ -78,7 +78,7 @@ export class Pace {
     return this.#isRead ? this.#rate : null;
   }
 
-  /** Takes in what all fronts told last; to be called each second, also while no work goes on. */
+  /** Takes in what all fronts last reported; to be called each second, also while no work goes on. */
   hear(fronts: readonly FrontFigures[], nowMs: number): void {
     const usedPerSecond = (1000 * this.#given) / (nowMs - this.#heardMs);
     this.#given = 0;
@@ -97,7 +97,7 @@ export class Pace {
     this.#standStill(read, nowMs);
   }
 
-  /** The next portion of a job; null while the work stands still, to be asked for again in a moment. */
+  /** The next portion of a job; null while the work is paused, to be asked for again in a moment. */
   portion(nowMs: number): Portion | null {
     if (this.#stillSinceMs !== null) return null;
     if (nowMs - this.#workedMs >= figureAgeMs) this.#beganMs = nowMs;
@@ -139,7 +139,7 @@ export class Pace {
     }
   }
 
-  /** Begins to stand still where quiet values are missing or old, and ends it when they are there. */
+  /** Begins to pause where quiet values are missing or old, and ends it when they are there. */
   #standStill(read: readonly FrontFigures[], nowMs: number): void {
     const isMissing = read.some(({ id, readWaitMs }) => readWaitMs !== null && !this.#quietMs.has(id));
     const everyMs = this.#rate < rates.first / 2 ? quietEveryMs.slow : quietEveryMs.atSpeed;

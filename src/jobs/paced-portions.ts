@@ -25,7 +25,7 @@ export class PacedPortions {
     return this.#pace.perSecond;
   }
 
-  /** Hears what the fronts told last. To be called each second while no job asks for portions. @throws StoreUnavailableError */
+  /** Receives what the fronts last reported. To be called each second while no job asks for portions. @throws StoreUnavailableError */
   hear(): Promise<void> {
     return this.#hearing.get();
   }

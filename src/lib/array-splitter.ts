@@ -89,7 +89,7 @@ export class ArraySplitter {
     }
   }
 
-  /** Must be called when no more comes. @throws SplitError when the array is not whole */
+  /** Must be called when nothing more comes. @throws SplitError when the array is not whole */
   end(): void {
     if (this.#expecting === 'end') return;
     throw new SplitError('broken', 0, this.#inside === 'nothing' ? expectedText[this.#expecting] : endText);
@@ -154,7 +154,7 @@ export class ArraySplitter {
     return stop;
   }
 
-  /** Index behind the element's last byte, or -1 when the piece ends first. */
+  /** Index after the element's last byte, or -1 when the piece ends first. */
   #structureEnd(piece: Uint8Array, from: number): number {
     let depth = this.#depth;
     let inString = this.#inString;

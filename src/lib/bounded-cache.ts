@@ -4,7 +4,7 @@ export interface CacheLimits<Value> {
   readonly weightMax?: number;
   /** Weight of an entry, in bytes or another unit. It must be the same each time for one value. */
   readonly weigh?: (value: Value) => number;
-  /** Told of each entry that goes: dropped for room, replaced, deleted, or cleared. */
+  /** Called for each entry that goes: dropped for room, replaced, deleted, or cleared. */
   readonly onLeave?: (value: Value) => void;
 }
 

@@ -1,4 +1,4 @@
-/** Its groups are the sign, the digits before and behind the point, and the exponent (RFC 8259, section 6). */
+/** Its groups are the sign, the digits before and after the point, and the exponent (RFC 8259, section 6). */
 export const jsonNumberSyntax = String.raw`(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?`;
 const space = String.raw`[ \t\n\r]*`;
 const jsonNumber = new RegExp(`^${space}${jsonNumberSyntax}${space}$`);
@@ -13,7 +13,7 @@ interface Decimal {
 /**
  * The number that a whole text writes in JSON's syntax; white space around it is ignored. It is rounded half-to-even to
  * `precision` fractional digits, on the decimal value as written (docs/reference/mapping-language.md "number"): `0.35`
- * at 1 is 0.4, `2.675` at 2 is 2.68. Null when it is no number or beyond the range of a 64-bit floating-point number.
+ * at 1 is 0.4, `2.675` at 2 is 2.68. Null when it is not a number or beyond the range of a 64-bit floating-point number.
  */
 export function roundText(text: string, precision: number): number | null {
   const decimal = parseDecimal(text);
@@ -31,13 +31,13 @@ export function roundNumber(value: number, precision: number): number | null {
   return hasAtMost(precision, text) ? value : roundText(text, precision);
 }
 
-/** True for a number written with a point and no more digits behind it: nothing would be cut off. */
+/** True for a number written with a point and no more digits after it: nothing would be cut off. */
 function hasAtMost(fractionDigits: number, text: string): boolean {
   const point = text.indexOf('.');
   return point !== -1 && text.length - point - 1 <= fractionDigits && !text.includes('e');
 }
 
-/** The number that a whole text writes, not rounded; null when it is no number. */
+/** The number that a whole text writes, not rounded; null when it is not a number. */
 export function parseJsonNumber(text: string): number | null {
   if (!jsonNumber.test(text)) return null;
   const value = Number(text);

@@ -1,6 +1,6 @@
 const plainName = /^[A-Za-z_$][A-Za-z0-9_$]*$/;
 
-/** One step of a JSON path down to a member: `.author`, or `['a b']` where the name is no plain one. */
+/** One step of a JSON path down to a member: `.author`, or `['a b']` where the name is not a plain one. */
 export function memberStep(name: string): string {
   return plainName.test(name) ? `.${name}` : `['${name.replace(/[\\']/g, '\\$&')}']`;
 }

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 
-/** What a look gives, for all who ask within a time. A look that failed is no answer for who asks next. */
+/** What a look gives, for all who ask within a time. A look that failed is not an answer for who asks next. */
 export class KeptLook<T> {
   #looking: Promise<T> | null = null;
   #beganMs = 0;

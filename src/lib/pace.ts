@@ -13,7 +13,7 @@ export class Unfinished<T> {
 
 export type Maybe<T> = T | Unfinished<T>;
 
-/** Calls `next` with a result, at once if the result is there, else behind its steps. */
+/** Calls `next` with a result, immediately if the result is there, else after its steps. */
 export function chain<A, B>(made: Maybe<A>, next: (made: A) => Maybe<B>): Maybe<B> {
   return made instanceof Unfinished ? new Unfinished(chainLater(made.steps, next)) : next(made);
 }
@@ -70,7 +70,7 @@ export function mapInTurn<T, R>(items: readonly T[], make: (item: T, at: number)
   return made;
 }
 
-/** @param begun what is left of the item behind those in `made`; null when that has not begun */
+/** @param begun what is left of the item after those in `made`; null when that has not begun */
 function* mapLater<T, R>(
   items: readonly T[],
   make: (item: T, at: number) => Maybe<R>,
@@ -114,7 +114,7 @@ class Pace {
 /** All work shares it, because one thing is computed at a time in a process. */
 export const pace = new Pace();
 
-/** Runs the steps to their end at once, whatever the clock says. */
+/** Runs the steps to their end immediately, whatever the clock says. */
 export function atOnce<T>(steps: Steps<T>): T {
   for (;;) {
     const { done, value } = steps.next();

@@ -1,7 +1,7 @@
 /**
  * Lets a bounded number of holders in, in the order in which they asked. So work of many callers takes bounded memory.
  * With `patienceMs`, a slot that is held for longer becomes free: its holder most likely waits for a Redis that does not
- * answer, and must not stand in the way of others.
+ * answer, and must not be in the way of others.
  */
 export class Semaphore {
   readonly #waiting: { readonly count: number; readonly enter: () => void }[] = [];

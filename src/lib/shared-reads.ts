@@ -1,6 +1,6 @@
 /**
  * Readings that many ask for at a time. Who asks while a reading of the same name is under way shares the next one: it
- * begins behind all who share it, so nobody is told a state older than its question.
+ * begins after all who share it, so nobody is told a state older than its question.
  */
 export class SharedReads<Result> {
   /** Settle when the reading is over, whether it failed or not. */

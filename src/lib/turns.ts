@@ -1,6 +1,6 @@
 /**
  * Work that takes turns: so much at a time for one owner, and for all of them together. Owners come round, so nobody's work waits
- * behind all that of another.
+ * after all that of another.
  */
 
 /** Ends a turn. */
@@ -23,7 +23,7 @@ interface Owner {
 }
 
 export class Turns {
-  /** Owners with work that runs or waits. The owner that had the last turn stands last. */
+  /** Owners with work that runs or waits. The owner that had the last turn comes last. */
   readonly #owners = new Map<unknown, Owner>();
   #running = 0;
 

@@ -18,7 +18,7 @@ export function script(name) {
 }
 
 /**
- * A text in which commands stand as they are typed in a clone, as they are typed here.
+ * A text in which commands are as they are typed in a clone, as they are typed here.
  * @param {string} text
  */
 export function asTyped(text) {

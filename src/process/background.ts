@@ -15,7 +15,7 @@ export function stepBack(niceness: Niceness): void {
   if (process.platform !== 'linux') return;
   // A Linux that groups processes by session first divides the cores among the groups: sched(7), autogroup.
   attempt(() => writeFileSync('/proc/self/autogroup', String(number)));
-  // A nice process still ends its slice of time before another one begins. A process of this class yields at once.
+  // A nice process still ends its slice of time before another one begins. A process of this class yields immediately.
   if (niceness === 'idle') spawnSync('chrt', ['--idle', '--all-tasks', '--pid', '0', String(process.pid)]);
 }
 

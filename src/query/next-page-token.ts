@@ -1,5 +1,5 @@
 /**
- * `nextPageToken`: the place of the last row of a page, signed. The next page goes on behind that row, whatever came
+ * `nextPageToken`: the place of the last row of a page, signed. The next page goes on after that row, whatever came
  * and went in between. So that it has the same order, the token of a search keeps what the first page was scored by. A token
  * holds for one query only: same tenant, environment, index, filters, search, sort and `distinct`.
  */
@@ -50,7 +50,7 @@ export function pinOf({ search }: CheckedQuery, stats: SearchStats | null): Pin 
   return search === null || stats === null ? null : { stats, nowMs: search.nowMs };
 }
 
-/** The query of the page behind a place. */
+/** The query of the page after a place. */
 export function pinnedQuery(query: CheckedQuery, { place, pin }: PagePlace): CheckedQuery {
   const { search } = query;
   return { ...query, after: place, search: search && pin && { ...search, ...pin } };

@@ -25,7 +25,7 @@ export interface QueryOptions {
 
 export interface QueryService {
   /**
-   * Runs queries together. Outcomes stand in the order of the queries. A bad query says nothing about the others.
+   * Runs queries together. Outcomes are in the order of the queries. A bad query says nothing about the others.
    * @throws UnavailableError when no complete answer came in time
    */
   run(

@@ -3,7 +3,7 @@ import { BoundedCache } from '../lib/bounded-cache.ts';
 
 export class FairShares {
   readonly #usedMs = new BoundedCache<string, number>({ entriesMax: 10_000 });
-  /** What the last one had used. Whoever waits for the first time begins here, so that nobody saves up time while idle. */
+  /** What the last one had used. An owner that waits for the first time begins here, so that nobody saves up time while idle. */
   #floorMs = 0;
 
   /** @param waiting at least one name */

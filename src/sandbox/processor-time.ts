@@ -11,7 +11,7 @@ const userTimeField = 13;
 export function processorTimeMs(pid: number): number | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The name, in parentheses, may hold anything; behind it fields are separated by single blanks.
+    // The name, in parentheses, may hold anything; after it fields are separated by single blanks.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return (Number(fields[userTimeField - 2]) + Number(fields[userTimeField - 1])) * tickMs;
   } catch {

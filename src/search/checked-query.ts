@@ -56,7 +56,7 @@ export function isBoundToNow({ boost }: CheckedSearch): boolean {
 export interface SearchOperators {
   /** The words that are in no quotes. */
   readonly free: string;
-  /** Words that must stand next to each other. */
+  /** Words that must be next to each other. */
   readonly phrases: readonly string[];
   /** Words, or several next to each other, that must not be there. */
   readonly excluded: readonly string[];
@@ -67,7 +67,7 @@ export interface CheckedFacet {
   readonly name: string;
   readonly size: number;
   readonly isValid: boolean;
-  /** It counts as if no condition stood on its field. Absent: false. */
+  /** It counts as if there were no condition on its field. Absent: false. */
   readonly isUnfiltered?: true;
   /** Absent: nothing but groups by value is asked for. A facet that is not valid has none. */
   readonly numbers?: NumberFacet;

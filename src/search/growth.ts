@@ -4,7 +4,7 @@ type Numbers = Float64Array | Int32Array | Uint32Array | Int16Array | Uint16Arra
 
 /**
  * Puts the numbers of an array into a larger one, in steps: to touch new memory takes longer than to copy it.
- * @param blank what stands behind them
+ * @param blank what follows them
  * @returns the larger array
  */
 export function* grown<A extends Numbers>(numbers: Numbers, larger: A, blank: number): Steps<A> {

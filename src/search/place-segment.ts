@@ -5,7 +5,7 @@ const slotsMin = 8;
 const slotInts = 2;
 
 /**
- * Places by the hashes of their keys, in one array: an entry stands in the slot that its hash names, or in the next one that
+ * Places by the hashes of their keys, in one array: an entry is in the slot that its hash names, or in the next one that
  * is free. A quarter of the slots is always free, so few have to be looked at.
  */
 export class PlaceSegment {
@@ -49,7 +49,7 @@ export class PlaceSegment {
     this.#put(hash, place);
   }
 
-  /** Takes an entry out, and moves those behind it that would not be found any more. */
+  /** Takes an entry out, and moves those after it that would not be found any more. */
   remove(slot: number): void {
     const slots = this.#slots;
     const mask = this.#mask;
@@ -57,7 +57,7 @@ export class PlaceSegment {
     let free = slot;
     for (let at = (slot + 1) & mask; slots[at * slotInts + 1] !== 0; at = (at + 1) & mask) {
       const home = (slots[at * slotInts] ?? 0) & mask;
-      // It may move when its own slot is not behind the free one.
+      // It may move when its own slot is not after the free one.
       if (((at - home) & mask) < ((at - free) & mask)) continue;
       slots.copyWithin(free * slotInts, at * slotInts, (at + 1) * slotInts);
       free = at;

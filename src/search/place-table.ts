@@ -20,7 +20,7 @@ const segmentBits = 8;
  */
 export class PlaceTable {
   readonly #keys: KeysByPlace;
-  /** Whoever chooses keys must not know which of them have one hash. Nothing else depends on it. */
+  /** Anyone who chooses keys must not know which of them have one hash. Nothing else depends on it. */
   #seed = randomInt(2 ** 32);
   /** All entries while they are few, none later. */
   #few = new PlaceSegment();

@@ -9,7 +9,7 @@ export interface Population {
 }
 
 /**
- * The populations of a query: first the docs of its page, then those of facets that count as if no condition stood on
+ * The populations of a query: first the docs of its page, then those of facets that count as if there were no condition on
  * their field. Facets that are not valid are in none.
  */
 export function populationsOf({ filter, facets }: CheckedQuery): Population[] {

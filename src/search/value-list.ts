@@ -18,7 +18,7 @@ type Page<V> = (V | undefined | typeof unread)[];
 export class ValueList<V extends PlainValue> {
   /** A page of which no value was read or set is missing. */
   readonly #pages: (Page<V> | undefined)[] = [];
-  /** The values of a page as a snapshot has them, one behind the other: together, or several packs of large ones. */
+  /** The values of a page as a snapshot has them, one after the other: together, or several packs of large ones. */
   readonly #packs: (readonly PackedValues[] | undefined)[] = [];
   #length = 0;
 
@@ -26,7 +26,7 @@ export class ValueList<V extends PlainValue> {
     return this.#length;
   }
 
-  /** Undefined where a value is missing, and behind the end. */
+  /** Undefined where a value is missing, and after the end. */
   at(index: number): V | undefined {
     const page = this.#pages[index >>> pageBits];
     const value = page === undefined ? unread : page[index & pageMask];

@@ -31,7 +31,7 @@ export const keys = {
   /**
    * Hash: version; `r|<tenant>|<sourceId>` -> lookup layout that is read; `b|…` -> the one before, still kept up;
    * `f|…|<partition>` -> generation for whose layout the partition is filled. `u|<tenant>` -> in which forms the claims on
-   * URLs stand (`configuration/url-forms.ts`); `mu|<tenant>|<partition>` -> generation for which the partition's have moved.
+   * URLs are (`configuration/url-forms.ts`); `mu|<tenant>|<partition>` -> generation for which the partition's have moved.
    */
   layouts: `${platformTag}:layouts`,
   /** Hash: `<tenant>|<digest>` -> a lookup that no index answers and that code has asked for. */
@@ -47,15 +47,15 @@ export const keys = {
   dryRun: (token: string) => `${platformTag}:dry-run:${token}`,
   /** Sorted set with a time to live, all scores 0: claims that a dry run would move (`dry-runs/claim-moves.ts`). */
   dryRunMoves: (tag: string, token: string) => `${tag}:dry-run:${token}`,
-  /** Hash: `<tenant>|<alias>|<environmentId>` -> how a webhook stands, in JSON (`webhooks/webhook-states.ts`). */
+  /** Hash: `<tenant>|<alias>|<environmentId>` -> the state of a webhook, in JSON (`webhooks/webhook-states.ts`). */
   webhooks: `${platformTag}:webhooks`,
-  /** Pub/sub channel that tells of a new configuration generation, and of a change of `layouts`. */
+  /** Pub/sub channel that announces a new configuration generation, and a change of `layouts`. */
   configurationChannel: 'millrace:configuration',
   /** Stream with a time to live: requests to a process, and replies to it. */
   requests: (processId: string) => `{process:${processId}}:requests`,
   replies: (processId: string) => `{process:${processId}}:replies`,
 
-  /** String: written so that a replica can be waited for behind it. */
+  /** String: written so that a replica can be waited for after it. */
   confirmed: (tag: string) => `${tag}:confirmed`,
 
   /** Hash: epoch, worker, leaseUntilMs, checkpoint, commits, dirty (the first pending rebuild of each tenant), deferred. */
@@ -150,7 +150,7 @@ export const keys = {
   lengths: (tag: string) => `${tag}:lengths`,
   /** Never there: a script that looks at it is refused while the partition's slot moves. */
   never: (tag: string) => `${tag}:never`,
-  /** Hash: `<sourceId>:<schema alias>` -> number of its views that stand in the change log. */
+  /** Hash: `<sourceId>:<schema alias>` -> number of its views that are in the change log. */
   viewCounts: (tag: string, tenant: string, environmentId: string) =>
     `${tag}:view-counts:${tenant}:${environmentId}`,
   /** Number: auto-indexed entity types of a source and their fields, together. */
@@ -196,13 +196,13 @@ export function viewFieldOf(field: string): string {
   return field.startsWith('\0') ? field.slice(1) : field;
 }
 
-/** Claim field of a URL path (normalized) or of a handle. `i:` stands before paths in lower case. */
+/** Claim field of a URL path (normalized) or of a handle. `i:` is before paths in lower case. */
 export const claimField = {
   url: (path: string, form: UrlForm = 'exact') => `${urlMarks[form]}${pathInForm(path, form)}`,
   handle: (handle: string) => `h:${handle}`,
 } as const;
 
-/** All behind the mark of a claim field: a path without its host, or a handle. */
+/** All after the mark of a claim field: a path without its host, or a handle. */
 export function textOfField(field: string): string {
   return field.slice(field.indexOf(':') + 1);
 }

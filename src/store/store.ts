@@ -32,11 +32,11 @@ export interface StoreOptions extends ConnectionOptions {
   readonly replicaWaitMs?: number;
 }
 
-/** A Redis: a client for commands that answer at once, and where to connect for those that do not. */
+/** A Redis: a client for commands that answer immediately, and where to connect for those that do not. */
 export interface RedisHost {
   readonly client: RedisClient;
   readonly address: RedisAddress;
-  /** True for one Redis that can come back without the last of what it has answered. Whoever has read more must read again. */
+  /** True for one Redis that can come back without the last of what it has answered. Anyone who has read more must read again. */
   readonly mayForget?: boolean;
 }
 

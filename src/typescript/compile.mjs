@@ -25,7 +25,7 @@ export const bundleOptions = {
   bundle: true,
   platform: 'node',
   packages: 'external',
-  // What no entry needs is kept too, so that coverage tells of it.
+  // What no entry needs is kept too, so that coverage reports it.
   treeShaking: false,
   // A constant of a bundled module becomes a variable. Numbers are written in their places so: without it, queries that
   // filter and sort take a worker 1.19 times as long.

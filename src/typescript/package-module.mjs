@@ -9,7 +9,7 @@ import { types } from 'node:util';
 const packagePattern = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+\//;
 
 /**
- * Runs the package to see what it exports, as whoever imports it is about to do.
+ * Runs the package to see what it exports, as the importer is about to do.
  * @param file path, within a package
  * @returns {{ code: string, madeOf: string[] }} of all files of the package its description stands for the others
  * @throws Error when it is not CommonJS, or does not run

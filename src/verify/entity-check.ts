@@ -128,7 +128,7 @@ async function ofOneState(
   return isSame && !isUnderWay ? findings : [changingFinding(formatEntityId(turn))];
 }
 
-/** Turns whose entity stands in the directory of its type. */
+/** Turns whose entity is in the directory of its type. */
 async function readInDirectory(
   store: Store,
   tag: string,

@@ -76,7 +76,7 @@ export function outputSubject(
 
 const shownAroundBytes = 30;
 
-/** Where two texts begin to differ, with what stands there. */
+/** Where two texts begin to differ, with what is there. */
 export function whereTheyDiffer(stored: Buffer, expected: Buffer): string {
   const shorter = Math.min(stored.length, expected.length);
   let at = 0;

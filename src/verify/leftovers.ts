@@ -153,7 +153,7 @@ function entityTargets(key: StoredKey, field: string, value: Buffer): EntityTarg
   }
 }
 
-/** What stands before the first colon, and what behind it. */
+/** What is before the first colon, and what after it. */
 function cutAtColon(text: string): [before: string, behind: string] {
   const [before = '', ...behind] = text.split(':');
   return [before, behind.join(':')];

@@ -89,7 +89,7 @@ function subjectOf({ field, environmentId }: RouteTarget): string {
 }
 
 /**
- * Checks that claims stand where their kind, age and ids say, and that what is served follows from them
+ * Checks that claims are where their kind, age and ids say, and that what is served follows from them
  * (docs/reference/configuration.md "URLs and domains").
  */
 function checkOrder(

@@ -39,7 +39,7 @@ export class SourceSnapshots implements CandidateSource {
   readonly #snapshots = new Map<string, Promise<Snapshot | null>>();
   readonly #indexed: IndexedCandidates;
 
-  /** @param onNote is told where a shorter way than a full comparison had to be taken; a note may come several times */
+  /** @param onNote is called where a shorter way than a full comparison had to be taken; a note may come several times */
   constructor(
     private readonly store: Store,
     private readonly onNote: (note: string) => void,

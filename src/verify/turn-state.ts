@@ -23,7 +23,7 @@ type ClaimOfView = Pick<ProcessedClaim, 'field' | 'kind' | 'host' | 'sinceStamp'
 export class TurnState {
   /** The outputs of the processed record, by `outputKey`. */
   readonly former: ReadonlyMap<string, ProcessedOutput>;
-  /** By `outputKey`: what stands in the fields of views, with the names that it leaves out. */
+  /** By `outputKey`: what is in the fields of views, with the names that it leaves out. */
   readonly #bodies = new Map<string, Buffer | null>();
 
   constructor(
@@ -64,7 +64,7 @@ export class TurnState {
     this.#bodies.set(outputKey(view), body);
   }
 
-  /** What stands in the field of a view or an item, as it was built. */
+  /** What is in the field of a view or an item, as it was built. */
   readOutput(output: OutputName): Buffer | null {
     return output.kind === 'view'
       ? (this.#bodies.get(outputKey(output)) ?? null)

@@ -38,7 +38,7 @@ export class LogWatch {
 
   /** Until something has been committed, or a time is over. @throws the reason of the signal */
   async wait(ms: number, signal: AbortSignal): Promise<void> {
-    // An abort that was is no event any more.
+    // A past abort is no longer an event.
     signal.throwIfAborted();
     await new Promise<void>((resolve) => {
       const wake = () => {

@@ -6,7 +6,7 @@ import type { Json } from '../contract/json.ts';
 import type { Change, ShownOn } from '../feed/change.ts';
 import type { Post } from './post.ts';
 
-/** A change as a webhook tells it. */
+/** A change as a webhook reports it. */
 export interface SentChange extends Change, Partial<ShownOn> {
   /** What the schema says of the view to this destination. */
   readonly options?: Json;
@@ -18,7 +18,7 @@ export interface Message {
   readonly body: string;
 }
 
-/** The request that tells of changes. @param from what is before them: the webhook, and its offset */
+/** The request that reports changes. @param from what is before them: the webhook, and its offset */
 export function changesMessage(
   { format }: Webhook,
   from: readonly string[],
@@ -37,7 +37,7 @@ export function requestSize({ format, batch }: Webhook): number {
 }
 
 /**
- * Equal for equal changes behind the same place, so that a receiver can tell a repetition. Versions, and where else a view
+ * Equal for equal changes after the same place, so that a receiver can tell a repetition. Versions, and where else a view
  * is shown, are newer each time that they are read.
  */
 function messageId(place: readonly string[], changes: readonly SentChange[]): string {
@@ -60,7 +60,7 @@ function hostedBody({ id, originId, alias, action }: SentChange, publicUrl: stri
   return { ...about, Action: 'Deploy', Url: `${publicUrl}/v2?id=${id}` };
 }
 
-/** A test of the webhook, which tells of no change. */
+/** A test of the webhook, which reports no change. */
 export function testMessage(nowMs: number): Message {
   const body = JSON.stringify({ type: 'test', timestamp: new Date(nowMs).toISOString(), data: {} });
   return { id: messageId(['test', randomUUID()], []), body };

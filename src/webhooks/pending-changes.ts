@@ -5,7 +5,7 @@ import type { Feed, ToldChange } from '../feed/feed.ts';
 import type { Position } from '../feed/offset.ts';
 import type { SentChange } from './message.ts';
 
-/** A change, and where the webhook stands behind it. */
+/** A change, and the position of the webhook after it. */
 export interface PendingChange {
   readonly change: SentChange;
   readonly position: Position;
@@ -13,7 +13,7 @@ export interface PendingChange {
 
 export interface PendingChanges {
   readonly changes: readonly PendingChange[];
-  /** Behind them, and behind what the webhook does not want. */
+  /** After them, and after what the webhook does not want. */
   readonly position: Position;
   /** They fill a request. */
   readonly isFull: boolean;

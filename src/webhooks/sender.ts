@@ -1,5 +1,5 @@
 /**
- * Sends what one webhook has not been told. Its state lies in the store and is written only by whoever knows what it is: a
+ * Sends what one webhook has not received. Its state lies in the store and is written only by a process that knows what it is: a
  * sender that lost its job to another process, or a person who set the cursor, is noticed by the next write
  * (docs/design/changes.md "Webhooks").
  */
@@ -43,9 +43,9 @@ export interface SenderOptions {
   /** The webhook as it is configured now, and the feed of its environment; null: it is gone. */
   configured(field: string): { readonly webhook: Webhook; readonly feed: Feed } | null;
   onAttempt(field: string, outcome: Outcome): void;
-  /** Told of the first failure, and of one each hour while it goes on failing. */
+  /** Called for the first failure, and for one each hour while it goes on failing. */
   onFailing(field: string, failure: WebhookFailure): void;
-  /** Told when a webhook that failed has taken a request, or has nothing left to take. */
+  /** Called when a webhook that failed has taken a request, or has nothing left to take. */
   onWorking(field: string): void;
   onTrouble(message: string, error: unknown): void;
 }
@@ -98,7 +98,7 @@ export class Sender {
     const configured = this.options.configured(this.field);
     if (stored === null || stored.state.sender !== this.token) return false;
     if (configured === null) {
-      // This process has not heard of the configuration yet.
+      // This process has not received the configuration yet.
       await sleep(lookMs, undefined, { signal });
       return true;
     }
@@ -182,7 +182,7 @@ export class Sender {
     return pending;
   }
 
-  /** One request after another; the cursor moves behind each that was taken. */
+  /** One request after another; the cursor moves after each that was taken. */
   async #send(
     claimed: StoredState,
     feed: Feed,

@@ -1,4 +1,4 @@
-/** How a webhook stands, as people see it (docs/reference/management.md "Webhooks"). */
+/** The state of a webhook, as people see it (docs/reference/management.md "Webhooks"). */
 import type { Webhook } from '../config/configuration.ts';
 import type { Feed } from '../feed/feed.ts';
 import type { Position } from '../feed/offset.ts';

@@ -1,4 +1,4 @@
-/** One job for each webhook, which lasts as long as the webhook: whoever does it is its only sender. */
+/** One job for each webhook, which lasts as long as the webhook: the process that runs it is its only sender. */
 import { randomBytes } from 'node:crypto';
 import type { Webhook } from '../config/configuration.ts';
 import { Feed, type FeedOptions } from '../feed/feed.ts';
@@ -39,7 +39,7 @@ export interface WebhookJobsOptions
   /** See `SenderOptions`. */
   onFailing(tenant: string, alias: string, failure: WebhookFailure): void;
   onWorking(tenant: string, alias: string): void;
-  /** Told regularly how all webhooks are. */
+  /** Called regularly with the state of all webhooks. */
   onFigures(figures: readonly WebhookFigures[]): void;
 }
 

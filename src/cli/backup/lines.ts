@@ -121,7 +121,7 @@ export function lineText(line: BackupLine): string {
   return `${JSON.stringify(line)}\n`;
 }
 
-/** Parses a line; null when it is no line of a backup. */
+/** Parses a line; null when it is not a line of a backup. */
 export function parseLine(bytes: Buffer): BackupLine | null {
   try {
     const json: unknown = JSON.parse(bytes.toString('utf8'));

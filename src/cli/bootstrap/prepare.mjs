@@ -1,4 +1,4 @@
-/** Installs the node modules of a fresh clone, for npm scripts that are no commands: `npm pack` runs it first. */
+/** Installs the node modules of a fresh clone, for npm scripts that are not commands: `npm pack` runs it first. */
 import { fileURLToPath } from 'node:url';
 import { ensureNodeModules } from './node-modules.mjs';
 import { BootstrapStop } from './stop.mjs';

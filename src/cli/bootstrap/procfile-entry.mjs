@@ -7,7 +7,7 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /**
- * Runs one line of the Procfile in the working directory, with the options for Node that stand there. Signals are passed on,
+ * Runs one line of the Procfile in the working directory, with the options for Node that are there. Signals are passed on,
  * and the exit code is the one of the process.
  * @param {string} name
  */

@@ -13,7 +13,7 @@ const policyText = '#!/bin/sh\n# Millrace: no service starts while packages are 
 
 /**
  * How each system installs a package. The steps are run in order. `asRoot` says whether they need the rights of root.
- * `NAME=VALUE` words stand before a command as in a shell.
+ * `NAME=VALUE` words precede a command as in a shell.
  */
 const installers = [
   {
@@ -106,7 +106,7 @@ function asRootByHand(step) {
   return process.getuid?.() === 0 ? step : `sudo ${step}`;
 }
 
-/** Runs a step without blocking, so that signals are heard. @throws Error with the last line that the step wrote */
+/** Runs a step without blocking, so that signals are handled. @throws Error with the last line that the step wrote */
 async function runStep(prefix, step) {
   // `env` takes the NAME=VALUE words, which also lets them through sudo.
   const [program, ...words] = [...prefix, 'env', ...step.split(' ')];

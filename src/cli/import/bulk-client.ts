@@ -21,7 +21,7 @@ export interface BulkClientOptions {
   /** How long a request is tried again while the platform is away or busy. */
   readonly retryTotalMs: number;
   readonly signal: AbortSignal;
-  /** Hears a line for people when no answer comes, once: whoever waits would not know why. */
+  /** Receives a line for people when no answer comes, once: anyone who waits would not know why. */
   readonly onSilence?: (line: string) => void;
 }
 

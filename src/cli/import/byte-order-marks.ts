@@ -4,7 +4,7 @@ const markedLine = Buffer.concat([lineFeed, mark]);
 
 /** The bytes without byte order marks at the beginning of a line. Joined files have them in their midst. */
 export async function* withoutByteOrderMarks(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  // The stream is read as if a line feed stood before it.
+  // The stream is read as if it began with a line feed.
   let held: Buffer = lineFeed;
   let skipped = lineFeed.length;
   for await (const chunk of chunks) {

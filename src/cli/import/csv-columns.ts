@@ -48,7 +48,7 @@ export class Columns {
       .filter(({ at }) => !taken.has(at));
   }
 
-  /** Every value is a string. An empty cell of the column of `url` is no URL. */
+  /** Every value is a string. An empty cell of the column of `url` is not a URL. */
   entityOf(cells: readonly string[]): RowEntity {
     const cell = (at: number) => cells[at] ?? '';
     const properties: JsonObject = {};

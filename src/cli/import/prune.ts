@@ -148,7 +148,7 @@ async function prune(client: BulkClient, originIds: readonly string[]): Promise<
   return count;
 }
 
-/** @throws CommandStop when the answer is no success */
+/** @throws CommandStop when the answer is not a success */
 function readAnswer({ status, body }: BulkAnswer, task: string): Readonly<Record<string, Json | undefined>> {
   const json = jsonOf(body);
   if (status === 200 && isJsonObject(json)) return json;

@@ -76,7 +76,7 @@ export async function waitForRebuild(
 /**
  * Waits until jobs are done.
  * @param work name of the work, as in "The rebuild does not go on"
- * @param bar is told at once of an obstacle
+ * @param bar is notified immediately of an obstacle
  * @param isDone looks at the jobs.
  * @throws CommandStop when an obstacle stays; the reason of the signal
  */
@@ -106,7 +106,7 @@ export async function waitForJobs(
   }
 }
 
-/** @throws the reason of the signal, at once when it is aborted */
+/** @throws the reason of the signal, immediately when it is aborted */
 async function sleepUnless(signal: AbortSignal, ms: number): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => signal.throwIfAborted());
 }

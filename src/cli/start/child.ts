@@ -90,7 +90,7 @@ export class Child {
     clearTimeout(kill);
   }
 
-  /** Ends the process and everything that it started, at once. */
+  /** Ends the process and everything that it started, immediately. */
   kill(): void {
     this.#isStopping = true;
     if (this.#process?.pid === undefined) return;

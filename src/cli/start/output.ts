@@ -5,7 +5,7 @@ import { hasColours, type LineTarget, type LogText } from '../terminal/log-text.
 
 const colours = [36, 33, 32, 35, 34, 31];
 
-/** Writes the lines of many processes into one terminal or file. The name of the process stands before each line. */
+/** Writes the lines of many processes into one terminal or file. The name of the process is before each line. */
 export class Output {
   readonly #colourByRole = new Map<string, number>();
   #nameWidth = 'worker.1'.length;

@@ -34,7 +34,7 @@ import { Supervisor } from './supervisor.ts';
 const redisTimeoutMs = 5_000;
 const procfile = fileURLToPath(new URL('../../../Procfile', import.meta.url));
 
-/** The reason of a requested stop, which is no failure. */
+/** The reason of a requested stop, which is not a failure. */
 class StopRequest extends Error {}
 
 /** A platform that runs, and answers. */

@@ -14,7 +14,7 @@ const wordPattern = /"([^"]*)"|'([^']*)'|(\S+)/g;
 
 /**
  * The entries of a Procfile, in its order. Words that name a file of the Procfile's folder become its whole path, since the
- * working directory is that of whoever starts them. Commands are split into words, with respect to quotes. They run without a
+ * working directory is that of the process that starts them. Commands are split into words, with respect to quotes. They run without a
  * shell, so signals and exit codes need not pass through one.
  * @throws CommandStop naming the line that is not `name: command`
  */

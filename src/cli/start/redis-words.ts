@@ -10,7 +10,7 @@ export type RedisAnswer = 'ok' | 'refused' | 'noAnswer';
 
 /**
  * Sends one word to a private Redis, to see if it is there or to end it. The store's client is of no use here: it waits
- * and tries again, and this must see at once what is there.
+ * and tries again, and this must see immediately what is there.
  */
 export function askRedis(
   host: string,

@@ -89,7 +89,7 @@ export class Supervisor {
     }
   }
 
-  /** Ends everything at once. */
+  /** Ends everything immediately. */
   kill(): void {
     for (const child of [...this.#children.values()].flat()) child.kill();
   }

@@ -5,7 +5,7 @@ import { stopSignals } from './stop-signals.ts';
 export const interruptedCode = 130;
 
 /**
- * Does what a person may break off by Ctrl-C. A second Ctrl-C ends the process at once.
+ * Does what a person may break off by Ctrl-C. A second Ctrl-C ends the process immediately.
  * @param line says what stays of it, or goes on without the command
  * @param act ends soon after its signal is aborted, however it ends
  * @throws CommandStop with the line, when it was broken off

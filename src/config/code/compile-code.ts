@@ -59,7 +59,7 @@ const timeAdvice = 'Make the files, what they import, or what their triggers do 
 /**
  * Never throws for what the documents hold. Programs that the documents have are thrown away. One that has mistakes is
  * given as far as it goes, so that the names in it can be checked; it must not become active.
- * @param readFile reads files that are imported and are no documents yet; absent: all files are documents
+ * @param readFile reads files that are imported and are not documents yet; absent: all files are documents
  */
 export async function compileCode(
   documents: ConfigDocuments,

@@ -1,6 +1,6 @@
 /**
  * Types of what schemas in JavaScript return, as far as their code shows it without being run. What it does not show is
- * any JSON. An object that is written out has the members that stand there, and no others.
+ * any JSON. An object that is written out has the members that are there, and no others.
  */
 import type {
   CallExpression,
@@ -190,7 +190,7 @@ export class CodeTypes {
     return own === null ? anyJson : this.ofFunction(own);
   }
 
-  /** Null for what is no such call. */
+  /** Null for what is not such a call. */
   #staticCall(object: string, method: string, first: Expression | SpreadElement | undefined): Type | null {
     if (object === 'Math') return orNull(number);
     if (object === 'JSON') return method === 'stringify' ? text : anyJson;
@@ -231,7 +231,7 @@ export class CodeTypes {
     return node.name === 'String' ? text : this.#namedCall(node.name, undefined);
   }
 
-  /** `context.reference(alias).byOriginId(…)`, and what else may stand in its chain; null for any other call. */
+  /** `context.reference(alias).byOriginId(…)`, and what else may be in its chain; null for any other call. */
   #reference(node: CallExpression): Type | null {
     const methods: string[] = [];
     let at: Expression | MemberExpression['object'] = node;

@@ -41,7 +41,7 @@ export function handlesOfCode(routes: FunctionNode): Type[] {
   return mentions > uses ? [text] : handles;
 }
 
-/** Null is no handle. */
+/** Null is not a handle. */
 function handleTypes(node: Expression | SpreadElement): Type[] {
   if (node.type === 'Literal' && node.value === null) return [];
   return [templateType(node.type === 'SpreadElement' ? [null] : (textParts(node) ?? [null]))];

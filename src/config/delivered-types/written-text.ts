@@ -33,7 +33,7 @@ export function partsOf(written: string): TextPart[] {
   return parts;
 }
 
-/** Where the brace stands that ends a hole; one within quotes does not. */
+/** Where the brace is that ends a hole; one within quotes does not. */
 function holeEnd(written: string, start: number): number {
   const rest = /(?:[^'"}]|'[^']*'|"[^"]*")*/y;
   rest.lastIndex = start;

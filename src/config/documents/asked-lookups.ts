@@ -4,7 +4,7 @@ import { askedLookupsPath, documentPlace } from './document-path.ts';
 
 /**
  * New documents with the lookups that code had asked for under those before them: so views that need them are not without
- * an index meanwhile. Of very many some may be of no use any more: then those that are needed are asked for anew.
+ * an index meanwhile. Of very many some may be of no use any more: then those that are needed are asked for again.
  */
 export function withAskedLookups(documents: ConfigDocuments, before: ConfigDocuments): ConfigDocuments {
   const kept = tenantsWithCode(documents).flatMap((tenant) => {

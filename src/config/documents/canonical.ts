@@ -38,7 +38,7 @@ function canonicalText(path: string, text: string): string {
   return JSON.stringify(withSortedMembers(withHashedKeys(parsed.json)));
 }
 
-/** Replaces every `apiKeys` list, wherever it stands, so that a misplaced key is hidden too. */
+/** Replaces every `apiKeys` list, wherever it is, so that a misplaced key is hidden too. */
 function withHashedKeys(value: Json): Json {
   if (Array.isArray(value)) return value.map(withHashedKeys);
   if (!isJsonObject(value)) return value;

@@ -6,7 +6,7 @@ import { type SchemaLanguage, splitSchemaFileName } from './schema-file-name.ts'
 export const schemaFolders = ['schemas', 'partials', 'indexes'] as const;
 export type SchemaFolder = (typeof schemaFolders)[number];
 
-/** What a configuration document is. The folders that people sort their files into are no part of it. */
+/** What a configuration document is. The folders that people sort their files into are not part of it. */
 export type DocumentPlace =
   | { readonly kind: 'tenant'; readonly tenant: string }
   | SchemaPlace

@@ -35,7 +35,7 @@ export async function readDocuments(configDir: string): Promise<ReadDocuments> {
 
 /**
  * Text of a file that a schema imports; null when there is none. @throws ModuleRefused for one that lies outside the
- * tenant's folder by a link, or is the tenant file by another name, or is too large, or is no text
+ * tenant's folder by a link, or is the tenant file by another name, or is too large, or is not a string
  */
 export async function readModule(configDir: string, path: string): Promise<string | null> {
   const tenantFolder = path.split('/').slice(0, 2).join('/');

@@ -2,7 +2,7 @@ import type { ConfigIssue } from '../../contract/diagnostic.ts';
 
 /**
  * Issues as people read them: one block a file, each issue as `file: path: message` and its advice on the next line.
- * Issues of one file must stand together, as `loadConfiguration` gives them.
+ * Issues of one file must be together, as `loadConfiguration` gives them.
  */
 export function issueText(issues: readonly ConfigIssue[]): string {
   const lines: string[] = [];

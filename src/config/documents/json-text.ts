@@ -1,7 +1,7 @@
 /**
  * A JSON reader (RFC 8259) for files that people write. It says line, column and what to change, and it refuses a
  * member name that is given twice, of which `JSON.parse` keeps the last. The library `jsonc-parser` tells where a text
- * breaks, but not what should stand there, in which value, and which name is given twice. With these added, the code
+ * breaks, but not what should be there, in which value, and which name is given twice. With these added, the code
  * would be no shorter.
  */
 import { type Json, type JsonObject, setOwn } from '../../contract/json.ts';
@@ -74,7 +74,7 @@ class JsonReader {
     return json;
   }
 
-  /** Reads a value and the white space behind it. */
+  /** Reads a value and the white space after it. */
   #value(): Json {
     if (this.#steps.length > configDepthMax) {
       this.#fail(`nested deeper than ${configDepthMax} levels`, 'Flatten the file.');
@@ -191,7 +191,7 @@ class JsonReader {
     );
   }
 
-  /** Passes a bracket, colon or comma and the white space behind it. */
+  /** Passes a bracket, colon or comma and the white space after it. */
   #open(): void {
     this.#at++;
     this.#skip(whiteSpace);

@@ -7,7 +7,7 @@ import type { AskedLookup } from '../tenant/tenant.ts';
 import { askedLookupsPath, documentPlace, type SchemaFolder, type SchemaPlace } from './document-path.ts';
 import { parseJsonText } from './json-text.ts';
 
-/** The files of one tenant, each at its root. A root is absent where the text is no JSON, which is reported already. */
+/** The files of one tenant, each at its root. A root is absent where the text is not JSON, which is reported already. */
 export interface TenantDocuments {
   /** Null: there is no such file. */
   tenantFile: Cursor | null;
@@ -61,7 +61,7 @@ function noDocuments(): TenantDocuments {
   return { tenantFile: null, folders, programs: [], modules: [], askedLookups: [] };
 }
 
-/** Folders are no part of an alias, and a kind has several names for files: so two files may mean one thing. */
+/** Folders are not part of an alias, and a kind has several names for files: so two files may mean one thing. */
 function addSchema(files: Map<string, Cursor>, { kind, alias }: SchemaPlace, root: Cursor): void {
   const first = files.get(alias);
   if (first === undefined) {

@@ -10,7 +10,7 @@ export interface Kind<Value> {
   readonly allowed: string;
   /** What a variable counts; empty where it counts nothing. */
   readonly unit: string;
-  /** Null when the text is no value of this kind. */
+  /** Null when the text is not a value of this kind. */
   readonly read: (text: string) => Value | null;
   /** A value as the variable is written. */
   readonly write: (value: Value) => string;

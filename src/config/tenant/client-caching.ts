@@ -11,11 +11,11 @@ const headerName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
 /** Headers whose caches take tags that are separated by spaces. */
 const spaced = new Set(['surrogate-key', 'xkey']);
-/** Headers that mean something else, to the front or to whoever reads its answers. */
+/** Headers that mean something else, to the front or to readers of its answers. */
 const taken =
   /^(?:access-control-.*|age|allow|(?:.*-)?cache-control|clear-site-data|connection|content-.*|date|etag|expires|keep-alive|last-modified|link|location|pragma|proxy-.*|refresh|retry-after|server|set-cookie2?|surrogate-control|edge-control|status|strict-transport-security|te|trailer|transfer-encoding|upgrade|vary|via|warning|www-authenticate|x-accel-.*|.*-version)$/;
 
-/** Null when the client says nothing, and with an issue for what is no header value. */
+/** Null when the client says nothing, and with an issue for what is not a header value. */
 export function readCacheControl(at: Cursor): string | null {
   const text = at.isAbsent ? null : at.filledText();
   if (text === null || (headerValue.test(text) && text.length <= cacheControlCharactersMax)) return text;

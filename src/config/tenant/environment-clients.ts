@@ -78,7 +78,7 @@ function readHostname(at: Cursor): string | null {
   return null;
 }
 
-/** Reads one of `environmentClients`; `index` is its place in the list. Null with an issue for what is no object. */
+/** Reads one of `environmentClients`; `index` is its place in the list. Null with an issue for what is not an object. */
 export function readClient(
   at: Cursor,
   index: number,

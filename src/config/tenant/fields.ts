@@ -8,7 +8,7 @@ import { isId } from '../documents/document-path.ts';
 import type { Names } from '../documents/names.ts';
 import { hashedForm } from './api-key.ts';
 
-/** Where a key stands. It is kept as long as the key, so it is no cursor, which would keep the whole file. */
+/** Where a key is. It is kept as long as the key, so it is not a cursor, which would keep the whole file. */
 export type KeyPlace = Pick<Cursor, 'file' | 'path'>;
 
 /** A key as a file gives it: its hash, and its place for when another place has it too. */
@@ -61,7 +61,7 @@ export function readKeys(list: Cursor): WrittenKey[] {
   });
 }
 
-/** `absent` when it is not there, and with an issue for what is no whole number between the two. */
+/** `absent` when it is not there, and with an issue for what is not a whole number between the two. */
 export function readWholeNumber<T>(at: Cursor, min: number, max: number, absent: T): number | T {
   const { json } = at;
   if (json === undefined) return absent;

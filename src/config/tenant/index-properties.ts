@@ -10,7 +10,7 @@ const anyMembers = '*';
 
 /**
  * A field that no property fills would be absent from every item, and a property without a field would not be in any:
- * both are mistakes. What is no object is reported elsewhere.
+ * both are mistakes. What is not an object is reported elsewhere.
  */
 export function checkIndexProperties(root: Cursor): void {
   const fields = root.member('index').member('fields');

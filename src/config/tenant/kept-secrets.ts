@@ -55,7 +55,7 @@ export function keptForOtherOrigins(text: string, former: string | undefined): s
   });
 }
 
-/** Null for a text that is no URL, which the loader reports. */
+/** Null for a text that is not a URL, which the loader reports. */
 function originOf(webhook: JsonObject): string | null {
   const url = getOwn(webhook, 'url');
   return typeof url === 'string' && URL.canParse(url) ? new URL(url).origin : null;

@@ -24,7 +24,7 @@ export function issueOfTakenKey({ at }: WrittenKey, first: KeyPlace): ConfigIssu
  * equality of the map.
  *
  * Keys that were proven so are remembered as texts, which spares the hash at every further request. That lookup goes by
- * the engine's hash of the whole text, seeded anew for each process, and compares texts only when the hashes are equal. So
+ * the engine's hash of the whole text, with a new seed for each process, and compares texts only when the hashes are equal. So
  * a guess that shares its beginning with a key fails as fast as a guess that shares nothing.
  */
 export class KeyRing {
@@ -37,7 +37,7 @@ export class KeyRing {
     return this.#holders.size;
   }
 
-  /** Gives a key to a principal. @returns where a key that is taken stands; null when it was free */
+  /** Gives a key to a principal. @returns where the key is already used; null when it was free */
   add(key: WrittenKey, principal: Principal): KeyPlace | null {
     const first = this.#places.get(key.hash);
     if (first !== undefined) return first;

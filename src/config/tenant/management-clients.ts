@@ -12,7 +12,7 @@ export interface ManagementClientEntry {
 
 export const managementScopes: readonly ManagementScope[] = ['read', 'configure', 'operate'];
 
-/** Reads one of `managementClients`; `index` is its place in the list. Null with an issue for what is no object. */
+/** Reads one of `managementClients`; `index` is its place in the list. Null with an issue for what is not an object. */
 export function readManagementClient(at: Cursor, index: number): ManagementClientEntry | null {
   if (at.object(['name', 'scopes', 'apiKeys']) === null) return null;
   return {

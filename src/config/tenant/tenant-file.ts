@@ -23,7 +23,7 @@ export interface TenantFile extends SourceGroups {
 }
 
 /**
- * Reads the whole file behind `root`; a list that is absent is an empty one.
+ * Reads the whole file after `root`; a list that is absent is an empty one.
  * @param isStored the file may be one of a backup, which has no secrets
  */
 export function readTenantFile(root: Cursor, isStored: boolean): TenantFile {

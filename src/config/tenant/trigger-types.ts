@@ -34,7 +34,7 @@ export function warnOfLonelyTypes(
   );
   const ofAny = byGroup.get(null) ?? [];
   for (const [group, own] of byGroup) {
-    // A type of any group stands beside those of each, and is lonely only among all.
+    // A type of any group is beside those of each, and is lonely only among all.
     if (group === null) warnOfLonelyIn(named, group, comparisons);
     else if (comparisons.may(own.length + ofAny.length)) {
       const beside = [...own, ...ofAny].sort((a, b) => a.order - b.order);

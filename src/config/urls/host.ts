@@ -1,14 +1,14 @@
 import { domainToASCII } from 'node:url';
 
 const hostCharactersMax = 253;
-/** Lower-case names that need no further look; a last label that begins with a letter is no IPv4 address. */
+/** Lower-case names that need no further look; a last label that begins with a letter is not an IPv4 address. */
 const plainHost = /^(?:[a-z0-9_-]+\.)*[a-z][a-z0-9_-]*$/;
 const ipv6Host = /^\[[0-9a-fA-F:.]+\]$/;
 const structural = /[\s/?#@:*\\[\]%]/;
 
 /**
  * A host name as it is compared: lower case, international names in their ASCII form (UTS #46), no final dot, IPv4
- * and IPv6 addresses in their usual writing. Null for what is no host: a port, a scheme or a path is not part of one.
+ * and IPv6 addresses in their usual writing. Null for what is not a host: a port, a scheme or a path is not part of one.
  */
 export function canonicalHost(text: string): string | null {
   if (text.length > hostCharactersMax) return null;

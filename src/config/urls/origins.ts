@@ -8,7 +8,7 @@ const originParts = /^([a-z][a-z0-9+.-]*):\/\/(\[[^\]]*\]|[^\s/?#@:[\]\\]+)(?::(
 const anyLabel = 'any-label';
 
 /**
- * The regular expression of an origin pattern (docs/reference/configuration.md "Origins of a client"): `*` stands
+ * The regular expression of an origin pattern (docs/reference/configuration.md "Origins of a client"): `*` is
  * for one label of the host, or for the port. What it matches holds the characters of an origin alone. Null for what is
  * no pattern.
  */

@@ -77,7 +77,7 @@ function normalAuthority(scheme: string, authority: string): string | null {
   return Number(port) > portMax ? null : `${hostname}:${port}`;
 }
 
-/** What RFC 3986 lets stand as it is in a path segment, and the slash between segments. */
+/** What RFC 3986 leaves as it is in a path segment, and the slash between segments. */
 const plainPath = /^[A-Za-z0-9\-._~!$&'()*+,;=:@/]*$/;
 const pathToken = /%[0-9A-Fa-f]{2}|[A-Za-z0-9\-._~!$&'()*+,;=:@/]+|[^A-Za-z0-9\-._~!$&'()*+,;=:@/]/gu;
 /** The characters above, except the slash, mean the same when they are written as %XX; %2F is a slash inside a segment. */

@@ -16,7 +16,7 @@ interface Held<T> {
 
 /**
  * What the management interface says, now and every so often.
- * @param path behind `/management/v1`; null: nothing is asked
+ * @param path after `/management/v1`; null: nothing is asked
  * @param everyMs absent: once. Nothing is asked while the tab is hidden.
  */
 export function useGet<T>(path: string | null, everyMs?: number): Got<T> {

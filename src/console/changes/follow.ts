@@ -4,7 +4,7 @@ import { RequestError, send, withParameters } from '../api/request.ts';
 
 export interface Follower {
   onChange(change: Change): void;
-  /** The connection stands. */
+  /** The connection is open. */
   onOpen(): void;
   /** It is broken, and tried again. */
   onError(error: RequestError): void;

@@ -15,7 +15,7 @@ interface Outcome {
   readonly error: RequestError | null;
 }
 
-/** What was found for a text. One thing alone is shown at once. */
+/** What was found for a text. One thing alone is shown immediately. */
 export function FoundPage({ text }: { readonly text: string }) {
   const { tenant, environment } = useTenant();
   const [outcome, setOutcome] = useState<Outcome | null>(null);

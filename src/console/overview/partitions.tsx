@@ -23,7 +23,7 @@ export function Partitions({ partitions }: Pick<Status, 'partitions'>) {
   );
 }
 
-/** What nobody owns stands first. */
+/** What nobody owns comes first. */
 function byOwner(a: string | null, b: string | null): number {
   if (a === null || b === null) return a === null ? -1 : 1;
   return a.localeCompare(b);

@@ -7,7 +7,7 @@ export interface Look {
   readonly diagnostics: readonly Diagnostic[];
   /** Pages of entities that were looked at. An answer does not say how many entities a page had. */
   readonly pages: number;
-  /** Behind which place it goes on; null before the beginning, and after the end. */
+  /** After which place it goes on; null before the beginning, and after the end. */
   readonly after: string | null;
   /** `enough`: it has more findings than anybody reads. `whole`: all entities were looked at. */
   readonly state: 'looking' | 'stopped' | 'enough' | 'whole';

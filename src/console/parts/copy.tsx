@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** Copies a text. @param what names it for who does not see where the button stands */
+/** Copies a text. @param what names it for who does not see where the button is */
 export function Copy({ text, what }: { readonly text: string; readonly what: string }) {
   const [state, setState] = useState<'idle' | 'done' | 'failed'>('idle');
   useEffect(() => {

@@ -4,7 +4,7 @@ import { pages } from './pages.tsx';
 import { Shortcuts } from './shortcuts.tsx';
 import { useTenant } from './tenant.ts';
 
-/** @param current first part of the address, behind `/console/` */
+/** @param current first part of the address, after `/console/` */
 export function Navigation({ current, leave }: { readonly current: string; readonly leave: () => void }) {
   const { tenant, environment, setEnvironment } = useTenant();
   return (

@@ -10,11 +10,11 @@ import { ViewPage } from '../view/view-page.tsx';
 
 export interface Page {
   readonly name: string;
-  /** Behind `/console/`. */
+  /** After `/console/`. */
   readonly path: string;
-  /** Behind `g`. */
+  /** After `g`. */
   readonly letter: string;
-  /** @param rest of the path, behind the page's own */
+  /** @param rest of the path, after the page's own */
   show(rest: readonly string[]): ComponentChildren;
 }
 

@@ -4,7 +4,7 @@ import { useLayoutEffect, useState } from 'preact/hooks';
 export const home = '/console';
 
 export interface Place {
-  /** Behind `/console`, without slashes around it; '' is the overview. */
+  /** After `/console`, without slashes around it; '' is the overview. */
   readonly path: string;
   readonly search: URLSearchParams;
 }
@@ -32,7 +32,7 @@ export function visit(href: string): void {
 
 export function usePlace(): Place {
   const [place, setPlace] = useState(here);
-  // Not behind the paint: somebody may go on before it.
+  // Not after the paint: somebody may go on before it.
   useLayoutEffect(() => {
     const update = () => setPlace(here());
     changed.addEventListener('change', update);

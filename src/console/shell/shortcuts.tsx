@@ -10,7 +10,7 @@ const chordMs = 1500;
 
 export function Shortcuts() {
   const dialog = useRef<HTMLDialogElement>(null);
-  // Not behind the paint: whoever sees the page may use its keys.
+  // Not after the paint: anyone who sees the page may use its keys.
   useLayoutEffect(() => {
     let begunMs = 0;
     const press = (event: KeyboardEvent) => {

@@ -1,7 +1,7 @@
 import type { ViewExplained } from '../api/answers.ts';
 import { request, withParameters } from '../api/request.ts';
 
-/** At once: a front explains one view at a time, and whoever goes on to another view should not wait for these. */
+/** At once: a front explains one view at a time, and anyone who goes on to another view should not wait for these. */
 const atOnce = 2;
 
 /** Explanations of the views around the one that is shown. Each is asked for once. */

@@ -45,7 +45,7 @@ export function Reads({ explained: { lookups, shows } }: { readonly explained: V
   );
 }
 
-/** Each lookup: what it asks for, how many entities it found and took, and where it stands in the schema. */
+/** Each lookup: what it asks for, how many entities it found and took, and where it is in the schema. */
 export function Lookups({ lookups }: { readonly lookups: readonly Lookup[] }) {
   return (
     <ul class="rows" aria-label="Lookups">

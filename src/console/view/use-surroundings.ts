@@ -18,7 +18,7 @@ export interface Surroundings {
 const moreTitlesMax = 24;
 
 /**
- * Learns what stands around a view: its siblings first, then what it shows and who shows it, then two steps away.
+ * Learns what surrounds a view: its siblings first, then what it shows and who shows it, then two steps away.
  * @param siblingIds the other views of its entity; null before they are known
  */
 export function useSurroundings(

@@ -49,7 +49,7 @@ export function* parseInParts(text: string): Generator<undefined, Json, undefine
 const indexDigitsMax = 10;
 const indexMax = 2 ** 32 - 2;
 
-/** Numbers among the names of an object stand in front, in their order, wherever they stand in its text. */
+/** Numbers among the names of an object come first, in their order, wherever they are in its text. */
 function isIndex(name: string): boolean {
   const first = name.charCodeAt(0);
   if (!(first >= zero && first <= nine) || name.length > indexDigitsMax) return false;
@@ -126,7 +126,7 @@ class PartsParser {
     return object;
   }
 
-  /** True at the end of a list, which is behind it then. Else a comma is left behind. */
+  /** True at the end of a list, which is after it then. Else a comma is left behind. */
   #ends(close: number): boolean {
     const next = this.text.charCodeAt(this.#at);
     if (next === close || next === comma) this.#at += 1;

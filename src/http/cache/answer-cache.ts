@@ -5,7 +5,7 @@
  *
  * A kept answer lists its subjects: the claims, views and missing views that it shows, or the items of its indexes. The
  * changes streams name what changed, and every answer that read it goes. So a kept answer is at least as new as the
- * last change that this front has heard of.
+ * last change that this front has received.
  */
 import type { ClientPrincipal } from '../../config/configuration.ts';
 import { assert } from '../../lib/assert.ts';
@@ -48,7 +48,7 @@ interface Flight<A> {
 
 interface Settled<A> {
   readonly answer: A;
-  /** Nothing that the answer read has changed since its computation began, as far as this front has heard. */
+  /** Nothing that the answer read has changed since its computation began, as far as this front knows. */
   readonly isCurrent: boolean;
 }
 
@@ -74,7 +74,7 @@ const keptBytes = 800;
 /** One answer may take this much of the whole. */
 const largestShare = 1 / 8;
 /**
- * Moving an answer costs more than finding it. So it is moved only when this share of the others has come behind it.
+ * Moving an answer costs more than finding it. So it is moved only when this share of the others has come after it.
  */
 const stillYoungShare = 1 / 8;
 
@@ -117,7 +117,7 @@ export class AnswerCache<A extends Keepable = FinishedAnswer> {
 
   /**
    * Gives the answer that is kept or under way, else a new one, which is kept if it is likely to be asked for again.
-   * The answer is at least as new as what this front had heard of when the call came. @throws what `compute` throws
+   * The answer is at least as new as what this front had received when the call came. @throws what `compute` throws
    */
   async answerTo(key: AnswerKey, compute: () => Promise<ComputedAnswer<A>>): Promise<A> {
     if (key.kind === 'query' && !(this.isOn && this.#askedBefore.note(key.text))) {

@@ -1,6 +1,6 @@
 /**
- * Changes that this front has heard of while answers are computed. An answer may be kept only if nothing that it read has
- * changed since its computation began: otherwise it could be older than a change that was heard of.
+ * Changes that this front has received while answers are computed. An answer may be kept only if nothing that it read has
+ * changed since its computation began: otherwise it could be older than a change that was received.
  */
 
 /** Subjects that are remembered. Beyond them everything is forgotten, and counts as changed. */
@@ -14,13 +14,13 @@ export class HeardChanges {
   #count = 0;
   #computing = 0;
 
-  /** Number of changes heard of so far. */
+  /** Number of changes received so far. */
   get count(): number {
     return this.#count;
   }
 
   /**
-   * Notes that a computation begins; `end` must follow. @returns the number of changes heard of so far, for
+   * Notes that a computation begins; `end` must follow. @returns the number of changes received so far, for
    * `hasChangedSince`
    */
   begin(): number {

@@ -4,7 +4,7 @@ export const subjectBytes = 120;
 /** Knows the readers of each subject: a change of the subject concerns them. */
 export class SubjectIndex<Reader extends object> {
   /**
-   * Most subjects have one reader, which stands here without a Set: such Sets would be made and dropped with every
+   * Most subjects have one reader, which is stored here without a Set: such Sets would be made and dropped with every
    * change.
    */
   readonly #readers = new Map<string, Reader | Set<Reader>>();

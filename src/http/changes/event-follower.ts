@@ -1,6 +1,6 @@
 /**
- * One client that follows the feed by server-sent events. Nothing is kept for a client that does not read: it stands at
- * the position behind what its connection was given, and reads on from there.
+ * One client that follows the feed by server-sent events. Nothing is kept for a client that does not read: it is at
+ * the position after what its connection was given, and reads on from there.
  */
 import { eventsPageMax } from '../../contract/limits.ts';
 import type { Follower, LiveFeed } from '../../feed/live-feed.ts';
@@ -22,14 +22,14 @@ export function followEvents(
 }
 
 class EventFollower implements Follower {
-  /** It was told of changes that its connection was not given. */
+  /** It was notified of changes that its connection was not given. */
   #isBehind = false;
 
   constructor(
     private readonly feeds: LiveFeeds,
     private readonly live: LiveFeed,
     private readonly stream: EventStream,
-    /** Behind what the connection was given. */
+    /** After what the connection was given. */
     private position: Position,
   ) {}
 

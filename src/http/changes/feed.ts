@@ -43,7 +43,7 @@ function feedOf(services: Services, scopeOfCall: (call: Call) => EnvironmentScop
       if (way === 'sse') return await followedAnswer(services.feeds, live, since);
       const from = typeof since === 'string' ? await live.start(since) : since;
       const page = await nextChanges(live, from);
-      // Under another configuration its key may follow no more.
+      // Under another configuration its key may no longer follow.
       const mayWait = way === 'long-poll' && services.configuration.current === current;
       if (!mayWait || page.changes.length > 0) return changesAnswer(page);
       return changesAnswer(await firstChanges(services.feeds, live, page, call));

@@ -1,4 +1,4 @@
-/** `GET /console`: the page for whoever runs a tenant, and its files (docs/guide/console.md). */
+/** `GET /console`: the page for people who run a tenant, and its files (docs/guide/console.md). */
 import path from 'node:path';
 import { type ConsoleFile, pageName } from '../../console/files.mjs';
 import { ProblemError, problems } from '../../contract/errors.ts';
@@ -9,7 +9,7 @@ import type { Handler } from '../handler.ts';
 import type { Services } from '../services.ts';
 
 /**
- * The page loads nothing from elsewhere, runs no script but its own, and stands in no frame. So text of an entity can
+ * The page loads nothing from elsewhere, runs no script but its own, and is in no frame. So text of an entity can
  * become nothing but text, and a key can go nowhere but here.
  */
 const policy = [

@@ -4,7 +4,7 @@ import type { HeaderField } from '../answer.ts';
 import { headLines } from '../uws/reply.ts';
 import type { Delivered } from './deliver.ts';
 
-/** Errors, and answers that say that nothing is there: what comes to be there must be seen at once. */
+/** Errors, and answers that say that nothing is there: what comes to be there must be seen immediately. */
 export const notStored: HeaderField = ['Cache-Control', 'no-store'];
 /** The API key decides what is in an answer, so without a word of the client a cache that others share keeps none. */
 const forOneReader: HeaderField = ['Cache-Control', 'private, no-cache'];

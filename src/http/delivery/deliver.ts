@@ -95,8 +95,8 @@ export async function deliver(
     const found =
       url === null ? null : claimOnUrl(store, scope, url, principal.domains, toRead.urlFields, ofUrl);
     const claim = found instanceof Promise ? await found : found;
-    // `onRead` is called behind this read and not with it. The read goes over another connection, where the question
-    // how far changes are heard of could overtake it.
+    // `onRead` is called after this read and not with it. The read goes over another connection, where the question
+    // how far changes are received could overtake it.
     if (found instanceof Promise) onRead();
     const asked = askedViews(request, scope, served);
     const routeTarget = claim?.kind === 'page' ? viewTarget(claim.view) : null;

@@ -73,7 +73,7 @@ async function followAnswer(services: Services, call: Call, version: Version | n
   return eventsAnswer((stream) => live.follow(stream));
 }
 
-/** Answers from the cache at once. Else the answer is computed, and kept if nothing that it read changed meanwhile. */
+/** Answers from the cache immediately. Else the answer is computed, and kept if nothing that it read changed meanwhile. */
 function answerOfQuery(services: Services, call: Call, kind: keyof typeof forms): Answer | Promise<Answer> {
   const { cache } = services;
   const key: AnswerKey = { kind, principal: call.client, text: call.query };
@@ -83,7 +83,7 @@ function answerOfQuery(services: Services, call: Call, kind: keyof typeof forms)
 }
 
 function computed(services: Services, key: AnswerKey, form: DeliveryForm): Promise<FinishedAnswer> {
-  // A mistake is thrown at once and not in a promise. Of many pipelined mistakes the later ones then wait for the next
+  // A mistake is thrown immediately and not in a promise. Of many pipelined mistakes the later ones then wait for the next
   // turn (`uws/long-turns.ts`).
   const request = requestOfQuery(key.text);
   return services.cache.answerTo(key, async () => {

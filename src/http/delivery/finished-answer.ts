@@ -12,7 +12,7 @@ type Coding = 'br' | 'gzip';
 /** The API key decides the answer too, so shared caches must not mix clients. */
 const vary: HeaderField = ['Vary', 'Accept-Encoding, X-Api-Key'];
 const type: HeaderField = ['Content-Type', jsonType];
-/** The headers behind the tag, for each form. */
+/** The headers after the tag, for each form. */
 const behindTag = {
   notModified: headLines([vary]),
   identity: headLines([vary, type]),

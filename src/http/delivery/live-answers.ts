@@ -127,7 +127,7 @@ export class LiveAnswer {
   outdated(): void {
     this.#isOutdated = true;
     if (this.#isComputing) return;
-    // Whoever asked for it is gone before it was followed.
+    // The client that asked for it is gone before it was followed.
     if (this.#followers.size === 0) this.#forget();
     else void this.#renew();
   }
@@ -166,7 +166,7 @@ export class LiveAnswer {
         await this.#computeOnce();
       } catch (error) {
         if (!passes(error)) {
-          // It has grown too large, alone or with the others, or is a mistake of ours: whoever asks again is told.
+          // It has grown too large, alone or with the others, or is a mistake of ours: anyone who asks again is told.
           for (const follower of [...this.#followers]) follower.end();
           return;
         }

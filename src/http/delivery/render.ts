@@ -26,7 +26,7 @@ export interface ListedReference {
   readonly viewId: string;
 }
 
-/** A view that is being written. Next come `texts[next]` and the reference behind it. */
+/** A view that is being written. Next come `texts[next]` and the reference after it. */
 interface Frame {
   readonly view: LoadedView;
   /** Path of the view, or of the reference to it, within its parent. */
@@ -142,7 +142,7 @@ export class Rendering {
     return view;
   }
 
-  /** Lists a reference by its place: behind the views that stand in those of the frames. */
+  /** Lists a reference by its place: after the views that are in those of the frames. */
   #list(list: ListedReference[], reference: StoredReference, frames: readonly Frame[]): void {
     const places = [...frames.map((frame) => frame.path), reference.path];
     const [root = '', ...inner] = places;

@@ -131,8 +131,8 @@ export class LoadedViews {
       view.stored = body ?? (await store.fields.read([place]))[0] ?? null;
     }
     if (!isWhole(view)) throw new ProblemError(problems.unavailable);
-    // `onRead` is called behind this read and not with it. The read goes over another connection, where the question
-    // how far changes are heard of could overtake it.
+    // `onRead` is called after this read and not with it. The read goes over another connection, where the question
+    // how far changes are received could overtake it.
     this.onRead();
   }
 

@@ -1,4 +1,4 @@
-/** Sums up what became of the entities of a bulk request, in order. An originId stands at most once in each list. */
+/** Sums up what became of the entities of a bulk request, in order. An originId is at most once in each list. */
 import type { AcceptOutcome } from '../../store/entities/accept.ts';
 
 export class BulkOutcomes {

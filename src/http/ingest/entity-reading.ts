@@ -20,7 +20,7 @@ import { inexactMistakes, withMarkedNumbers } from './inexact-properties.ts';
 import { noTimes, publishTimesOf } from './publish-times.ts';
 import { plainProperties } from './typed-properties.ts';
 
-/** How the bytes are to be read, with the parts of the entity that stand in path and headers. */
+/** How the bytes are to be read, with the parts of the entity that are in path and headers. */
 export type EntityForm =
   | ({ readonly kind: 'bulk' } & PropertiesRule)
   | ({ readonly kind: 'simplified'; readonly originId: string } & PropertiesRule)

@@ -1,6 +1,6 @@
 /**
  * The pace of ingest. Accepting an entity costs less than processing it. An import that is accepted as fast as it comes
- * would run far ahead of the workers, and everybody else's writes would stand at the end of the line. So `window.ts`
+ * would run far ahead of the workers, and everybody else's writes would be at the end of the line. So `window.ts`
  * bounds what a front has accepted and the workers have not done. Requests beyond that wait here, before anything of
  * them is accepted. Bulk and single saves have a window and a line each, so that neither waits behind the other.
  * Tenants take turns.
@@ -25,9 +25,9 @@ export interface PacedWrite {
 }
 
 export interface Accepted {
-  /** Where the write stands in the streams. */
+  /** Where the write is in the streams. */
   readonly version: VersionVector;
-  /** How much of the write is work for the workers, 0 to 1. An entity that changes nothing is no work. */
+  /** How much of the write is work for the workers, 0 to 1. An entity that changes nothing causes no work. */
   readonly changedShare: number;
 }
 
@@ -144,7 +144,7 @@ export class IngestPace {
     });
   }
 
-  /** Looks at the clock, because no event tells that the workers stand still. */
+  /** Looks at the clock, because no event tells that the workers are stuck. */
   #look(): void {
     const nowMs = performance.now();
     for (const lane of Object.values(this.#lanes)) lane.refuseUntil(nowMs);

@@ -156,7 +156,7 @@ function workOf(entities: readonly Pick<EncodedEntity, 'size'>[]): number {
   return entities.reduce((sum, { size }) => sum + 1 + size / bytesOfWork, 0);
 }
 
-/** An entity that changes nothing is no work. */
+/** An entity that changes nothing causes no work. */
 function changedShareOf(outcomes: readonly AcceptOutcome[]): number {
   return outcomes.filter((outcome) => outcome === 'changed').length / Math.max(1, outcomes.length);
 }

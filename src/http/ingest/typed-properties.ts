@@ -13,7 +13,7 @@ import type { Mistake } from '../routing/validate.ts';
 import { inexactText } from './inexact-properties.ts';
 
 export interface PlainProperties {
-  /** What is no property map stays as it was sent. */
+  /** What is not a property map stays as it was sent. */
   readonly properties: Json;
   /** `field` is the place of the property: `properties.hero.images[2]`. */
   readonly mistakes: readonly Mistake[];
@@ -39,7 +39,7 @@ function withAllowedNames(typed: JsonObject, mistakes: Mistake[]): JsonObject {
   return Object.fromEntries(Object.entries(typed).filter(([name]) => allowedName.test(name)));
 }
 
-/** Where a value stands. `properties` of the entity is level 1. */
+/** Where a value is. `properties` of the entity is level 1. */
 interface Position {
   readonly place: string;
   readonly level: number;
@@ -134,7 +134,7 @@ function isPrecision(value: Json): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0;
 }
 
-/** Null for what is no number. Without a precision nothing is rounded. */
+/** Null for what is not a number. Without a precision nothing is rounded. */
 function numberOf(value: Json, precision: number | null): number | null {
   const digits = precision === null ? null : Math.min(precision, precisionMax);
   if (typeof value === 'string') return digits === null ? parseJsonNumber(value) : roundText(value, digits);

@@ -9,7 +9,7 @@ interface Entry {
   readonly parts: Part[];
 }
 
-/** The share of a write that stands in one entry. */
+/** The share of a write that is in one entry. */
 export interface Part {
   readonly kind: WriteKind;
   readonly work: number;
@@ -33,7 +33,7 @@ export class WaitingWrites {
 
   constructor(private readonly onDone: DoneListener) {}
 
-  /** @param version where the write stands in the streams. Its work is divided evenly among them */
+  /** @param version where the write is in the streams. Its work is divided evenly among them */
   note(tenant: string, version: VersionVector, { kind, work }: Part, nowMs: number): void {
     const part = { kind, work: work / Math.max(1, version.size) };
     for (const [partition, sequence] of version) this.#add(partition, sequence, tenant, part, nowMs);
@@ -76,7 +76,7 @@ export class WaitingWrites {
     }
   }
 
-  /** Forgets entries behind the last one. A Redis that came back without its last writes does not have them any more. */
+  /** Forgets entries after the last one. A Redis that came back without its last writes does not have them any more. */
   forgetBeyond(partition: number, last: number): void {
     const entries = this.#partitions.get(partition) ?? [];
     const from = entries.findIndex(({ sequence }) => sequence > last);
@@ -93,7 +93,7 @@ export class WaitingWrites {
       last.parts.push(part);
       return;
     }
-    // A write that changed nothing has the place of an earlier entry. A write that was done at once is heard of before
+    // A write that changed nothing has the place of an earlier entry. A write that was done at once is received before
     // its answer comes.
     if (sequence <= (last?.sequence ?? this.#checkpoints.get(partition) ?? 0)) {
       this.onDone(part, null);

@@ -9,7 +9,7 @@ import type { Services } from '../services.ts';
 
 export interface Written {
   readonly answer: Answer;
-  /** Where the write stands in the streams; null when nothing was accepted. */
+  /** Where the write is in the streams; null when nothing was accepted. */
   readonly version: VersionVector | null;
 }
 

@@ -52,7 +52,7 @@ interface Place {
 
 interface Page {
   readonly entities: readonly StoredEntity[];
-  /** OriginId behind which the next page begins; null on the last. */
+  /** OriginId after which the next page begins; null on the last. */
   readonly next: string | null;
 }
 

@@ -32,7 +32,7 @@ export function managementEntity({ store }: Services): Handler {
 async function describe(store: Store, tenant: Tenant, source: Source, originId: string): Promise<object> {
   const partition = store.partitions.ofEntity(source.id, originId);
   const tag = store.partitions.tag(partition);
-  // The place comes first: the entity that is read then is at least as new as what stands before the place.
+  // The place comes first: the entity that is read then is at least as new as what is before the place.
   const place = await lastSequence(store, tag);
   const { clockMs } = await readOwner(store, partition);
   const [[entity], [processed]] = await Promise.all([

@@ -82,7 +82,7 @@ export function enableWebhook(services: Services): Handler {
   };
 }
 
-/** It is tried at once. */
+/** It is tried immediately. */
 function tried({ failures, isRefused, nextAttemptAt, ...state }: WebhookState): WebhookState {
   return state;
 }

@@ -18,7 +18,7 @@ interface Family {
 
 const commentPattern = /^# (?:HELP|TYPE) (\S+)/;
 const samplePattern = /^([A-Za-z_:][\w:]*)(?:\{(.*)\})? (.+)$/;
-/** A sample of a histogram or summary has one of these endings behind the name of its metric. */
+/** A sample of a histogram or summary has one of these endings after the name of its metric. */
 const sampleEnding = /_(?:bucket|sum|count)$/;
 
 /** Prometheus text of all parts; empty when they have no metrics. */

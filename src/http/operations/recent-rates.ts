@@ -1,4 +1,4 @@
-/** What all fronts answered in the last minutes, as this front heard it: the console's charts begin with it. */
+/** What all fronts answered in the last minutes, as this front received it: the console's charts begin with it. */
 import type { ProcessBeat } from '../../store/processes/process-messages.ts';
 import { liveProcesses } from '../../store/processes/registry.ts';
 import type { Store } from '../../store/store.ts';
@@ -16,7 +16,7 @@ export class RecentRates {
   /** Notes again and again what all processes tell. */
   follow(store: Store): void {
     this.#timer = setInterval(() => {
-      // While Redis is away nobody is heard of, and that is said elsewhere.
+      // While Redis is away no heartbeat is received, and that is said elsewhere.
       liveProcesses(store).then(
         (processes) => this.add(processes),
         () => {},

@@ -18,7 +18,7 @@ export interface RecordedRoute {
 /**
  * One request, as the metrics and the log show it. At `debug` the log has a line for it, with its method, its route as
  * the route table writes it, its tenant and its ids. The line never has the URL, headers or body, because keys and data may
- * stand in them.
+ * be in them.
  */
 export class RequestRecord {
   #tenant: string | null = null;

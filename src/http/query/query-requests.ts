@@ -6,7 +6,7 @@ import type { QueryRequest, QueryTarget } from '../../query/query-service.ts';
 
 /**
  * The query of a body that names its target itself: by `index`, else by `sourceGroupAlias` and `sourceEntityType`.
- * @throws ProblemError 400 when the body is no object, or names none
+ * @throws ProblemError 400 when the body is not an object, or names none
  */
 export function targetedRequest(body: Json): QueryRequest {
   if (!isJsonObject(body)) throw new ProblemError(problems.queryInvalid(['The body must be an object']));
@@ -21,7 +21,7 @@ export function targetedRequest(body: Json): QueryRequest {
 /** One of several queries of a request. */
 export interface NamedQuery {
   readonly request: QueryRequest;
-  /** The members that its answer echoes, in their order; null for what is no text. */
+  /** The members that its answer echoes, in their order; null for what is not a string. */
   readonly labels: Readonly<Record<string, string | null>>;
 }
 
@@ -44,7 +44,7 @@ export const sourceGroupTargets: TargetMembers = {
 
 /**
  * The queries of a body that is a list of queries, each with its target.
- * @throws ProblemError 400 when the body is no such list
+ * @throws ProblemError 400 when the body is not such a list
  */
 export function namedQueries(body: Json, members: TargetMembers): NamedQuery[] {
   if (Array.isArray(body) && body.length <= queriesPerRequestMax) {

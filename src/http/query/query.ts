@@ -70,7 +70,7 @@ function single(name: string, targetOf: (call: Call) => QueryTarget): QueryEndpo
   };
 }
 
-/** @throws ProblemError 400 when the body is no query object */
+/** @throws ProblemError 400 when the body is not a query object */
 function requestOf(body: Json, target: QueryTarget): QueryRequest {
   if (isJsonObject(body)) return { target, body };
   throw new ProblemError(problems.queryInvalid(['The body must be an object']));

@@ -64,14 +64,14 @@ export async function textWithViews(
   const { totalResults, rows, facets, nextPageToken } = result;
   try {
     const views = await viewsOfRows(services, principal, result, fresh);
-    // A row is never `{}`: it has at least its ids. So a comma can stand before `_views`.
+    // A row is never `{}`: it has at least its ids. So a comma can be before `_views`.
     const texts = rows.map(({ text }, at) =>
       Buffer.concat([text.subarray(0, -1), views[at]?.text ?? noText]),
     );
     const subjects = views.flatMap((one) => one.subjects);
     return { text: resultText(totalResults, texts, { facets, nextPageToken }), subjects };
   } catch (error) {
-    // What has no room right now is no mistake of the query.
+    // What has no room right now is not a mistake of the query.
     if (!(error instanceof ProblemError) || error.problem.status !== 422) throw error;
     throw new ProblemError(problems.queryInvalid([error.message]));
   }

@@ -26,7 +26,7 @@ export function parameterValues(query: string): (name: string) => readonly strin
     parameters.filter(([known, value]) => known === name && value !== '').map(([, value]) => value);
 }
 
-/** A route as it stands in an answer. */
+/** A route as it is in an answer. */
 export function routeResult({ url, redirect, updatedAtMs }: RouteEntry): object {
   return { url, redirect, updatedAt: new Date(updatedAtMs).toISOString() };
 }

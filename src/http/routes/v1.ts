@@ -21,7 +21,7 @@ type Direction = RoutePageRequest['direction'];
 interface PageRequest {
   readonly direction: Direction;
   readonly limit: number;
-  /** Only the page behind this URL in the listing. */
+  /** Only the page after this URL in the listing. */
   readonly after: string | null;
   /** Only the page before this URL in the listing. */
   readonly before: string | null;
@@ -94,7 +94,7 @@ async function readPage(store: Store, scope: RouteScope, request: PageRequest): 
   return { entries, total: page.total, hasNext, hasPrevious: page.hasMore };
 }
 
-/** The range behind a URL in a direction; everything when there is no URL. */
+/** The range after a URL in a direction; everything when there is no URL. */
 function beyond(
   direction: Direction,
   url: string | null,

@@ -30,7 +30,7 @@ export function isForOtherOrigins({ kind }: Access): boolean {
 const originHeader = new HeaderName('origin');
 const everyOrigin: HeaderField = ['Access-Control-Allow-Origin', '*'];
 /**
- * It repeats the `Vary` of delivered answers (`delivery/finished-answer.ts`), behind which it stands: caches such as nginx
+ * It repeats the `Vary` of delivered answers (`delivery/finished-answer.ts`), after which it is: caches such as nginx
  * before 1.23 heed the last line alone.
  */
 const varies: HeaderField = ['Vary', 'Origin, Accept-Encoding, X-Api-Key'];

@@ -24,7 +24,7 @@ export function failureAnswer(
   return problem.status === 408 ? { ...answer, close: true } : answer;
 }
 
-/** What a client is told of an error. */
+/** What a client receives for an error. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof ProblemError) return error.problem;
   if (error instanceof StoreFullError) return problems.storeFull;

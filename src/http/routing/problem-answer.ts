@@ -73,7 +73,7 @@ function problemBody(style: ProblemStyle, problem: Problem): object {
   }
 }
 
-/** What stands in the place of a bad query of several: the shape of the hosted service, without a code. */
+/** What is in the place of a bad query of several: the shape of the hosted service, without a code. */
 export function queryProblemBody({ labels, status, errors }: QueryProblem): object {
   const { name = null, ...others } = labels;
   const { message } = status === 403 ? problems.indexForbidden : problems.queryInvalid(errors);

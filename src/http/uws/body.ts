@@ -1,6 +1,6 @@
 /**
  * Request bodies as they arrive (docs/reference/http.md "Bad input and slow clients"). No memory is set aside for what
- * is only announced. All bodies in flight share one budget. A body that stands still ends its request.
+ * is only announced. All bodies in flight share one budget. A body that stalls ends its request.
  */
 import type { HttpResponse } from 'uWebSockets.js';
 import { ProblemError, problems } from '../../contract/errors.ts';
@@ -64,7 +64,7 @@ export class RequestBody {
 
   /**
    * Hands over the body piece by piece, unpacked. Must be called before the handler's first await. A piece is valid only
-   * during the call. Packed data that are broken count as a body that is no JSON: `consume` gets a byte that is not UTF-8.
+   * during the call. Packed data that are broken count as a body that is not JSON: `consume` gets a byte that is not UTF-8.
    * @param bytesMax bytes that may come out
    * @throws `tooLarge` beyond them; AbortedError; ProblemError, 415 for a coding that is not known; whatever `consume`
    * throws

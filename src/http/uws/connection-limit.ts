@@ -12,7 +12,7 @@ const sayEveryMs = 10_000;
 /**
  * uWebSockets.js cannot deal with a process that may open no more files. It tries again and again to take the
  * connection that waits, which keeps a core busy, and the client learns nothing. So some room is left, and connections
- * beyond the limit are taken and closed at once. Idle connections make room by themselves: the library closes them
+ * beyond the limit are taken and closed immediately. Idle connections make room by themselves: the library closes them
  * after 10 s.
  */
 export class ConnectionLimit {

@@ -1,6 +1,6 @@
 /**
  * Answers that go on until somebody ends them: server-sent events. A connection holds no more than the piece that it could
- * not take. What comes behind that waits with whoever makes it, and is counted. A client that leaves too much unread is
+ * not take. What comes after that waits with its producer, and is counted. A client that leaves too much unread is
  * cut off, and comes back with the last event that it has.
  */
 import type { HttpResponse } from 'uWebSockets.js';
@@ -57,7 +57,7 @@ export class EventStreams {
   }
 
   /**
-   * Within a cork, behind the head of the answer.
+   * Within a cork, after the head of the answer.
    * @param endings when it was asked for; a stream that was asked for before all were ended does not go on either
    * @param onEnd called when the answer is over and not aborted
    */

@@ -1,6 +1,6 @@
 /**
  * Follows requests from their answer to its last byte. Most answers are there when the handler returns, and the
- * connection takes them at once. All others are exchanges: a client waits, can go away meanwhile, and reads as slowly
+ * connection takes them immediately. All others are exchanges: a client waits, can go away meanwhile, and reads as slowly
  * as it likes.
  */
 import type { HttpResponse } from 'uWebSockets.js';

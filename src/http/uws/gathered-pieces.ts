@@ -2,7 +2,7 @@
 const gatheredBytes = 4 * 1024;
 
 /**
- * Puts small pieces of a body together. Whoever keeps a piece keeps some 200 bytes with it, and a client may send a chunk for
+ * Puts small pieces of a body together. Anyone who keeps a piece keeps some 200 bytes with it, and a client may send a chunk for
  * each byte: only bytes are counted against what all bodies may take.
  */
 export class GatheredPieces {

@@ -2,7 +2,7 @@
 import type { HttpRequest } from 'uWebSockets.js';
 
 /**
- * A name as uWebSockets.js takes it: of a text the library would make bytes anew with each request, which takes as long as
+ * A name as uWebSockets.js takes it: of a text the library would make bytes again with each request, which takes as long as
  * to look for the header.
  */
 export class HeaderName {

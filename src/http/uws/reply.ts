@@ -1,4 +1,4 @@
-/** Writes an answer to the connection. `unsent-answers.ts` sends what the client does not take at once. */
+/** Writes an answer to the connection. `unsent-answers.ts` sends what the client does not take immediately. */
 
 import type { HttpResponse } from 'uWebSockets.js';
 import { STATUS_CODES } from 'node:http';
@@ -15,7 +15,7 @@ export function headLines(headers: readonly HeaderField[]): string {
 }
 
 /**
- * A head in one piece. uWebSockets.js writes a status as it is, so the headers can stand behind it. The head is bytes,
+ * A head in one piece. uWebSockets.js writes a status as it is, so the headers can be after it. The head is bytes,
  * because a text would be encoded again with each answer.
  * @param lines from `headLines`
  */
@@ -42,12 +42,12 @@ export function writeAnswer(res: HttpResponse, answer: Answer, requestId: string
     res.end(bytes, true);
     return null;
   }
-  // The library closes a connection only behind what is given to `end`. The client does so too when it is told.
+  // The library closes a connection only after what is given to `end`. The client does so too when it is told.
   if (answer.close === true) res.writeHeader('Connection', 'close');
   return res.tryEnd(bytes, bytes.length)[1] ? null : bytes;
 }
 
-/** Bytes of the body, which is written behind the head. */
+/** Bytes of the body, which is written after the head. */
 export function bodyBytesOf({ body }: Answer): number {
   return typeof body === 'string' ? Buffer.byteLength(body) : body.length;
 }
@@ -94,7 +94,7 @@ function writeBodiless(res: HttpResponse, answer: Answer): void {
 /**
  * Closes the connection when the head has left. The library's own ways to end an answer either add a length, which a 204
  * must not have, or leave nothing to close the connection of a client that reads nothing. It writes a header's value as
- * it is, so the empty line that ends the head can stand behind it.
+ * it is, so the empty line that ends the head can be after it.
  */
 function endHeadAndConnection(res: HttpResponse): void {
   let isGone = false;

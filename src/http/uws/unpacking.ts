@@ -4,13 +4,13 @@ import { type PackedCoding, type Unpacker, unpackerFor } from './body-coding.ts'
 export interface UnpackedSink {
   /** Takes bytes that came out, valid for as long as they are wanted. It may call `stop`. */
   piece(bytes: Uint8Array): void;
-  /** Called once, when all is unpacked, or nothing more can be. @param isSound the data were whole, and nothing was behind them */
+  /** Called once, when all is unpacked, or nothing more can be. @param isSound the data were whole, and nothing was after them */
   end(isSound: boolean): void;
 }
 
 /**
  * Unpacks a body piece by piece as it arrives. Helper threads of Node do it, as many pieces at a time as there are turns:
- * a turn ends with its piece, so a body that comes slowly keeps nobody waiting. What has come out is handed over at once.
+ * a turn ends with its piece, so a body that comes slowly keeps nobody waiting. What has come out is handed over immediately.
  */
 export class Unpacking {
   #unpacker: Unpacker | null = null;
@@ -75,7 +75,7 @@ export class Unpacking {
       if (!this.#isOver) this.sink.piece(bytes);
     });
     unpacker.on('error', () => this.#end(false));
-    // Bytes behind the end of the data are left lying without an error.
+    // Bytes after the end of the data are left lying without an error.
     unpacker.on('end', () => this.#end(unpacker.bytesWritten === this.#cameBytes));
     return unpacker;
   }

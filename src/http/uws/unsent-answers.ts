@@ -1,7 +1,7 @@
 /**
  * Answers that wait for their clients to read them (docs/reference/http.md "Bad input and slow clients"). Their bytes
  * in a front are bounded, and a client that takes next to nothing is cut off. Until an answer is over, uWebSockets.js
- * answers nothing else on its connection. A request that is pipelined behind it ends the connection.
+ * answers nothing else on its connection. A request that is pipelined after it ends the connection.
  */
 import type { HttpResponse } from 'uWebSockets.js';
 import { smallAnswerBytesMax } from '../../contract/limits.ts';
@@ -85,7 +85,7 @@ export class UnsentAnswers {
 
 /** One answer that waits. */
 export class UnsentAnswer {
-  /** Its slot; null when it waits no more. */
+  /** Its slot; null when it no longer waits. */
   #place: number | null;
   /** Bytes of the body that the connection has taken. */
   #taken: number;

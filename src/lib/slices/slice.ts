@@ -14,7 +14,7 @@ export class Slice {
     return performance.now() >= this.#endsMs;
   }
 
-  /** Lets other work of the process run, and begins anew. */
+  /** Lets other work of the process run, and starts over. */
   async next(): Promise<void> {
     await setImmediate();
     this.#endsMs = performance.now() + this.ms;

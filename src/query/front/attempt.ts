@@ -10,7 +10,7 @@ export interface GatheredReply extends HeldState {
   readonly answers: readonly MessageBody[];
 }
 
-/** Named one by one: members behind a spread are slow to add, and each query has a reply. */
+/** Named one by one: members after a spread are slow to add, and each query has a reply. */
 export function gatheredReply(
   workerId: string,
   { covers, applied, configuration }: HeldState,

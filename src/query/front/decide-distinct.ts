@@ -91,7 +91,7 @@ async function beatenItems(
 }
 
 /**
- * True when each partition is as it was, and beside the same others: each worker decides by itself which of its items stand
+ * True when each partition is as it was, and beside the same others: each worker decides by itself which of its items are
  * for a value.
  */
 function isSameState(before: Replies, after: Replies): boolean {

@@ -1,6 +1,6 @@
 /**
  * One try to have every group of partitions answered for by one of the workers that hold it. What one of them does not answer,
- * because it is gone, silent or not so far, another one is asked at once.
+ * because it is gone, silent or not so far, another one is asked immediately.
  */
 import type { Reply } from '../../store/streams/message-body.ts';
 import { decodeReply } from '../protocol/shard-reply.ts';

@@ -4,7 +4,7 @@
  * again. Where workers hold copies of shards, one worker of each group of partitions is asked instead of all.
  *
  * A later answer of this front never shows an older state. Every shard must have the commits that the front has heard
- * of. And an answer waits until the front has heard of all that it shows.
+ * of. And an answer waits until the front has received all that it shows.
  */
 import { setTimeout } from 'node:timers/promises';
 import { assert } from '../../lib/assert.ts';
@@ -167,7 +167,7 @@ export class Scatter {
     if (!this.transports.some((one) => one.send(worker, body, timeoutMs, onEnd))) onEnd(null);
   }
 
-  /** Waits until the front has heard of commits. @throws UnavailableError when that takes too long */
+  /** Waits until the front has received commits. @throws UnavailableError when that takes too long */
   async #untilHeard(applied: ReadonlyMap<number, number>, deadlineMs: number): Promise<void> {
     if (await this.progress.waitUntilCommits(applied, deadlineMs - performance.now())) return;
     throw new UnavailableError('what the workers have is not announced yet');
@@ -187,7 +187,7 @@ export class Scatter {
   }
 }
 
-/** True when there are commits that this front had not heard of when it asked. */
+/** True when there are commits that this front had not received when it asked. */
 function isNews(applied: ReadonlyMap<number, number>, needs: readonly number[]): boolean {
   for (const [partition, commit] of applied) if (commit > (needs[partition] ?? 0)) return true;
   return false;

@@ -50,7 +50,7 @@ export class WorkerStanding {
     this.#forget(workerId, seen);
   }
 
-  /** True once it is no live worker any more. */
+  /** True once it is no longer a live worker. */
   hasLeft(workerId: string): boolean {
     return !this.#live.has(workerId);
   }

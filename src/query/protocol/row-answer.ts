@@ -36,12 +36,12 @@ type PackedRow = [
 ];
 
 /**
- * Most rows of several workers stand on no page. If the texts are longer than this, the front asks only for those that
+ * Most rows of several workers are on no page. If the texts are longer than this, the front asks only for those that
  * it needs.
  */
 const unaskedBytesMax = 1024 * 1024;
 
-/** False for a later page with highlights: these cost too much for rows that stand on no page. */
+/** False for a later page with highlights: these cost too much for rows that are on no page. */
 export function sendsTexts({ highlight, offset }: CheckedQuery): boolean {
   return highlight === null || offset === 0;
 }

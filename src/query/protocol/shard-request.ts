@@ -19,7 +19,7 @@ export type ShardQuestion =
   | { readonly kind: 'texts'; readonly query: CheckedQuery; readonly rows: readonly EntityRef[] };
 
 export interface ShardQuery extends ScopedIndex {
-  /** Fields that got another type, as the front knows them; absent: none. A shard that has not followed yet indexes them anew first. */
+  /** Fields that got another type, as the front knows them; absent: none. A shard that has not followed yet indexes them again first. */
   readonly retypings?: number;
   readonly question: ShardQuestion;
 }
@@ -46,7 +46,7 @@ function isSecondRound({ search, after }: CheckedQuery): boolean {
 }
 
 /**
- * The queries as JSON, so that lone surrogates of a value survive. MessagePack text is UTF-8. Beside them stand the commits and,
+ * The queries as JSON, so that lone surrogates of a value survive. MessagePack text is UTF-8. Beside them are the commits and,
  * for each query, the items that are beaten, because they may be very many: these are parsed bit by bit.
  */
 export function encodeRequest({ needs, queries }: ShardRequest): MessageBody {

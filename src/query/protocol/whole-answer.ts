@@ -13,7 +13,7 @@ import { encodeRefusal, facetsTooLarge, pageTooLarge } from './refusal.ts';
 
 /**
  * Writes the result or its refusal, in steps.
- * @param seal makes the token of the page behind a row
+ * @param seal makes the token of the page after a row
  */
 export function encodeWholeAnswer(
   { total, rows, facets }: ShownAnswer,

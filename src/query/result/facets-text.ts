@@ -24,7 +24,7 @@ function unitsOf(groups: readonly FacetGroup[]): number {
 
 /** JSON text of groups; null when the budget has no room for it. */
 function groupsText(groups: readonly FacetGroup[], budget: SizeBudget): Maybe<string | null> {
-  // Nobody reads the groups behind the first ones that had no room.
+  // Nobody reads the groups after the first ones that had no room.
   if (budget.isExceeded) return null;
   if (unitsOf(groups) <= unitsAtOnce) {
     const text = JSON.stringify(groups);

@@ -16,7 +16,7 @@ const comma = Buffer.of(commaByte);
 const openingBracket = Buffer.from('[');
 const closingBracket = Buffer.from(']');
 
-/** The members behind the rows. */
+/** The members after the rows. */
 export interface ResultTail {
   readonly facets: readonly QueryFacet[];
   readonly nextPageToken: string | null;
@@ -55,7 +55,7 @@ export function resultOfRows(
   return result;
 }
 
-/** A result with labels behind its status. @param labels at least one */
+/** A result with labels after its status. @param labels at least one */
 export function labelledResult(
   result: Uint8Array,
   labels: Readonly<Record<string, string | null>>,

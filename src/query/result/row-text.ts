@@ -68,7 +68,7 @@ export function rowText(
   return { head, fieldsBytes: fields, bytes: Buffer.byteLength(head) + fields.length - openingBraceBytes };
 }
 
-/** Writes a row at a place of a buffer. @returns the place behind it */
+/** Writes a row at a place of a buffer. @returns the place after it */
 export function writeRow(target: Buffer, at: number, { head, fieldsBytes, bytes }: RowText): number {
   const end = at + bytes;
   // The last byte of the head comes over the brace of the fields, so that no view of the rest is made.
@@ -77,7 +77,7 @@ export function writeRow(target: Buffer, at: number, { head, fieldsBytes, bytes 
   return end;
 }
 
-/** The rows one behind the other, in one buffer. */
+/** The rows one after the other, in one buffer. */
 export function joinedRows(rows: readonly RowText[]): Buffer {
   const joined = Buffer.allocUnsafe(rows.reduce((sum, { bytes }) => sum + bytes, 0));
   let at = 0;

@@ -258,7 +258,7 @@ export class FramedSocket {
   }
 }
 
-/** The messages in frames, one behind the other. */
+/** The messages in frames, one after the other. */
 function framed(messages: readonly Uint8Array[]): Buffer {
   const bytes = messages.reduce((sum, { length }) => sum + headBytes + length, 0);
   const frames = Buffer.allocUnsafe(bytes);
@@ -291,7 +291,7 @@ export class FrameReader {
     this.#heldBytes = held.length - from;
   }
 
-  /** @returns the place behind the last whole frame */
+  /** @returns the place after the last whole frame */
   #readFrames(held: Buffer): number {
     for (let from = 0; ; ) {
       const left = held.length - from;

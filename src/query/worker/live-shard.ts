@@ -174,7 +174,7 @@ export class LiveShard {
     return this.#retypings;
   }
 
-  /** Notes that fields got another type, for the next `advance`: their items are indexed anew. */
+  /** Notes that fields got another type, for the next `advance`: their items are indexed again. */
   learn(): void {
     this.#retypings = knownRetypings(this.definition, this.autoFields);
     this.#note({ kind: 'learn' });
@@ -302,7 +302,7 @@ export class LiveShard {
     return type !== undefined && chain(fitField(type, value), ({ ok }) => ok);
   }
 
-  /** Adds the fields that this process has learnt since, and indexes those anew that got another type. */
+  /** Adds the fields that this process has learnt since, and indexes those again that got another type. */
   *#learnFields(): Steps<void> {
     for (const [name, type] of knownFields(this.definition, this.autoFields)) {
       if (this.#fields.get(name) === type) continue;

@@ -1,4 +1,4 @@
-/** Decides which request is next. Tenants take turns, and requests that take long come behind all others. */
+/** Decides which request is next. Tenants take turns, and requests that take long come after all others. */
 
 /** Most requests that may pause with their work kept. Each has its own memory, and shards that must not change meanwhile. */
 const keptMax = 8;

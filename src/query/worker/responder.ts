@@ -40,7 +40,7 @@ export interface ResponderFigures {
 export class Responder {
   readonly #listener: WorkerListener;
   readonly #terms: RequestTerms;
-  /** Requests that cannot be answered yet: a partition is loading, or behind the commits that the front has heard of. */
+  /** Requests that cannot be answered yet: a partition is loading, or behind the commits that the front has received. */
   #waiting: RunningRequest[] = [];
   /** Requests to answer. */
   readonly #turns = new QueryTurns<RunningRequest>();

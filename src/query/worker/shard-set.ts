@@ -218,7 +218,7 @@ export class ShardSet implements ItemSink {
     if (live !== null) await this.#loader.learnFields(live, items);
   }
 
-  /** Reads the types of the fields of an index anew, because some got another one, and indexes these again. */
+  /** Reads the types of the fields of an index again, because some got another one, and indexes these again. */
   learnTypes(index: ScopedIndex): void {
     const live = this.live(itemIndexField(index));
     if (live === null || this.#learning.has(live)) return;
@@ -230,7 +230,7 @@ export class ShardSet implements ItemSink {
         this.#catchUp.advance([live]);
       })
       .catch((error) => {
-        // Whoever waits asks again.
+        // Anyone who waits asks again.
         if (!(error instanceof StoreUnavailableError)) throw error;
       })
       .finally(() => {

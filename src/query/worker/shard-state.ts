@@ -65,7 +65,7 @@ export class ShardState {
     return live.canAnswer;
   }
 
-  /** True when every partition here has applied the commits that the front has heard of. */
+  /** True when every partition here has applied the commits that the front has received. */
   #hasApplied(needs: readonly number[]): boolean {
     for (const [partition, applied] of this.applied) {
       if (applied < (needs[partition] ?? 0)) return false;

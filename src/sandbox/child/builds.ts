@@ -88,7 +88,7 @@ async function execute(programs: Programs, call: SentCall, run: Run): Promise<Co
   }
   if ((task === 'full' || task === 'actions') && actions !== undefined) {
     await invoke(module, actions, [input, actionsContext(run)]);
-    // What code still changes after this is no JSON, and is not sent.
+    // What code still changes after this is not JSON, and is not sent.
     for (const { alias, options } of run.destinations) {
       run.settledDestinations.push({ alias, options: await settledOptions(options, run) });
     }

@@ -100,7 +100,7 @@ export function actionsContext(run: Run): Context {
   });
 }
 
-/** @param add is told of each source group with the entity types that it is named with */
+/** @param add is called for each source group with the entity types that it is named with */
 export function triggersContext(add: (sourceGroup: string, types: readonly string[]) => void): Context {
   return shut({
     triggers(sourceGroup: unknown, types: unknown) {

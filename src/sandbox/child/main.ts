@@ -1,6 +1,6 @@
 /**
  * The process in which the code of tenants runs. It reads calls from its standard input and answers on a pipe of its own,
- * and reads nothing more until a message is answered. Whoever started it watches its time and memory, and ends it.
+ * and reads nothing more until a message is answered. Anyone who started it watches its time and memory, and ends it.
  */
 import { readSync, writeSync } from 'node:fs';
 import { answersDescriptor, type FromSandbox, type ToSandbox } from '../protocol.ts';

@@ -7,7 +7,7 @@ import { tenantCompartment } from './intrinsics.ts';
 /** The default export of a program. Its author may have put anything there. */
 export type Module = Readonly<Record<string, unknown>>;
 
-/** Runs the program from its first line, so that its module variables begin anew. */
+/** Runs the program from its first line, so that its module variables start over. */
 type Factory = (globals: object) => unknown;
 
 export class ProgramSets {
@@ -46,7 +46,7 @@ export class Programs {
     return this.#programs.has(programName(kind, alias));
   }
 
-  /** The program's default export, made anew. @throws whatever the program throws */
+  /** The program's default export, created again. @throws whatever the program throws */
   start(kind: ProgramKind, alias: string): Module {
     const module = this.#factory(programName(kind, alias))(Object.create(this.compartment.globalThis));
     if (typeof module === 'object' && module !== null) return module as Module;

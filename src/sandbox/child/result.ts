@@ -1,4 +1,4 @@
-/** Writes what code returned as JSON text, cut where references and partials of JSON schemas stand. */
+/** Writes what code returned as JSON text, cut where references and partials of JSON schemas are. */
 import { jsonDepthMax, viewCharactersMax } from '../../contract/limits.ts';
 import { memberStep } from '../../lib/json-place.ts';
 import type { CodeValue, Hole } from '../../schemas/code/call.ts';
@@ -46,7 +46,7 @@ function isThenable(value: object): value is PromiseLike<unknown> {
   return typeof (value as { then?: unknown }).then === 'function';
 }
 
-/** Objects that are no maps of members to JSON: dates, and others that say themselves what they are in JSON. */
+/** Objects that are not maps of members to JSON: dates, and others that say themselves what they are in JSON. */
 function isSpecial(value: object): boolean {
   return (
     typeof (value as { toJSON?: unknown }).toJSON === 'function' ||

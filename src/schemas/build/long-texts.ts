@@ -3,7 +3,7 @@ import type { Json } from '../../contract/json.ts';
 import { stringified } from '../../contract/large-json/stringify-in-parts.ts';
 import { type Steps, Unfinished } from '../../lib/pace.ts';
 
-/** A value that is another one in each run, as code may give, is never known: then its text is made at once. */
+/** A value that is another one in each run, as code may give, is never known: then its text is made immediately. */
 const roundsMax = 10;
 
 export class LongTexts {
@@ -11,7 +11,7 @@ export class LongTexts {
   readonly #pending = new Map<Json, Steps<string>>();
   #rounds = 0;
 
-  /** True when texts were asked for that are not known: the build is to run again behind `make`. */
+  /** True when texts were asked for that are not known: the build is to run again after `make`. */
   get isWanted(): boolean {
     return this.#pending.size > 0;
   }

@@ -34,7 +34,7 @@ export class BodyWriter {
   readonly #texts: string[] = [];
   readonly #references: ReferencePiece[] = [];
   readonly #path: string[] = [];
-  /** What stands before `#text`, behind the last reference. */
+  /** What is before `#text`, after the last reference. */
   #pieces: string[] = [];
   #text = '';
   #length = 0;
@@ -109,7 +109,7 @@ export class BodyWriter {
     this.#text = '';
   }
 
-  /** The text behind the last reference. */
+  /** The text after the last reference. */
   #takeText(): string {
     const text = this.#pieces.length === 0 ? this.#text : this.#pieces.join('') + this.#text;
     this.#pieces = [];

@@ -1,4 +1,4 @@
-/** Runs code for a build: once for each round of lookups that it waits for, since it begins anew with their results. */
+/** Runs code for a build: once for each round of lookups that it waits for, since it starts over with their results. */
 
 import type { StoredEntity } from '../../contract/entity.ts';
 import { stampText } from '../../contract/entity.ts';

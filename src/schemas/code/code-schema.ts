@@ -117,7 +117,7 @@ export function codeIndexSchema(
       );
       if (reply === null) return { fields: {}, text: null, isLarge: false, ...build.outcome() };
       const written = writeCodeValue(build, reply.value, body, program);
-      // What code has written may stand in another order than it is read.
+      // What code has written may be in another order than it is read.
       return chain(written, () => chain(body.item(build), (item) => ({ ...item, text: null })));
     },
   };

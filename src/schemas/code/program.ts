@@ -30,7 +30,7 @@ export interface CodeProgram {
    * other lookups when a build first asks.
    */
   readonly lookups: readonly LookupRequest[];
-  /** What it names as plain text, where that stands in its sources. */
+  /** What it names as plain text, where that is in its sources. */
   readonly names: readonly CodeName[];
 }
 

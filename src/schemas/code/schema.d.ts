@@ -75,7 +75,7 @@ export interface PropertiesContext {
   lookup: Lookup;
   /** Puts views of a schema in place when somebody asks: so they are always the latest. */
   reference(alias: string): ReferenceBuilder;
-  /** What a partial makes of an input; it may be async, and is put where it stands in the result. */
+  /** What a partial makes of an input; it may be async, and is inserted where it is in the result. */
   partial(alias: string, input: unknown): any;
 }
 
@@ -108,7 +108,7 @@ export interface Order {
 
 type OriginId = string | number | null | undefined;
 
-/** Says which views are meant; it stands in the result. */
+/** Says which views are meant; it is in the result. */
 export interface ReferenceBuilder {
   /** One view; null for a null or empty id. */
   byOriginId(id: OriginId): this;
@@ -132,7 +132,7 @@ export interface ReferenceBuilder {
 export interface ActionsContext {
   /** Processes views again when the entity changes. Never needed: what a view read is known. */
   reprocess(alias: string): ReprocessBuilder;
-  /** Names a webhook that is told of the view. */
+  /** Names a webhook that is notified of the view. */
   destination(alias: string): { options(options: object): void };
 }
 

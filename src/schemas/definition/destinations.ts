@@ -55,7 +55,7 @@ function compileMembers(at: Cursor, scope: Scope): (frame: Frame) => JsonObject 
   };
 }
 
-/** Any JSON, with expressions wherever a text stands. */
+/** Any JSON, with expressions wherever a text is. */
 function compileValue(at: Cursor, scope: Scope): Evaluate {
   if (Array.isArray(at.json)) {
     const items = at.items().map((item) => compileValue(item, scope));

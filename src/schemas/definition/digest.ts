@@ -34,7 +34,7 @@ export function reachablePartials(needs: Needs, partials: Partials): string[] {
 
 /** Digest of a definition and of the partials it can reach, 32 hex digits. The order of members counts: views show it. */
 export function schemaDigest(json: Json, reachable: readonly string[], partials: Partials): string {
-  // A partial that is named but missing stands as null: adding it later changes the digest.
+  // A partial that is named but missing counts as null: adding it later changes the digest.
   const definitions = reachable.map((alias) => [alias, partialDigest(partials.get(alias))]);
   const text = JSON.stringify([languageVersion, json, definitions]);
   return createHash('sha256').update(text).digest('hex').slice(0, 32);

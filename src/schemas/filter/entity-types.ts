@@ -14,7 +14,7 @@ export function typesOf(node: FilterNode): Types {
   if (!isEquality || node.path.variable !== null || node.path.steps.join('.') !== 'type') return null;
   const operands = node.kind === 'compare' ? [node.operand] : node.operands;
   const types = operands.map((operand) => operand.constant);
-  // A constant that is no text is no type: nothing can match it, and that is a type list without it.
+  // A constant that is not a string is not a type: nothing can match it, and that is a type list without it.
   return types.includes(undefined) ? null : types.filter((type) => typeof type === 'string');
 }
 

@@ -16,7 +16,7 @@ export interface Match {
   readonly values: readonly Json[];
   /** The values of `in`, by the index of their first operand. */
   readonly sets: Map<number, ValueSet>;
-  /** Elements that the lambdas around stand at. */
+  /** Elements that the lambdas around are at. */
   readonly elements: Json[];
 }
 

@@ -81,7 +81,7 @@ function equality(
   variables: Variables,
 ): readonly KeyTerm[] | null {
   if (path.variable === null && path.steps.join('.') === 'type' && types !== null) return [allTerm(types)];
-  // Nothing stands under a key of null, and arrays and objects have no key.
+  // Nothing has a key of null, and arrays and objects have no key.
   if (operands.some(({ constant }) => constant !== undefined && scalarText(constant) === null)) return null;
   const places = operands.map(({ index }) => index);
   return [

@@ -30,7 +30,7 @@ export class OperandParser {
     this.#values = values;
   }
 
-  /** The operand that stands here. @throws SyntaxMistake */
+  /** The operand that is here. @throws SyntaxMistake */
   take(): Operand {
     const reader = this.#reader;
     if (reader.next === '{' && this.#scope !== null) {

@@ -6,7 +6,7 @@ import { compareCodePoints } from '../../lib/code-points.ts';
 import { jsonEqual } from '../language/json-equal.ts';
 import { scalarText } from '../language/value-text.ts';
 
-/** Whether a value of the entity and a value of the query stand in a relation. */
+/** Whether a value of the entity and a value of the query are in a relation. */
 type Relation = (value: Json, wanted: Json) => boolean;
 
 /** `path eq value` */

@@ -55,7 +55,7 @@ export class FilterParser {
     return nodes.length === 1 ? first : { kind, nodes };
   }
 
-  /** White space is skipped behind every token, so that each parser starts at something. */
+  /** White space is skipped after every token, so that each parser starts at something. */
   #takeWord(word: string): boolean {
     const taken = this.#reader.takeWord(word);
     if (taken) this.#reader.skipSpace();

@@ -6,7 +6,7 @@ import { jsonEqual, textSteps } from '../language/json-equal.ts';
 /**
  * RFC 9535 section 2.3.5.2.2: equality is deep and typed; order is for two numbers or two texts alone, texts by code
  * points. The library's own comparison orders by UTF-16 units, reads members from prototypes and is unbounded.
- * @param spend is told the values compared; it may throw to stop
+ * @param spend receives the values compared; it may throw to stop
  */
 export function compareValues(
   a: Json | undefined,

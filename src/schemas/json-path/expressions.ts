@@ -58,7 +58,7 @@ export class Comparison extends FilterExpression {
   }
 }
 
-/** A query that begins at `$`; the library would begin it at the nearest `@` where filters stand in filters. */
+/** A query that begins at `$`; the library would begin it at the nearest `@` where filters are in filters. */
 export class ScopeQuery extends RootQuery {
   readonly #environment: PathEnvironment;
 

@@ -80,7 +80,7 @@ function takeCodePoint(reader: Reader): number {
   return codePoint;
 }
 
-/** The part of a class behind its `[`. */
+/** The part of a class after its `[`. */
 function parseClass(reader: Reader): TakesCodePoint {
   const negated = reader.take('^');
   const members: TakesCodePoint[] = [];
@@ -107,7 +107,7 @@ function parseClassCharacter(reader: Reader): number | TakesCodePoint {
   return takeSingleEscape(reader) ?? parseEscape(reader);
 }
 
-/** What stands behind a backslash. */
+/** What follows a backslash. */
 function parseEscape(reader: Reader): TakesCodePoint {
   const single = takeSingleEscape(reader);
   if (single !== null) return only(single);

@@ -4,7 +4,7 @@
  *
  * Every state tried is paid from the build's budget, which ends a costly run. The library `re2js` takes linear time too, but
  * one call of it cannot be counted or ended. `a[ab]{900}[cd]` over 200 kB takes it 1.8 s, and a text may have 5 MB. It also
- * refuses counts over 1,000 and takes patterns that are no I-Regexp.
+ * refuses counts over 1,000 and takes patterns that are not I-Regexp.
  */
 
 import { languageTextCharactersMax, patternStatesMax } from '../../contract/limits.ts';
@@ -118,7 +118,7 @@ export type Extent = 'whole' | 'part';
 
 /**
  * Whether the pattern takes the text, in steps when it is long.
- * @param spend is told the states tried; it throws when there is no more to spend
+ * @param spend receives the states tried; it throws when there is no more to spend
  */
 export function patternTakes(
   pattern: Pattern,
@@ -171,7 +171,7 @@ class PatternRun {
     }
   }
 
-  /** The states behind a character. */
+  /** The states after a character. */
   #next(codePoint: number): number[] {
     this.#spend(this.#current.length + 1);
     const next: number[] = [];

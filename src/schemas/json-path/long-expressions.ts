@@ -59,7 +59,7 @@ export class NestedQuery extends LongExpression {
 }
 
 /**
- * `match` or `search` (RFC 9535 sections 2.4.6 and 2.4.7): what is no text, or no pattern, is false. On our own patterns:
+ * `match` or `search` (RFC 9535 sections 2.4.6 and 2.4.7): what is not a string, or no pattern, is false. On our own patterns:
  * those of the library are JavaScript's, which need exponential time for some.
  */
 export class PatternTest extends LongExpression {

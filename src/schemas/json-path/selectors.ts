@@ -65,7 +65,7 @@ export class ConditionSelector extends MeteredSelector {
   readonly #condition: jsonpath.expressions.LogicalExpression;
   readonly #parts: readonly PreparedPart[];
 
-  /** @param parts those of the condition, each behind the parts in it */
+  /** @param parts those of the condition, each after the parts in it */
   constructor(
     environment: PathEnvironment,
     parsed: jsonpath.selectors.FilterSelector,
@@ -97,7 +97,7 @@ export class ConditionSelector extends MeteredSelector {
 }
 
 /**
- * Stands first in a descendant segment, selects nothing and pays for the descent. Each node that the library visits passes
+ * Comes first in a descendant segment, selects nothing and pays for the descent. Each node that the library visits passes
  * through a generator for each level above it, which costs a few times what a step costs elsewhere.
  */
 export class DescentToll extends jsonpath.JSONPathSelector {
@@ -128,7 +128,7 @@ export class KeySelector extends jsonpath.JSONPathSelector {
   readonly #key: Evaluate;
   readonly #find: ((name: string) => ReadName | null) | null;
 
-  /** @param find directly behind `$`: finds the names of the scope, which `$` has besides the elements of `root` */
+  /** @param find directly after `$`: finds the names of the scope, which `$` has besides the elements of `root` */
   constructor(
     environment: PathEnvironment,
     token: Token,

@@ -4,7 +4,7 @@ import type { Reader } from '../language/reader.ts';
 import type { Evaluate, Scope } from '../language/scope.ts';
 import { valueText } from '../language/value-text.ts';
 
-/** Stands around the number of a hole. A lone surrogate: no text of a path may hold one, nor may an escape write one. */
+/** Surrounds the number of a hole. A lone surrogate: no text of a path may hold one, nor may an escape write one. */
 const holeMark = '\udc00';
 
 /** A path's text as plain JSONPath: each hole is a quoted literal, or part of one, that names it. */

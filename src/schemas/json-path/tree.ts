@@ -26,12 +26,12 @@ export interface PathMeaning {
   readonly holes: readonly Evaluate[];
   /** How a name of the scope is read; null when there is none. */
   readonly find: (name: string) => ReadName | null;
-  /** Makes the mistake that `name`, at a place of the JSONPath, is no name of the scope. */
+  /** Makes the mistake that `name`, at a place of the JSONPath, is not a name of the scope. */
   readonly unknownName: (name: string, place: number) => Error;
 }
 
 /**
- * Gives a parsed path the meaning it has in a schema: names behind `$` are those of the scope, holes are filled, every
+ * Gives a parsed path the meaning it has in a schema: names after `$` are those of the scope, holes are filled, every
  * selector pays the budget. Changes the segments of the path itself.
  */
 export class PathTree {
@@ -43,7 +43,7 @@ export class PathTree {
     this.#meaning = meaning;
   }
 
-  /** @throws SyntaxMistake for a name behind `$` that is none of the scope */
+  /** @throws SyntaxMistake for a name after `$` that is none of the scope */
   adapt(query: JSONPathQuery, base: '$' | '@'): JSONPathQuery {
     for (const [index, { selectors, token }] of query.segments.entries()) {
       const descends = token.kind === TokenKind.DDOT;

@@ -177,7 +177,7 @@ const literals: ReadonlyMap<string, boolean | null> = new Map([
   ['false', false],
 ]);
 
-/** Whether an operand reads something that is given: it is no literal and stands in no parentheses. */
+/** Whether an operand reads something that is given: it is not a literal and is in no parentheses. */
 function isPath(operand: string): boolean {
   return !/^['"(0-9-]/.test(operand) && !literals.has(operand);
 }
@@ -186,7 +186,7 @@ function constant(value: string | number | boolean | null): Evaluate {
   return () => value;
 }
 
-/** One `.name`, `[0]` or `['name']` behind `base`; null when none stands here. */
+/** One `.name`, `[0]` or `['name']` after `base`; null when none is here. */
 function parseStep(reader: Reader, base: Evaluate): Evaluate | null {
   const chained = reader.take('?.');
   if (reader.take('[')) return parseSubscript(reader, base);
@@ -226,7 +226,7 @@ const escapes: ReadonlyMap<string, string> = new Map([
   ['t', '\t'],
 ]);
 
-/** A text in single or double quotes; its own quote is doubled or stands behind a backslash. */
+/** A text in single or double quotes; its own quote is doubled or follows a backslash. */
 function parseQuoted(reader: Reader): string {
   const start = reader.position;
   const quote = reader.next;

@@ -2,7 +2,7 @@ import type { Json } from '../../contract/json.ts';
 
 /**
  * Deep and typed equality; the order of an object's members does not matter. Undefined equals undefined alone.
- * @param spend is told the work, about one step for each pair that is compared; it may throw to stop
+ * @param spend receives the work, about one step for each pair that is compared; it may throw to stop
  */
 export function jsonEqual(a: Json | undefined, b: Json | undefined, spend: (steps: number) => void): boolean {
   spend(1 + textSteps(a, b));

@@ -22,7 +22,7 @@ export function element(value: Json, index: number): Json {
 }
 
 /**
- * A value as the list that an array maps: null is nothing, what is no array is the only element
+ * A value as the list that an array maps: null is nothing, what is not an array is the only element
  * (docs/reference/mapping-language.md "array").
  */
 export function listOf(value: Json): Json[] {

@@ -8,7 +8,7 @@ const nestingMax = 64;
 const identifierStart = /[A-Za-z_$\u0080-\uffff]/;
 const identifierRest = /[A-Za-z0-9_$\u0080-\uffff]*/y;
 const numberPattern = new RegExp(jsonNumberSyntax, 'y');
-/** Of what stands where something else is expected. */
+/** Of what is where something else is expected. */
 const shownCharactersMax = 12;
 const whiteSpace = /[ \t\r\n]*/y;
 
@@ -35,7 +35,7 @@ export class Reader {
     return this.text.startsWith(token, this.position);
   }
 
-  /** Steps over `token` if it stands here. */
+  /** Steps over `token` if it is here. */
   take(token: string): boolean {
     if (!this.startsWith(token)) return false;
     this.position += token.length;
@@ -64,7 +64,7 @@ export class Reader {
     return name;
   }
 
-  /** Steps over `word` if it stands here as a whole identifier. */
+  /** Steps over `word` if it is here as a whole identifier. */
   takeWord(word: string): boolean {
     if (this.peekIdentifier() !== word) return false;
     this.position += word.length;
@@ -88,7 +88,7 @@ export class Reader {
     return result;
   }
 
-  /** The mistake that something else than `what` stands here. */
+  /** The mistake that something else than `what` is here. */
   expected(what: string, position = this.position): SyntaxMistake {
     const found =
       position >= this.text.length

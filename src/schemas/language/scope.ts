@@ -48,7 +48,7 @@ export function isReservedName(name: string): boolean {
 }
 
 /**
- * The names that an expression may use where it stands, resolved when it is compiled
+ * The names that an expression may use where it is, resolved when it is compiled
  * (docs/reference/mapping-language.md "Expressions"): array variables, innermost first; `root`, `parent`, `input`, `item`;
  * then the members of `root`. In a full schema these are an entity's own fields, in a partial those of its input.
  *

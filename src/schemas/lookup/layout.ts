@@ -46,7 +46,7 @@ function inOrder<T>(things: ReadonlyMap<string, T>): T[] {
 /** About what it costs to look at a value, in units of the pace. */
 const unitsPerValue = 10;
 
-/** The keys that an entity stands under, each once. The keys of a query (`LookupQuery.keys`) are of the same form. */
+/** The keys that an entity is under, each once. The keys of a query (`LookupQuery.keys`) are of the same form. */
 export function entriesOf(layout: LookupLayout, entity: StoredEntity): string[] {
   return atOnce(entrySteps(layout, entity));
 }
@@ -94,7 +94,7 @@ function* eachScalar(value: Json, steps: readonly string[], visit: VisitScalar):
 
 /** Goes over the scalars at a path. A plain loop, because loops in generators are slow. */
 class ScalarWalk {
-  /** Arrays that it stands in, each with the steps of the path that are behind. */
+  /** Arrays that it is in, each with the steps of the path that are behind. */
   readonly #open: { readonly items: readonly Json[]; at: number; readonly from: number }[];
 
   constructor(

@@ -117,7 +117,7 @@ function readOrder(at: Cursor): Order | null {
 
 const holeOfItem = /^\{item\.([^{}]+)\}$/;
 
-/** `{item.p.date}` is `p.date`: what a result is called in the items of an array may stand in front. */
+/** `{item.p.date}` is `p.date`: what a result is called in the items of an array may come first. */
 function orderPaths(property: string): readonly PropertyPath[] {
   return propertyPaths(holeOfItem.exec(property)?.[1] ?? property);
 }

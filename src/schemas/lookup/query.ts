@@ -2,7 +2,7 @@ import type { Json } from '../../contract/json.ts';
 import type { LookupLayout } from './layout.ts';
 import type { LookupPlan } from './plan.ts';
 
-/** An index entry as the store hands it back. `values` stand in the order of the layout's `projection`. */
+/** An index entry as the store hands it back. `values` are in the order of the layout's `projection`. */
 export interface LookupCandidate {
   readonly originId: string;
   readonly values: readonly Json[];

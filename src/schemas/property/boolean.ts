@@ -28,7 +28,7 @@ export function compileBoolean(at: Cursor, context: DefinitionContext): Definiti
 
 function parseBoolean(value: Json): boolean | null {
   if (typeof value === 'boolean') return value;
-  // Longer texts are no boolean; not lower-casing them spares copying megabytes.
+  // Longer strings are not booleans; not lower-casing them spares copying megabytes.
   if (typeof value !== 'string' || value.length > 5) return null;
   const word = value.toLowerCase();
   if (word === 'true') return true;

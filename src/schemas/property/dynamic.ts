@@ -6,7 +6,7 @@ import type { Scope } from '../language/scope.ts';
 import { parseAt } from '../language/syntax-mistake.ts';
 
 /**
- * The value that a path selects: `{"*": path}`, with or without `type: "dynamic"`; with the type, `value` may stand
+ * The value that a path selects: `{"*": path}`, with or without `type: "dynamic"`; with the type, `value` may be
  * for `*`.
  */
 export function compileDynamic(at: Cursor, { scope }: DefinitionContext): Definition {

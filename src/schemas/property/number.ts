@@ -13,7 +13,7 @@ import type { Evaluate, Scope } from '../language/scope.ts';
 /** Fractional digits that a 64-bit floating-point number can have at all. */
 const precisionMax = 1_100;
 
-/** `{type: "number", value, default?, precision?}`; what is no number gives `default`, which is not rounded. */
+/** `{type: "number", value, default?, precision?}`; what is not a number gives `default`, which is not rounded. */
 export function compileNumber(at: Cursor, context: DefinitionContext): Definition {
   if (at.object(['type', 'value', 'default', 'precision']) === null) return nullDefinition;
   const { value } = compileRequiredField(at.member('value'), context.scope);

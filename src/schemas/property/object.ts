@@ -25,7 +25,7 @@ export function compileObject(at: Cursor, context: DefinitionContext): Definitio
 }
 
 /**
- * A map of property name -> definition, written as an object in its order. Where `*` stands, the members of the object
+ * A map of property name -> definition, written as an object in its order. Where `*` is, the members of the object
  * that its path selects are put, except those that the map defines itself.
  */
 export function compileProperties(at: Cursor, context: DefinitionContext): Definition {
@@ -123,7 +123,7 @@ function writeMerged(members: readonly Member[], place: string): Write {
   };
 }
 
-/** @returns the mark that stands before the next member */
+/** @returns the mark that is before the next member */
 function writeStar(value: Json, own: ReadonlySet<string>, mark: string, body: BodyWriter): Maybe<string> {
   if (!isJsonObject(value)) return mark;
   const names = namesOf(value);

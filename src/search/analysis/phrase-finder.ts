@@ -20,7 +20,7 @@ export type PhraseWalk = (word: string) => readonly Phrase[];
 
 const none: readonly Phrase[] = [];
 
-/** Finds words that stand next to each other in a text. */
+/** Finds words that are next to each other in a text. */
 export class PhraseFinder {
   readonly #byLastWord = new Map<string, Phrase[]>();
   /** Words of the longest phrase. */

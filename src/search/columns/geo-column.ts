@@ -16,7 +16,7 @@ import { type GeoPoint, geoPointOf } from './geo-point.ts';
 
 import { ListArena } from './list-arena.ts';
 
-/** Latitude and longitude of each place of a list, one behind the other. */
+/** Latitude and longitude of each place of a list, one after the other. */
 const numbersPerPlace = 2;
 /** The cost of testing a place, in units of the pace. */
 const unitsPerPlace = 5;
@@ -170,7 +170,7 @@ export interface PlacesReader {
   readonly lons: Float64Array;
   /** From the latitude of one place to that of the next. */
   readonly step: number;
-  /** How far behind the place of a latitude its longitude is. */
+  /** How far after the place of a latitude its longitude is. */
   readonly lonBehind: number;
   /** Place of a doc's first latitude. */
   startOf(doc: number): number;

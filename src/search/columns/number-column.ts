@@ -103,7 +103,7 @@ export class NumberColumn implements Column {
       : this.#matchExact(test);
   }
 
-  /** The numbers for which a condition holds; null when they are no stretch. */
+  /** The numbers for which a condition holds; null when they are not a contiguous range. */
   *stretchOf(condition: Condition): Steps<Stretch | null> {
     const test = yield* pointTest(this.#kind, condition);
     return test.kind === 'between' ? stretchBetween(test) : null;

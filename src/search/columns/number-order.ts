@@ -18,7 +18,7 @@ export interface NumberReader {
   /** NaN for none. */
   approx(doc: number): number;
   residual(doc: number): number;
-  /** The approximations by doc, if they stand in an array of their own; else null. */
+  /** The approximations by doc, if they are in an array of their own; else null. */
   readonly values: Float64Array | null;
 }
 

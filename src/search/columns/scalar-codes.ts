@@ -169,7 +169,7 @@ export class ScalarCodes extends CodeColumn {
     };
   }
 
-  /** Writes the docs of a code to `out`, beginning at a place. @returns the place behind the last */
+  /** Writes the docs of a code to `out`, beginning at a place. @returns the place after the last */
   #listDocs(code: number, out: Int32Array, from: number): number {
     let count = from;
     for (let doc = this.#heads[code] ?? none; doc !== none; doc = this.#next[doc] ?? none) {

@@ -14,7 +14,7 @@ const blockCodes = blockSize - 1;
 const unitsPerGram = 5;
 
 /**
- * Groups are put into buckets by a hash, without their case. So a bucket has all codes with a group, and others: whoever
+ * Groups are put into buckets by a hash, without their case. So a bucket has all codes with a group, and others: anyone who
  * asks must compare the values themselves. Codes are never taken out.
  */
 export class Trigrams {

@@ -69,7 +69,7 @@ function* numberIds(column: NumberColumn, docs: Int32Array, count: number): Step
   };
 }
 
-/** A long that is no double is text. So each number has one form, whichever shard gives it. */
+/** A long that is not a double is text. So each number has one form, whichever shard gives it. */
 function numberAt(column: NumberColumn, doc: number): PlainValue | null {
   const approx = column.approxAt(doc);
   if (Number.isNaN(approx)) return null;

@@ -10,7 +10,7 @@ import type { NumberTally } from './number-tally.ts';
 export type IntervalCount = readonly [startMs: number, count: number];
 
 const dayMs = 86_400_000;
-/** 1970-01-01 was a Thursday, three days behind a Monday. */
+/** 1970-01-01 was a Thursday, three days after a Monday. */
 const mondayOffsetDays = 3;
 /** The cost of reading the calendar, in units of the pace. */
 const calendarUnits = 40;

@@ -49,7 +49,7 @@ const scalarKinds: ReadonlyMap<string, ValueKind> = new Map([
 
 const known = new Map<FieldType, FieldTraits>();
 
-/** The traits of a field type. @throws InvariantError for a name that is no type */
+/** The traits of a field type. @throws InvariantError for a name that is not a type */
 export function traitsOf(type: FieldType): FieldTraits {
   const remembered = known.get(type);
   if (remembered !== undefined) return remembered;

@@ -24,8 +24,8 @@ const unitsPerItem = 20;
  * (docs/reference/indexes-and-queries.md "Field types"), in steps for a long list. The caller handles null and absent
  * values.
  *
- * - keyword, text: text. A number or boolean is no text.
- * - integer: whole, 32 bits signed. float, double: a number (float: of its range). Numeric text is no number.
+ * - keyword, text: text. A number or boolean is not a string.
+ * - integer: whole, 32 bits signed. float, double: a number (float: of its range). Numeric text is not a number.
  * - long: whole, 64 bits signed, as a number or as text of digits.
  * - date: ISO 8601 date or date-time text, or epoch milliseconds.
  * - geoPoint: `{lat, lon}` or `[lon, lat]`, in degrees within their range.

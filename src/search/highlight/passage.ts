@@ -1,7 +1,7 @@
 import { pace, type Steps } from '../../lib/pace.ts';
 import type { WordMatch } from './word-matcher.ts';
 
-/** A matching word of a text. Places are UTF-16 units: the first of the word, and the first behind it. */
+/** A matching word of a text. Places are UTF-16 units: the first of the word, and the first after it. */
 export interface MatchPlace extends WordMatch {
   readonly start: number;
   readonly end: number;
@@ -124,7 +124,7 @@ function takeOne(counts: Map<number, number>, word: number): void {
   else counts.set(word, left);
 }
 
-/** The next place, not behind `last`, that is not within a word; the given place when there is none near. */
+/** The next place, not after `last`, that is not within a word; the given place when there is none near. */
 function snapForward(text: string, place: number, last: number): number {
   let at = place;
   for (let points = 0; at < last && isWithinWord(text, at); points += 1) {

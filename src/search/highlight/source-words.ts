@@ -11,7 +11,7 @@ import { endOfPiece } from '../text/words.ts';
 
 /**
  * Takes a word of a text. `start` and `end` are UTF-16 units of the text as it was sent: the first of the word, and the
- * first behind it.
+ * first after it.
  */
 export type WordVisitor = (word: string, start: number, end: number) => void;
 
@@ -114,8 +114,8 @@ function endOfSegment(text: string, start: number): number {
 }
 
 /**
- * Where a segment falls into two that NFKC does not join, at the earliest: marks may change nothing of what they stand
- * behind. @returns the length of the segment when it does not
+ * Where a segment falls into two that NFKC does not join, at the earliest: marks may change nothing of what they follow.
+ * @returns the length of the segment when it does not
  */
 function firstCut(segment: string): number {
   if (segment.length > cutUnitsMax) return segment.length;
@@ -126,7 +126,7 @@ function firstCut(segment: string): number {
   return segment.length;
 }
 
-/** True when NFKC joins a character with what stands in front of it, or may change their order. */
+/** True when NFKC joins a character with what is in front of it, or may change their order. */
 function isJoined(before: string, character: string): boolean {
   const normal = character.normalize('NFKC');
   if (mark.test(normal)) return true;

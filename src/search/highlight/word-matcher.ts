@@ -35,7 +35,7 @@ export class WordMatcher {
   /** Finds the terms of several words; null when there are none. */
   readonly phrases: PhraseFinder | null;
 
-  /** The matcher of a search. Words that are asked for in quotes alone match where they stand next to each other. */
+  /** The matcher of a search. Words that are asked for in quotes alone match where they are next to each other. */
   static of(search: CheckedSearch, analyzer: Analyzer): WordMatcher {
     const asked = analyzer.askedWords(search);
     const { operators } = search;

@@ -1,6 +1,6 @@
 /**
  * What a shard is made of, for a file: arrays of numbers as they lie in memory. A structure gives its parts in an order, and
- * takes them back in the same one. What queries make for themselves, such as sorted docs, is no part.
+ * takes them back in the same one. What queries make for themselves, such as sorted docs, is not included.
  */
 export type Part = Float64Array | Int32Array | Uint32Array | Int16Array | Uint8Array;
 

@@ -16,7 +16,7 @@ export interface Order {
   keys(docs: Int32Array, from: number, end: number, into: Float64Array): number;
   /** Compares docs with equal keys. */
   compare(a: number, b: number): number;
-  /** The value by which the doc is sorted, as it stands in a `RowPlace`. */
+  /** The value by which the doc is sorted, as it is in a `RowPlace`. */
   value(doc: number): PlaceValue;
   /** The key of a value from a `RowPlace`. */
   keyOf(value: PlaceValue): number;

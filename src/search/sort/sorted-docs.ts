@@ -15,7 +15,7 @@ export interface Stretch {
 export interface Walk {
   readonly isDescending: boolean;
   readonly limit: number;
-  /** Only docs with this number or behind it count, and those with it do not count towards the limit; null: all. */
+  /** Only docs with this number or after it count, and those with it do not count towards the limit; null: all. */
   readonly after: number | null;
 }
 
@@ -33,7 +33,7 @@ export interface FirstDocs {
  */
 export class SortedDocs {
   readonly #docs: Int32Array;
-  /** Docs that changed, with the numbers by which they stand in the order; NaN for those that do not. */
+  /** Docs that changed, with the numbers by which they are in the order; NaN for those that do not. */
   readonly #moved = new Map<number, number>();
 
   private constructor(docs: Int32Array) {

@@ -12,7 +12,7 @@ export interface DocList {
   readonly count: number;
 }
 
-/** The first `limit` docs in order. With a place, only docs behind it count. */
+/** The first `limit` docs in order. With a place, only docs after it count. */
 export function* topDocs(
   ranking: Ranking,
   list: DocList,

@@ -41,7 +41,7 @@ export class TopHeap {
     return this.#items.subarray(0, this.#size);
   }
 
-  /** Puts the last of the first `size` items behind the others, and so on. @returns how many are not in order yet */
+  /** Puts the last of the first `size` items after the others, and so on. @returns how many are not in order yet */
   #drainSome(size: number): number {
     const stopUnits = pace.units + pace.unitsPerLook;
     let left = size;

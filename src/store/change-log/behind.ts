@@ -1,4 +1,4 @@
-/** How much of the change log lies behind a position (docs/design/changes.md "Webhooks"). */
+/** How much of the change log is after a position (docs/design/changes.md "Webhooks"). */
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
 import { answerOf } from '../redis/errors.ts';

@@ -10,7 +10,7 @@ type Reply = [horizon: Buffer, last: Buffer, announced: Buffer, ofLog: Buffer[],
 
 const readScript = new Script<Reply>('change-log/read', 4);
 
-/** What an entry is about: a view, or a claim field whose redirects a page on every host hides, or hides no more. */
+/** What an entry is about: a view, or a claim field whose redirects a page on every host hides, or no longer hides. */
 export type LogSubject =
   | { readonly kind: 'view'; readonly view: LoggedView }
   | { readonly kind: 'field'; readonly field: string };
@@ -23,7 +23,7 @@ export interface LogEntry {
   readonly subject: LogSubject;
 }
 
-/** What one partition has behind a position. */
+/** What one partition has after a position. */
 export interface LogPortion {
   readonly partition: number;
   /** Sequence up to which traces are forgotten. */
@@ -34,15 +34,15 @@ export interface LogPortion {
   readonly announced: number;
   /** In the order of sequences. */
   readonly entries: readonly LogEntry[];
-  /** There is nothing behind these entries. */
+  /** There is nothing after these entries. */
   readonly isAll: boolean;
 }
 
 export interface LogPosition {
   readonly partition: number;
-  /** Entries of `log` count behind it. */
+  /** Entries of `log` count after it. */
   readonly position: number;
-  /** Entries of `traces` count behind it. */
+  /** Entries of `traces` count after it. */
   readonly tracesFrom: number;
   /** The last sequence that counts. */
   readonly until: number;
@@ -87,7 +87,7 @@ export class LogReader {
       ...pairsOf(ofLog).map((pair) => ({ ...pair, isTrace: false })),
       ...pairsOf(ofTraces).map((pair) => ({ ...pair, isTrace: true })),
     ];
-    // What lies behind the end of a list that was cut is not known yet.
+    // What is after the end of a list that was cut is not known yet.
     const known = Math.min(endOf(ofLog, limit), endOf(ofTraces, limit));
     const within = stored.filter(({ sequence }) => sequence <= known).sort((a, b) => a.sequence - b.sequence);
     const entries: LogEntry[] = [];
@@ -105,7 +105,7 @@ export class LogReader {
     };
   }
 
-  /** Numbers are given anew only behind a later horizon (`change-log/forget.ts`). */
+  /** Numbers are given again only after a later horizon (`change-log/forget.ts`). */
   #noteHorizon(partition: number, horizon: number): void {
     if (this.#horizons.get(partition) !== horizon) this.#names.delete(partition);
     this.#horizons.set(partition, horizon);

@@ -23,7 +23,7 @@ export async function forgetLogs(store: Store, isGone: (scope: EnvironmentScope)
   }
 }
 
-/** @returns false when views stand in it, and nothing was forgotten. @throws StoreUnavailableError */
+/** @returns false when views are in it, and nothing was forgotten. @throws StoreUnavailableError */
 async function forgetLog(store: Store, tag: string, scope: EnvironmentScope): Promise<boolean> {
   const { tenant, environmentId } = scope;
   const scriptKeys = [

@@ -1,4 +1,4 @@
-/** What a commit tells of the views of its partition, gathered view by view. */
+/** What a commit reports of the views of its partition, gathered view by view. */
 import { pack, unpack } from '../codec/pack.ts';
 import type { Destination } from '../derived/processed-record.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
@@ -16,7 +16,7 @@ export interface FormerClaim {
 
 /** What a removed view was. */
 export interface RemovedView {
-  /** Of its entity, when the view was told last. */
+  /** Of its entity, when the view was last reported. */
   readonly type: string;
   /** '' if its source was not configured any more. */
   readonly sourceGroup: string;

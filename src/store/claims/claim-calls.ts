@@ -107,7 +107,7 @@ export function packCall(groups: readonly ClaimGroup[]): Buffer {
   );
 }
 
-/** Neighbours of one action in one environment, whose URLs stand in one list of routes. */
+/** Neighbours of one action in one environment, whose URLs are in one list of routes. */
 function runsOf(claims: readonly PlacedClaim[]): PlacedClaim[][] {
   const runs: PlacedClaim[][] = [];
   let last: ClaimWrite | null = null;

@@ -36,7 +36,7 @@ type PackedClaim = [
   originId: string,
   redirect?: PackedRedirect,
   host?: string | typeof onAllHosts,
-  /** Absent: what stands in the claim field, behind its mark. */
+  /** Absent: what is in the claim field, after its mark. */
   display?: string,
 ];
 
@@ -73,14 +73,14 @@ export function unpackServed(field: string, stored: Buffer | null | undefined): 
   return { claims, isContested: true, hasMore: record.at(-1) === true };
 }
 
-/** Claims, and behind them whether there are more. */
+/** Claims, and after them whether there are more. */
 type ContestedRecord = (PackedClaim | boolean)[];
 
 function isContested(record: PackedClaim | ContestedRecord): record is ContestedRecord {
   return Array.isArray(record[0]) || typeof record[0] === 'boolean';
 }
 
-/** A claim as `packClaim` packs it. @param field that it claims, also where it stands under another one */
+/** A claim as `packClaim` packs it. @param field that it claims, also where it is under another one */
 export function unpackClaim(field: string, stored: Buffer): Claim {
   return claimOf(field, unpack<PackedClaim>(stored));
 }

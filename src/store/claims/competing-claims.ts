@@ -36,7 +36,7 @@ function beginningOf(field: string): string {
   return `${Buffer.byteLength(field)}:${field}`;
 }
 
-/** Where a claim of a contested field stands in the hash of claims. */
+/** Where a claim of a contested field is in the hash of claims. */
 export function competingClaimField(
   field: string,
   { host, kind, view }: Pick<Claim, 'host' | 'kind' | 'view'>,
@@ -44,7 +44,7 @@ export function competingClaimField(
   return `${fieldPrefix}${beginningOf(field)}${kind === 'page' ? 0 : 1}${tailOf({ host, view })}`;
 }
 
-/** Where a claim of a contested field stands among the ranks. */
+/** Where a claim of a contested field is among the ranks. */
 export function rankMember(field: string, { host, kind, sinceStamp, view }: RankedClaim): string {
   return `${beginningOf(field)}h${host ?? ''}\0${rankOf({ host, kind, sinceStamp, view })}`;
 }

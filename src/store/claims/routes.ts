@@ -26,7 +26,7 @@ export interface RouteScope extends EnvironmentScope {
 
 export interface RoutePageRequest {
   readonly direction: 'ascending' | 'descending';
-  /** Only URLs behind this one in code-point order; it need not exist. */
+  /** Only URLs after this one in code-point order; it need not exist. */
   readonly after?: string;
   /** Only URLs before this one in code-point order; it need not exist. */
   readonly before?: string;
@@ -92,7 +92,7 @@ async function listedUrls(store: Store, scope: RouteScope, request: RoutePageReq
     found.push(...(await readPageOfAll(store, lists, { ...request, limit: request.limit + 1 })));
   }
   const texts = found.sort(comparing(request)).map(String);
-  // A URL may stand in the lists of two forms, while its claims move.
+  // A URL may be in the lists of two forms, while its claims move.
   return [...new Set(texts)].slice(0, request.limit + 1);
 }
 
@@ -148,7 +148,7 @@ export async function routeEntries(
 }
 
 /**
- * The claims that serve URLs, by URL. They stand in the records of their paths. Where a record does not hold all hosts,
+ * The claims that serve URLs, by URL. They are in the records of their paths. Where a record does not hold all hosts,
  * the claims of the others are read from the ranks.
  */
 async function servedClaims(

@@ -30,7 +30,7 @@ export function digestNumber(text: string): number {
   return h32(text);
 }
 
-/** Digests of many subjects, one behind the other. */
+/** Digests of many subjects, one after the other. */
 export class DigestList {
   #words = new BigUint64Array(64);
   #count = 0;

@@ -9,7 +9,7 @@ export const openBrace = 0x7b;
 export const closeBrace = 0x7d;
 const backslash = 0x5c;
 
-/** Where the value ends that begins at a place: at the comma or the bracket behind it. */
+/** Where the value ends that begins at a place: at the comma or the bracket after it. */
 export function endOfValue(bytes: Buffer, from: number): number {
   let depth = 0;
   let at = from;
@@ -25,7 +25,7 @@ export function endOfValue(bytes: Buffer, from: number): number {
   return at;
 }
 
-/** Where the quote stands that ends the text of the quote at a place. */
+/** Where the quote is that ends the text of the quote at a place. */
 export function endOfText(bytes: Buffer, from: number): number {
   let at = from + 1;
   for (; at < bytes.length && bytes[at] !== quote; at += 1) if (bytes[at] === backslash) at += 1;
@@ -34,7 +34,7 @@ export function endOfText(bytes: Buffer, from: number): number {
 
 const keysOfLists = new WeakMap<readonly string[], readonly Buffer[]>();
 
-/** Names as they stand in front of their values, with the colon. @param names a list that does not change */
+/** Names as they precede their values, with the colon. @param names a list that does not change */
 export function keysOf(names: readonly string[]): readonly Buffer[] {
   const known = keysOfLists.get(names);
   if (known !== undefined) return known;

@@ -1,11 +1,11 @@
 /**
- * Ids of sources and environments are most often UUIDs, and records repeat them. They stand there in two thirds of their
+ * Ids of sources and environments are most often UUIDs, and records repeat them. They are there in two thirds of their
  * length, as text: scripts compare them, and put them into names.
  */
 import { BoundedCache } from '../../lib/bounded-cache.ts';
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-/** Stands before a UUID that is shortened, and before another id that begins with it. */
+/** Precedes a UUID that is shortened, and another id that begins with it. */
 const mark = '~';
 const idsKept = 1_000;
 /** There are few ids, and each record has one: reading their digits every time would be felt. */

@@ -69,12 +69,12 @@ export class ActiveConfiguration {
     this.#listeners.push(listener);
   }
 
-  /** Told when layouts or forms of URLs have changed. */
+  /** Called when layouts or forms of URLs have changed. */
   onLayouts(listener: () => void): void {
     this.#layoutListeners.push(listener);
   }
 
-  /** Told once, for each reason, why the active configuration cannot be used though Redis answers. */
+  /** Called once, for each reason, why the active configuration cannot be used though Redis answers. */
   onTrouble(listener: (reason: string) => void): void {
     this.#troubleListeners.push(listener);
   }

@@ -22,7 +22,7 @@ export interface JobRun<Task, Progress> {
   readonly progress: Progress | null;
   /** Saves where a later run goes on if this one is broken off. */
   save(progress: Progress): Promise<void>;
-  /** Aborts when the process stops; the job is then taken up by another one at once. */
+  /** Aborts when the process stops; the job is then taken up by another one immediately. */
   readonly signal: AbortSignal;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Which lookup layout of each source is whole. A changed configuration may ask for another layout. Until every entity stands
+ * Which lookup layout of each source is whole. A changed configuration may ask for another layout. Until every entity is
  * under the new one, lookups read the whole one, and entities are kept under both. The forms of URLs, which change in a
- * similar way, stand beside them (`url-forms.ts`).
+ * similar way, are beside them (`url-forms.ts`).
  */
 import type { Configuration } from '../../config/configuration.ts';
 import type { LookupLayout } from '../../schemas/lookup/layout.ts';
@@ -35,12 +35,12 @@ export class LayoutStates {
     private readonly urlForms: ReadonlyMap<string, UrlFormState>,
   ) {}
 
-  /** In which forms the claims of a tenant on URLs stand. */
+  /** In which forms the claims of a tenant on URLs are. */
   urlFormsOf(tenant: string): UrlFormState {
     return this.urlForms.get(tenant) ?? exactUrls;
   }
 
-  /** Tenants whose claims on URLs stand, or once stood, in another form than the usual one. */
+  /** Tenants whose claims on URLs are, or once were, in another form than the usual one. */
   get tenantsWithUrlForms(): string[] {
     return [...this.urlForms.keys()];
   }
@@ -52,7 +52,7 @@ export class LayoutStates {
 
   /**
    * The layouts under which entities of the source are kept: the one that the configuration asks for, the one that
-   * lookups read, and the former one. A worker that has not heard of the change may still read the former one.
+   * lookups read, and the former one. A worker that has not received the change may still read the former one.
    */
   keptOf({ tenant, sourceId }: SourcePlace, wanted: LookupLayout | null): LookupLayout[] {
     const field = sourceField(tenant, sourceId);
@@ -128,7 +128,7 @@ export async function declareWhole(store: Store, configuration: Configuration): 
 }
 
 /**
- * Says that all entities of a source in a partition stand under the layout that a generation asks for. After the last
+ * Says that all entities of a source in a partition are under the layout that a generation asks for. After the last
  * partition lookups read that layout. @throws StoreUnavailableError
  */
 export async function noteFilled(

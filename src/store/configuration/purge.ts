@@ -52,7 +52,7 @@ export async function readPurge(store: Store): Promise<Purge | null> {
 }
 
 /**
- * Says that a purge is through with a partition. @returns true when it is through with all of them: whoever hears that ends
+ * Says that a purge is through with a partition. @returns true when it is through with all of them: anyone who hears that ends
  * it. @throws StoreUnavailableError
  */
 export async function notePurged(store: Store, token: string, partition: number): Promise<boolean> {

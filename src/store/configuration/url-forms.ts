@@ -17,7 +17,7 @@ const movedScript = new Script<0 | 1>('configuration/url-form-moved', 2);
 export interface UrlFormState {
   /** In which form workers put claims. */
   readonly written: UrlForm;
-  /** In which forms claims may stand, in the order in which readers must look. */
+  /** In which forms claims may be, in the order in which readers must look. */
   readonly read: readonly UrlForm[];
 }
 
@@ -65,7 +65,7 @@ function formOf(text: string): UrlForm {
   return text === 'folded' ? 'folded' : 'exact';
 }
 
-/** Where the state of a tenant stands in `keys.layouts`. */
+/** Where the state of a tenant is in `keys.layouts`. */
 export function urlFormField(tenant: string): string {
   return `u|${tenant}`;
 }

@@ -1,7 +1,7 @@
 /**
  * Tags by which caches before the fronts drop answers (docs/guide/caches.md).
  *
- * An answer has a tag of everything that it was made of. A change has the same tags, narrow and wide. So whoever purges
+ * An answer has a tag of everything that it was made of. A change has the same tags, narrow and wide. So anyone who purges
  * all tags of a change purges every answer that it could change:
  *
  *     an answer has           in the tags of a change of
@@ -33,7 +33,7 @@ export interface AnswerParts {
 
 /** All tags are as long as this: 64 bits in base64url, so at most 24 letters, digits, `-` and `_`. */
 const tagCharacters = 11;
-/** Behind each tag but the last stands a character. */
+/** After each tag but the last is a character. */
 const tagsMax = Math.floor((cacheTagsBytesMax + 1) / (tagCharacters + 1));
 
 /**

@@ -3,7 +3,7 @@
  * put. The commit that stores it in the processed records deletes the note. After a crash in between, the next owner gives
  * the entity a turn, which knows what to take back, even if the entity has another state by then.
  *
- * A note covers many entities and stands in one field, because nearly every note is never read.
+ * A note covers many entities and is in one field, because nearly every note is never read.
  */
 
 import { pack, unpack } from '../codec/pack.ts';
@@ -66,7 +66,7 @@ type PackedSuspect =
   | [kind: 1, layoutId: string, lookupKey: string]
   | [kind: 2 | 3, environmentId: string, name: string];
 
-/** Names, each with its suspects behind it. */
+/** Names, each with its suspects after it. */
 type PackedNote = (string | PackedSuspect[])[];
 
 function encodeNote(note: IntentNote): Buffer {

@@ -1,4 +1,4 @@
-/** Reading the entries that stand under lookup keys. */
+/** Reading the entries that are under lookup keys. */
 
 import type { Json } from '../../contract/json.ts';
 import { largeJsonCharacters, parsed } from '../../contract/large-json/parse-in-parts.ts';
@@ -19,7 +19,7 @@ export interface CandidatePortion {
 }
 
 /**
- * Every entry that stands under one of the keys, a portion at a time. So a whole type of entities holds up neither Redis nor
+ * Every entry that is under one of the keys, a portion at a time. So a whole type of entities holds up neither Redis nor
  * the reader. An entry may come several times; an entry under several keys does. An entry that changes meanwhile may be seen
  * before or after the change: the dependent is registered, and hears of the change. @throws StoreUnavailableError
  */

@@ -119,7 +119,7 @@ interface TouchCall<Key> {
 
 /**
  * Calls of bounded size, one for each partition in each round. The writes of a partition go first; its questions go
- * with the last writes and behind them.
+ * with the last writes and after them.
  */
 function touchRounds<Key extends LookupKey>(
   store: Store,
@@ -167,7 +167,7 @@ function sizeAtOnce<T>(things: readonly T[], charactersOf: (thing: T) => number)
   return things.length;
 }
 
-/** As `scripts/derived/touch.lua` reads them: entities of a batch often stand under the same key. */
+/** As `scripts/derived/touch.lua` reads them: entities of a batch often are under the same key. */
 function packedHashes(tag: string, writes: readonly IndexWrite[]): Buffer {
   const hashes = groupBy(writes, ({ tenant, sourceId, layoutId, lookupKey }) =>
     keys.lookup(tag, tenant, sourceId, layoutId, lookupKey),

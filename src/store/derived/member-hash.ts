@@ -10,7 +10,7 @@ import { fieldsPortion, portionsFrom } from '../redis/scan.ts';
 import { OwnerScript } from '../redis/script.ts';
 import type { Store } from '../store.ts';
 
-/** What stands behind each member. */
+/** What follows each member. */
 export const noValue = '';
 
 export interface MemberChange {

@@ -1,6 +1,6 @@
 /**
  * The stored form of a view's body without the names of its members, for views whose names many others have
- * (`entities/name-lists.ts`). Whoever reads one puts the names back first: what that gives is just what `encodeBody` gave.
+ * (`entities/name-lists.ts`). Anyone who reads one puts the names back first: what that gives is just what `encodeBody` gave.
  */
 import {
   closeBrace,
@@ -19,7 +19,7 @@ import { textsPlace } from './stored-body.ts';
 
 /**
  * First byte, where other bodies have another one (`stored-body.ts`). The digest of the list of names follows, then the body, in
- * which the values stand as a list: `["Rome",2800000]` for `{"name":"Rome","population":2800000}`. Its head still has the
+ * which the values are as a list: `["Rome",2800000]` for `{"name":"Rome","population":2800000}`. Its head still has the
  * lengths of the texts with their names.
  */
 const nameless = 3;
@@ -77,7 +77,7 @@ interface CutBody {
   readonly body: Buffer;
 }
 
-/** Null where the body is no object, has no members, or is large. */
+/** Null where the body is not an object, has no members, or is large. */
 function cutNames(body: Buffer): CutBody | null {
   if (body.length > bodyBytesMax) return null;
   let at = textsPlace(body);
@@ -102,7 +102,7 @@ function cutNames(body: Buffer): CutBody | null {
   return { namesText: namesBytes.toString('utf8', 0, namesEnd + 1), body: cut.subarray(0, to + 1) };
 }
 
-/** Copies bytes, of which there are few: a loop takes less than a call of `copy`. @returns the place behind them */
+/** Copies bytes, of which there are few: a loop takes less than a call of `copy`. @returns the place after them */
 function copied(from: Buffer, start: number, end: number, into: Buffer, at: number): number {
   const shift = at - start;
   for (let byte = start; byte < end; byte += 1) into[byte + shift] = from[byte] ?? 0;

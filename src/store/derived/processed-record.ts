@@ -32,7 +32,7 @@ export interface ProcessedOutput {
   readonly claims: readonly ProcessedClaim[];
   /** Lookup keys it is registered under: source id and key. */
   readonly dependsOn: readonly (readonly [sourceId: string, lookupKey: string])[];
-  /** Type of the entity when the view was told last; absent: that of the record. */
+  /** Type of the entity when the view was last reported; absent: that of the record. */
   readonly toldType?: string;
   /** Claims that the view has given up, the latest first; absent: none. `keys.left` says which of them were served. */
   readonly formerClaims?: readonly FormerClaim[];
@@ -65,7 +65,7 @@ export interface ProcessedFailure {
   readonly place: string;
 }
 
-/** The keys under which an entity stands in the lookup index of one layout. */
+/** The keys under which an entity is in the lookup index of one layout. */
 export interface IndexEntries {
   readonly layoutId: string;
   readonly keys: readonly string[];
@@ -82,7 +82,7 @@ export interface ProcessedRecord {
   /** Stamp of the entity's state that was processed. */
   readonly stamp: number;
   readonly type: string;
-  /** Under what it stands in each lookup layout that is kept for its source. */
+  /** Under what it is in each lookup layout that is kept for its source. */
   readonly lookups: readonly IndexEntries[];
   readonly outputs: readonly ProcessedOutput[];
   /** Absent for an entity that is always published. */
@@ -110,7 +110,7 @@ type WholeClaim = [
   kind: 0 | 1,
   /** Same: that of the record. */
   sinceStamp: number | Same,
-  /** Same: what stands in the field behind its mark. */
+  /** Same: what is in the field after its mark. */
   display: string | Same,
   /** Same: the display of the claim before. */
   redirect: string | Same | null,
@@ -210,7 +210,7 @@ export function encodeProcessed(record: ProcessedRecord, list: NameList | null =
   return pack(whole);
 }
 
-/** Nothing at all for an entity that stands under no key and is always published. */
+/** Nothing at all for an entity that is under no key and is always published. */
 function packedRest({ lookups, times }: ProcessedRecord): [PackedLookups?, PackedTimes?] {
   if (lookups.length === 0 && times === undefined) return [];
   const packed: PackedLookups = lookups.map(({ layoutId, keys }) => [layoutId, keys]);

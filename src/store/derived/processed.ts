@@ -29,8 +29,8 @@ export async function readProcessed(
 }
 
 /**
- * The records with the names that they leave out. One whose list was lost is as good as lost itself (null): whoever processes
- * its entity makes both anew. @throws StoreUnavailableError
+ * The records with the names that they leave out. One whose list was lost is as good as lost itself (null): anyone who processes
+ * its entity makes both again. @throws StoreUnavailableError
  */
 async function withNames(
   store: Store,

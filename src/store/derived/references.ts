@@ -1,6 +1,6 @@
 /**
  * Which views refer to a view. On one Redis the commit of a view moves its referrers. In a cluster they lie in other slots: a
- * referrer is put here before the commit, and taken away behind it. So none is missing, and one may be there too much after a
+ * referrer is put here before the commit, and taken away after it. So none is missing, and one may be there too much after a
  * crash: a reader looks into the referrer's processed record.
  */
 import { groupBy } from '../../lib/group-by.ts';
@@ -32,7 +32,7 @@ export function viewOfReference({ sourceId }: Pick<LoggedView, 'sourceId'>, text
   };
 }
 
-/** Those that refer to one view from now on, and those that do no more. */
+/** Those that refer to one view from now on, and those that no longer do. */
 interface ReferrerChange {
   readonly scope: EnvironmentScope;
   readonly target: LoggedView;
@@ -78,7 +78,7 @@ export class ReferenceChanges {
     return this.#writes(({ added }) => added, 'add');
   }
 
-  /** What goes behind the commit in a cluster. */
+  /** What goes after the commit in a cluster. */
   get removals(): ReferrerWrite[] {
     return this.#writes(({ dropped }) => dropped, 'drop');
   }
@@ -115,7 +115,7 @@ export function referencesForLua(store: Store, ofCommits: readonly ReferenceChan
   return [...hashes].map(([key, { adds, removes }]) => [key, adds, removes, 'foreign']);
 }
 
-/** Where the referrers of a view stand. */
+/** Where the referrers of a view are. */
 export function referrersKey(
   store: Store,
   { tenant, environmentId }: EnvironmentScope,

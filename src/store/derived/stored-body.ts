@@ -15,7 +15,7 @@ export interface ViewTarget extends EntityRef {
 
 /** A reference as stored in a view's body. */
 export interface StoredReference {
-  /** Null when the schema gave a text that is no view id; then nothing can be found. */
+  /** Null when the schema gave a text that is not a view id; then nothing can be found. */
   readonly target: ViewTarget | null;
   /** What the schema gave where there is no target, else null. */
   readonly viewId: string | null;
@@ -81,7 +81,7 @@ function* encodeInSteps({ texts, references }: ViewBody, sourceId: string): Step
   }
   let characters = names.length;
   for (const text of texts) characters += text.length;
-  // A UTF-16 unit takes at most three bytes. Whoever pauses must not write into what others write into meanwhile.
+  // A UTF-16 unit takes at most three bytes. Anyone who pauses must not write into what others write into meanwhile.
   const isBrief = references.length <= perGo && 3 * characters <= scratchBytes;
   const stored = isBrief ? scratch : Buffer.allocUnsafeSlow(3 * characters);
   if (references.length === 0) {
@@ -137,7 +137,7 @@ function* headOf(numbers: readonly number[]): Steps<Buffer> {
   return head.subarray(0, at);
 }
 
-/** Writes numbers, seven bits a byte; the last byte of each has its highest bit clear. @returns the place behind them */
+/** Writes numbers, seven bits a byte; the last byte of each has its highest bit clear. @returns the place after them */
 function writeNumbers(head: Buffer, numbers: readonly number[], from: number): number {
   let at = from;
   for (const number of numbers) {
@@ -162,7 +162,7 @@ function isTimeOver(): boolean {
   return pace.isOver();
 }
 
-/** Reads the numbers of a head, one behind the other. */
+/** Reads the numbers of a head, one after the other. */
 class Numbers {
   constructor(
     private readonly stored: Buffer,

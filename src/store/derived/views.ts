@@ -50,7 +50,7 @@ export function placeApart({ key, field }: HashField): HashField {
 }
 
 /**
- * The body of a view as `encodeBody` gave it, of what stands in its field; null when there is no view. At once when the list of
+ * The body of a view as `encodeBody` gave it, of what is in its field; null when there is no view. Immediately when the list of
  * the names that it leaves out has been read before.
  * @throws StoreUnavailableError
  */

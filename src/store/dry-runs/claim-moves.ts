@@ -24,7 +24,7 @@ export interface Contest {
 }
 
 export interface ClaimMove {
-  /** `drop`: the view gives the claim up; `put`: it makes it, or makes it anew. */
+  /** `drop`: the view gives the claim up; `put`: it makes it, or makes it again. */
   readonly action: 'drop' | 'put';
   /** From `claimField`. */
   readonly field: string;
@@ -70,7 +70,7 @@ function nameOf({ tenant, environmentId, name }: Contest): string {
 
 export interface ContestMoves {
   readonly contest: Contest;
-  /** For the next read to go on behind it. */
+  /** For the next read to go on after it. */
   readonly place: string;
   readonly moves: readonly ClaimMove[];
 }

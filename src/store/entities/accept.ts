@@ -110,7 +110,7 @@ class AcceptLane {
       if (this.#waiting.length > unencodedMax) for (const entity of parcel.request.entities) entity.encode();
       if (this.#isRunning) return;
       this.#isRunning = true;
-      // Requests that arrive together are read in one turn of the event loop; the call begins behind them.
+      // Requests that arrive together are read in one turn of the event loop; the call begins after them.
       setImmediate(() => void this.#run());
     });
   }

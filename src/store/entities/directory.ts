@@ -40,7 +40,7 @@ export async function countTypes(store: Store, source: DirectorySource): Promise
 export interface DirectoryPage {
   /** Null: all types. */
   readonly type: string | null;
-  /** OriginId behind which the page begins; null: the beginning. */
+  /** OriginId after which the page begins; null: the beginning. */
   readonly after: string | null;
   readonly limit: number;
 }
@@ -65,7 +65,7 @@ function listPage(after: string | null, limit: number): ListPage {
   return { direction: 'ascending', after: after ?? undefined, limit };
 }
 
-/** OriginIds of a type in one partition behind `after`, in code-point order. @throws StoreUnavailableError */
+/** OriginIds of a type in one partition after `after`, in code-point order. @throws StoreUnavailableError */
 export async function originIdsIn(
   store: Store,
   tag: string,
@@ -99,7 +99,7 @@ export async function forgetTypes(store: Store, tag: string, source: DirectorySo
   }
 }
 
-/** Which of the entities stand in the directory of their type, in the order asked. @throws StoreUnavailableError */
+/** Which of the entities are in the directory of their type, in the order asked. @throws StoreUnavailableError */
 export async function areListed(
   store: Store,
   tag: string,

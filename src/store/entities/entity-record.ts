@@ -40,7 +40,7 @@ type EntityBody = [
   unpublishAt?: number | null,
 ];
 
-/** Of the type and of the url, which stand before the body with their lengths. */
+/** Of the type and of the url, which are before the body with their lengths. */
 const lengthBytes = 2;
 
 /** Hashes an entity, and encodes it once for its whole way into the store. */
@@ -89,7 +89,7 @@ function encodeRecord(entity: SourceEntity): EncodedRecord {
   };
 }
 
-/** Stands before a url, so that an empty one is told from none. */
+/** Precedes a url, to distinguish an empty one from none. */
 const urlMark = '=';
 
 function packText(text: string): Buffer {

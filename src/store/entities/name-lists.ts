@@ -1,8 +1,8 @@
 /**
  * Most entities of a type have properties of the same names, and so have the items of an index and the views of a schema; what
  * is made of entities of one type mostly has the same names, too. Their records leave the names out, and say under which digest
- * their list stands in `keys.names`, in the same partition. The call that stores a record stores its list with it
- * (`scripts/entities/accept.lua`, commits), so no record is ever without it. A list never changes: whoever has read it may keep it.
+ * their list is in `keys.names`, in the same partition. The call that stores a record stores its list with it
+ * (`scripts/entities/accept.lua`, commits), so no record is ever without it. A list never changes: anyone who has read it may keep it.
  */
 import { hash } from 'node:crypto';
 import type { JsonObject } from '../../contract/json.ts';
@@ -38,7 +38,7 @@ const recordsMin = 64;
 const charactersMax = 4_096;
 const listsMet = 1_000;
 const listsRead = 2_000;
-/** Enough to tell apart the lists of all sources. Whoever searched for two lists with one digest would garble entities of their own. */
+/** Enough to tell apart the lists of all sources. Anyone who searched for two lists with one digest would garble entities of their own. */
 export const listDigestBytes = 8;
 
 const met = new BoundedCache<string, MetList>({ entriesMax: listsMet });
@@ -102,7 +102,7 @@ export interface NamesPlace {
 
 /**
  * The lists of records, in the order asked; null for a record that has its names itself. Undefined for one that went with its
- * list since it was read: a purge forgets the lists of a source behind the last of their records.
+ * list since it was read: a purge forgets the lists of a source after the last of their records.
  * @param digests null for a record that has its names itself. @throws StoreUnavailableError
  */
 export async function readNames(

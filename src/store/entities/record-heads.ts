@@ -23,7 +23,7 @@ function fineNowMs(): number {
 
 const tokenBytes = 8;
 const tokenAt = 16;
-/** Where the number of the stamps of a record stands, and behind it the stamps. */
+/** Where the number of the stamps of a record is, and after it the stamps. */
 const stampsAt = tokenAt + tokenBytes;
 const stampBytes = 8;
 
@@ -57,7 +57,7 @@ function writtenStamps({ stamp, bornStamp, urlStamp }: Stamps): number[] {
   return bornStamp === stamp ? [stamp] : [stamp, bornStamp];
 }
 
-/** @param stamps how many stand in it */
+/** @param stamps how many are in it */
 function headBytes(stamps: number): number {
   return stampsAt + 1 + stamps * stampBytes;
 }

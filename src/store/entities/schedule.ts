@@ -92,7 +92,7 @@ export interface SchedulePlace extends ScheduledMoment {
 
 /**
  * The next moments of several sources of a tenant, in the order of time, then of originId and source.
- * @param after place behind which they begin; null: the beginning. @throws StoreUnavailableError
+ * @param after place after which they begin; null: the beginning. @throws StoreUnavailableError
  */
 export async function listScheduled(
   store: Store,

@@ -3,7 +3,7 @@
  * commits come in one turn of the event loop. On one Redis these go in one call: what a call costs, and what is done for each
  * place that claims and references lie in, is then paid once for hundreds of entities instead of for a dozen
  * (bench/README.md "Fast paths"). A call does all of its commits or none, and each partition is still fenced and numbered for
- * itself. One of them that is refused is no reason to refuse the others: then each goes alone.
+ * itself. One of them that is refused is not a reason to refuse the others: then each goes alone.
  */
 import { claimParts, claimsPerCall, packClaims } from '../claims/claim-calls.ts';
 import { type ClaimWrite, changesKept } from '../claims/claims.ts';

@@ -25,7 +25,7 @@ interface WritesPart {
 
 /** Writes to one hash. A later write of a field wins. */
 export class FieldWrites {
-  /** Fields and values, one behind the other; of a field that comes twice the later one counts. */
+  /** Fields and values, one after the other; of a field that comes twice the later one counts. */
   readonly #sets: (string | Buffer)[] = [];
   readonly #deletes = new Set<string>();
 
@@ -34,7 +34,7 @@ export class FieldWrites {
     if (this.#deletes.size > 0 && typeof field === 'string') this.#deletes.delete(field);
   }
 
-  /** Deletes are done behind all sets, so a value that was set before goes, too. */
+  /** Deletes are done after all sets, so a value that was set before goes, too. */
   delete(field: string): void {
     this.#deletes.add(field);
   }
@@ -126,7 +126,7 @@ export interface BesideCommit {
   readonly claims?: readonly ClaimWrite[];
   /** On one Redis alone, too. */
   readonly references?: ReferenceChanges;
-  /** What it tells of its views; each of them gets an entry in the change log. */
+  /** What it reports of its views; each of them gets an entry in the change log. */
   readonly told?: ToldViews;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What stands in a partition's stream: entities that changed, and views and items to rebuild. Ids only, never content. Its owner
+ * What is in a partition's stream: entities that changed, and views and items to rebuild. Ids only, never content. Its owner
  * takes it in portions, each merged into one work for each entity.
  */
 import type { EntityRef } from '../../contract/ids.ts';
@@ -30,7 +30,7 @@ export type IntakeEntry =
       readonly causes: readonly (EntityRef | null)[];
     };
 
-/** Causes stand once each, and for each dependent the number of its own; -1 for none. */
+/** Causes are listed once, and for each dependent the number of its own; -1 for none. */
 export type PackedInvalidation = [
   tenant: string,
   dependents: string[],
@@ -38,7 +38,7 @@ export type PackedInvalidation = [
   numbers?: number[],
 ];
 
-/** A reader of a partition's stream behind its checkpoint. */
+/** A reader of a partition's stream after its checkpoint. */
 export class IntakeReader {
   readonly #reader: StreamReader;
 

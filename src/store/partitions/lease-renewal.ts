@@ -34,7 +34,7 @@ export class LeaseRenewal {
   constructor(
     private readonly client: RedisClient,
     private readonly leaseMs: number,
-    /** Told of every renewal. */
+    /** Called for every renewal. */
     private readonly ends: LeaseEnds,
     private readonly nowMs: () => number,
     private readonly mayRenew: () => boolean,

@@ -24,7 +24,7 @@ export interface Lease {
   readonly history?: string;
   /**
    * History of the one Redis in which the lease was taken, if that Redis may forget. After a restart of it, nothing is done
-   * that rests on what it told before. Absent in a cluster, and where Redis forgets nothing.
+   * that rests on what it reported before. Absent in a cluster, and where Redis forgets nothing.
    */
   readonly onlyIn?: string;
 }
@@ -43,7 +43,7 @@ export interface TakenLease extends Lease {
 }
 
 /**
- * The part of a lease that every renewal changes. Whoever sees the same mark twice knows that there was no renewal in
+ * The part of a lease that every renewal changes. Anyone who sees the same mark twice knows that there was no renewal in
  * between.
  */
 export type RenewalMark = Pick<PartitionOwner, 'epoch' | 'leaseUntilMs'>;

@@ -78,7 +78,7 @@ export async function lastSequence(store: Store, tag: string): Promise<number> {
   return Number((await answerOf(store.client.hget(key, field))) ?? 0);
 }
 
-/** Where it stands. */
+/** Where it is. */
 export function placeOfLastSequence(tag: string): HashField {
   return { key: keys.clock(tag), field: 'stream' };
 }

@@ -1,5 +1,5 @@
 /**
- * Pub/sub channels by which the processes of one store hear of each other. What is published is neither stored nor
+ * Pub/sub channels by which the processes of one store find each other. What is published is neither stored nor
  * appended to a file. Channels know no databases, so their names tell one store from another.
  */
 import { createHash } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** The heartbeat of a process: every second, and when another process asks, it tells that it lives and what it does. */
+/** The heartbeat of a process: every second, and when another process asks, it reports that it is alive and what it does. */
 import { Subscription } from '../redis/subscription.ts';
 import type { ProcessHost } from './channels.ts';
 import type { MetricsText, ProcessAsk, ProcessBeat, ProcessNews } from './process-messages.ts';
@@ -8,7 +8,7 @@ export const heartbeatMs = 1000;
 const answerMs = 5;
 
 export interface HeartbeatSource {
-  /** What the process tells; null when it tells nothing, because it is as good as dead. */
+  /** What the process reports; null when it reports nothing, because it is as good as dead. */
   beat(): ProcessBeat | null;
   /** Its metrics in Prometheus' text form, made when a process asks for them. */
   metrics(): Promise<string>;
@@ -19,7 +19,7 @@ export class Heartbeat {
   readonly #timer: NodeJS.Timeout;
   #answering: NodeJS.Timeout | null = null;
 
-  /** Begins at once. The next beat makes up for one that gets lost. */
+  /** Begins immediately. The next beat makes up for one that gets lost. */
   constructor(
     private readonly host: ProcessHost,
     private readonly source: HeartbeatSource,
@@ -32,7 +32,7 @@ export class Heartbeat {
     this.tell();
   }
 
-  /** Tells at once, besides telling every second. */
+  /** Reports immediately, besides every second. */
   tell(): void {
     const beat = this.source.beat();
     if (beat !== null) this.#publish({ kind: 'beat', beat }).catch(() => {});

@@ -29,7 +29,7 @@ export interface ProcessBeat {
   readonly shardCopies?: CopiesBeat;
 }
 
-/** Groups of partitions, as `formatGroup` writes them, whose shards a worker holds whoever owns them. */
+/** Groups of partitions, as `formatGroup` writes them, whose shards a worker holds whichever workers own them. */
 export interface CopiesBeat {
   /** The group that it is to hold. */
   readonly group: string;

@@ -20,7 +20,7 @@ interface Heard {
   atMs: number;
 }
 
-/** Processes heard of lately. @throws StoreUnavailableError */
+/** Processes with a recent heartbeat. @throws StoreUnavailableError */
 export function liveProcesses(store: Pick<Store, 'registry'>): Promise<ProcessBeat[]> {
   return store.registry.live();
 }
@@ -31,7 +31,7 @@ export class Registry {
   /** `asking`: until all living processes should have answered. `lost`: the connection broke or Redis did not answer in time. */
   #state: 'asking' | 'known' | 'lost' = 'asking';
   #waiting: (() => void)[] = [];
-  /** When anything was heard last, or when it became known that nobody is there. */
+  /** When anything was received last, or when it became known that nobody is there. */
   #heardMs = 0;
   /** Ids of the processes that have told something since the last question. */
   readonly #answered = new Set<string>();
@@ -45,7 +45,7 @@ export class Registry {
   /** Listens from the first question on. */
   constructor(private readonly host: ProcessHost) {}
 
-  /** Processes heard of lately. @throws StoreUnavailableError */
+  /** Processes with a recent heartbeat. @throws StoreUnavailableError */
   async live(): Promise<ProcessBeat[]> {
     this.#subscription ??= this.#listen();
     this.#askAgain(this.#subscription);

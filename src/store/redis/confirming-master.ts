@@ -1,4 +1,4 @@
-/** One master that confirms, on a connection of its own: `WAIT` holds up whatever comes behind it. */
+/** One master that confirms, on a connection of its own: `WAIT` holds up whatever comes after it. */
 import type { Redis } from 'ioredis';
 import { keys } from '../keys.ts';
 import { StoreUnavailableError } from './errors.ts';
@@ -35,7 +35,7 @@ export class ConfirmingMaster {
   /** Until this time no replica is waited for, in ms of `performance.now()`. */
   #loneUntilMs = 0;
 
-  /** @param onEnd called when the master answers no more */
+  /** @param onEnd called when the master no longer responds */
   constructor(
     name: string,
     private readonly masters: Masters,
@@ -115,7 +115,7 @@ export class ConfirmingMaster {
   }
 }
 
-/** A node that is no master any more refuses to write and to wait; that is no mistake of ours. */
+/** A node that is no longer a master refuses to write and to wait; that is not a mistake of ours. */
 function unavailable(error: unknown): StoreUnavailableError {
   if (error instanceof StoreUnavailableError) return error;
   return new StoreUnavailableError(`Redis: ${error instanceof Error ? error.message : 'not confirmed'}`);

@@ -58,7 +58,7 @@ function redisOptions(options: ConnectionOptions) {
   };
 }
 
-/** A client for commands that answer at once. Errors while unconnected are kept quiet: commands report them. */
+/** A client for commands that answer immediately. Errors while unconnected are kept quiet: commands report them. */
 export function connect(options: ConnectionOptions): RedisClient {
   const client =
     options.address.kind === 'single'
@@ -69,7 +69,7 @@ export function connect(options: ConnectionOptions): RedisClient {
 
 /**
  * Closes a connection on which something unexpected came, because no later reply could be matched with its command. It
- * connects again by itself. Other errors reach whoever sent the command.
+ * connects again by itself. Other errors reach the sender of the command.
  */
 function distrusting<Client extends RedisClient>(client: Client): Client {
   client.on('error', (error: Error) => {
@@ -140,7 +140,7 @@ class PunctualCluster extends Cluster {
 }
 
 /**
- * Ends a client at once: the commands that it has, and those that it gets later, fail. The library does not end a client
+ * Ends a client immediately: the commands that it has, and those that it gets later, fail. The library does not end a client
  * that waits to connect again, and its commands would never settle. So such a client begins to connect, which is then
  * broken off.
  */

@@ -38,7 +38,7 @@ export function storeError(error: unknown): Error {
 }
 
 /**
- * Errors of the class ERR that pass: what scripts are told of a slot on the move, by Redis 7 and by Redis 8; and what a Redis at its
+ * Errors of the class ERR that pass: what scripts get for a slot on the move, by Redis 7 and by Redis 8; and what a Redis at its
  * `maxclients` tells a new connection, in a cluster with how its nodes are connected.
  */
 const passing = /non local key|during rehashing of the slot|max number of clients/;

@@ -22,7 +22,7 @@ interface Asked {
   readonly reject: (error: Error) => void;
 }
 
-/** Sends a command behind the reads that were asked for before. The reply is as `sendRaw` gives it. */
+/** Sends a command after the reads that were asked for before. The reply is as `sendRaw` gives it. */
 export type SendBehind = (name: string, words: readonly (string | number)[]) => Promise<unknown>;
 
 /** One command: fields of one hash, and whose they are. */
@@ -85,7 +85,7 @@ export class FieldReader {
     });
   }
 
-  /** Calls `act` when all reads asked for until now are sent. Its argument sends a command behind them. */
+  /** Calls `act` when all reads asked for until now are sent. Its argument sends a command after them. */
   behind(act: (send: SendBehind) => void): void {
     this.#behind.push(act);
     this.#schedule();

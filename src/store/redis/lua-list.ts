@@ -61,7 +61,7 @@ function writeTextHead(bytes: number): void {
 
 /**
  * The type of what follows and how long it is.
- * @param short type of lengths below `shortEnd`, which stand in the type itself
+ * @param short type of lengths below `shortEnd`, which are in the type itself
  * @param byteType type with a length of one byte, where there is one
  * @param wordType type with a length of two bytes; the next one has four
  */

@@ -15,7 +15,7 @@ const textsPerPage = 200;
 
 export interface ListPage {
   readonly direction: 'ascending' | 'descending';
-  /** Only texts behind this one; it need not be there. */
+  /** Only texts after this one; it need not be there. */
   readonly after?: string | undefined;
   /** Only texts before this one; it need not be there. */
   readonly before?: string | undefined;
@@ -37,7 +37,7 @@ export async function readListPage(store: Store, list: string, page: ListPage): 
 
 /**
  * A page of all lists together. They have about as many of its texts each, so each is first asked for little more than its
- * share, then for as many again for as long as its last text stands before the last one of the page. So a page never holds
+ * share, then for as many again for as long as its last text is before the last one of the page. So a page never holds
  * much more than its own texts, however long these are.
  * @throws StoreUnavailableError
  */

@@ -3,7 +3,7 @@
  * place, the last answered writes may be gone: in a cluster, those in the partitions of that master. So a write is confirmed
  * before something else rests on it (an acknowledgement, an effect in another partition).
  *
- * A confirmation is a write of its own with `WAIT` behind it. It covers all that the master did before. Calls that come
+ * A confirmation is a write of its own with `WAIT` after it. It covers all that the master did before. Calls that come
  * meanwhile share the next one. It tells the history of the master, and every failover begins another history. So what was
  * done between two looks at the same history is in that history.
  *

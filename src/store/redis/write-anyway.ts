@@ -1,4 +1,4 @@
-/** Plain writes that go on when Redis is full: for data of bounded size that must be told even then. */
+/** Plain writes that go on when Redis is full: for data of bounded size that must be stored even then. */
 import type { RedisClient } from './connection.ts';
 import { StoreFullError, storeError } from './errors.ts';
 import { Script, type ScriptArgument } from './script.ts';
@@ -8,7 +8,7 @@ const write = new Script<unknown>('redis/write', 1);
 
 /**
  * Sends the command as it is, which costs Redis half as much as a script. A full Redis gets it by a script.
- * @param words behind the key. @returns the reply as it came. @throws StoreUnavailableError
+ * @param words after the key. @returns the reply as it came. @throws StoreUnavailableError
  */
 export async function writeAnyway(
   client: RedisClient,

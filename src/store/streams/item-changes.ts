@@ -1,4 +1,4 @@
-/** Following which items the commits of a partition change, whoever owns it. */
+/** Following which items the commits of a partition change, whichever worker owns it. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { assert } from '../../lib/assert.ts';
 import { keys } from '../keys.ts';
@@ -17,9 +17,9 @@ export interface ItemCommits {
 }
 
 export interface ItemChangesListener {
-  /** Reads all items. Every change from before the call on is told of afterwards. */
+  /** Reads all items. Every change since before the call is reported afterwards. */
   onGap(partition: number): Promise<void>;
-  /** Reading goes on when the promise has settled. What ended with a StoreUnavailableError is told again. */
+  /** Reading goes on when the promise has settled. What ended with a StoreUnavailableError is reported again. */
   onCommits(partition: number, commits: ItemCommits): Promise<void>;
   /** What was told may be taken back (a failover), or something was missed. `onGap` follows. @param why for a log */
   onLost(partition: number, why: unknown): void;
@@ -28,7 +28,7 @@ export interface ItemChangesListener {
 const blockMs = 1000;
 const entriesPerRead = 64;
 const retryMs = 100;
-/** An owner that names no items will be replaced by one that does, by whoever changes the setting. */
+/** An owner that names no items will be replaced by one that does, by the person who changes the setting. */
 const unnamedRetryMs = 5_000;
 
 /** The owner of a partition does not name the items that it changes. */

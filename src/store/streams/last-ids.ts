@@ -20,7 +20,7 @@ export class LastIds {
   async of(key: string): Promise<string> {
     const at = this.#keys.push(key) - 1;
     this.#reply ??= new Promise((resolve) => {
-      // Behind all that goes on in this turn, and before what the next one sends.
+      // After all that goes on in this turn, and before what the next one sends.
       process.nextTick(() => resolve(this.#send()));
     });
     return String((await this.#reply)[at]);

@@ -106,7 +106,7 @@ export class OwnStream {
     try {
       this.#take(reply);
     } catch {
-      // An entry that breaks the listener must not do so for ever: the place is behind the entry.
+      // An entry that breaks the listener must not do so for ever: the place is after the entry.
     }
   }
 

@@ -15,7 +15,7 @@ interface Waiting {
 }
 
 export class SharedStream implements StreamConnection {
-  /** The next shared read goes on behind this place; null before the first read. */
+  /** The next shared read goes on after this place; null before the first read. */
   #readTo: string | null = null;
   /** Place of the last entry that was handed out. */
   #takenTo: string | null = null;
@@ -73,7 +73,7 @@ export class SharedStream implements StreamConnection {
   }
 
   /**
-   * Takes in what a read behind a place found. Two reads may be under way at a time, so only entries that are new are added.
+   * Takes in what a read after a place found. Two reads may be under way at a time, so only entries that are new are added.
    * Entries are dropped when the reader has moved to another place since.
    */
   take(place: string, entries: readonly Entry[], nowMs: number): void {

@@ -27,7 +27,7 @@ export interface StreamSource {
   connect(key: string): StreamConnection;
   /**
    * Reads at once what all streams have. Null in a cluster.
-   * @param send on a connection of the caller's choice, behind what was sent there before
+   * @param send on a connection of the caller's choice, after what was sent there before
    * @returns key -> place up to which everything is with its reader or on its way; null when that is not all
    */
   readonly catchUp: ((send: SendBehind) => Promise<ReadonlyMap<string, string> | null>) | null;
@@ -60,7 +60,7 @@ class SharedStreams implements StreamSource {
   readonly #client: RedisClient;
   readonly #lastIds: LastIds;
   readonly #streams = new Set<SharedStream>();
-  /** Streams of the read under way, with the places behind which it reads; null between reads. */
+  /** Streams of the read under way, with the places after which it reads; null between reads. */
   #reading: ReadonlyMap<SharedStream, string> | null = null;
   #interrupting: NodeJS.Timeout | null = null;
   /** Redis' number of the connection; null while it is not known. */
@@ -147,7 +147,7 @@ class SharedStreams implements StreamSource {
 
   /** Begins on a new connection. When Redis may have forgotten something its streams end, as in a cluster after an error. */
   async #begin(): Promise<void> {
-    // Both are sent at once: the id of a connection that broke in between would name nothing.
+    // Both are sent immediately: the id of a connection that broke in between would name nothing.
     const [id, history] = await Promise.all([
       sendRaw(this.#client, 'CLIENT', ['ID']),
       this.host.mayForget === true ? historyOf(this.#client) : null,

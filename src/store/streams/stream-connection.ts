@@ -12,11 +12,11 @@ export type StreamReply = [key: Buffer, entries: [id: Buffer, fields: Buffer[]][
 const overdueMs = 2_000;
 
 export interface StreamConnection {
-  /** Entries behind a place, at most `count`; null when none came for `blockMs`. Rejects when the connection breaks. */
+  /** Entries after a place, at most `count`; null when none came for `blockMs`. Rejects when the connection breaks. */
   read(place: string, count: number, blockMs: number): Promise<StreamReply>;
   /** As `lastIdOf`. Rejects when the connection breaks. */
   lastId(): Promise<string>;
-  /** It reads no more: it was closed, or what it has read may be taken back. */
+  /** It no longer reads: it was closed, or what it has read may be taken back. */
   readonly isOver: boolean;
   close(): void;
 }
@@ -24,7 +24,7 @@ export interface StreamConnection {
 /**
  * One Redis: the connection comes back by itself. Cluster: it ends with the first error, because after that another
  * node may go on from an earlier state. A reader that wants to go on asks for a new connection, and looks where the
- * stream stands.
+ * stream is.
  */
 export function connectToStream({ client, address }: RedisHost, key: string): StreamConnection {
   if (!(client instanceof Cluster)) return new LastingConnection(connectBlocking(address), key);

@@ -8,7 +8,7 @@ export interface StreamEntry {
   readonly fields: ReadonlyMap<string, Buffer>;
 }
 
-/** Entries behind the place of a reader were trimmed away unread, or the stream ends before it. */
+/** Entries after the place of a reader were trimmed away unread, or the stream ends before it. */
 export class StreamGapError extends Error {
   override readonly name = 'StreamGapError';
 }
@@ -68,12 +68,12 @@ export class StreamReader {
     }
   }
 
-  /** It reads no more: what it has read may be taken back, or it was closed. After another error it can go on. */
+  /** It no longer reads: what it has read may be taken back, or it was closed. After another error it can go on. */
   get isOver(): boolean {
     return this.#closed || this.#connection.isOver;
   }
 
-  /** Goes on behind an entry, whatever was read before. */
+  /** Goes on after an entry, whatever was read before. */
   seek(sequence: number): void {
     this.place = sequence;
   }

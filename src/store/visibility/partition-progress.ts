@@ -1,4 +1,4 @@
-/** How far one partition has come, as this process has heard of it. */
+/** How far one partition has come, as this process has received it. */
 import { unpack } from '../codec/pack.ts';
 import { keys } from '../keys.ts';
 import { type DownstreamInvalidation, downstreamField } from '../partitions/announcement.ts';
@@ -9,7 +9,7 @@ export class PartitionProgress {
   /** False until its state was read, and again while what is known of it may have been taken back. */
   known = false;
   checkpoint = 0;
-  /** Sequence of the last change that the listeners were told of. */
+  /** Sequence of the last change that the listeners were notified of. */
   heard = 0;
   /** Number of the last commit seen. */
   commits = 0;

@@ -19,7 +19,7 @@ export type ChangeListener = (partition: number, digests: readonly string[] | nu
 
 /**
  * Called when a partition has come further. @param last sequence of its last entry when that was read again, else null. A
- * Redis that comes back without its last writes has forgotten what lay behind it
+ * Redis that comes back without its last writes has forgotten what came after it
  */
 export type PlaceListener = (partition: number, checkpoint: number, last: number | null) => void;
 
@@ -87,7 +87,7 @@ export class Progress {
   }
 
   /**
-   * Tells of entries that this process has written, so that `backlogs` knows them before they are done.
+   * Reports entries that this process has written, so that `backlogs` knows them before they are done.
    * @returns the version that stands for them, and for what this process wrote for the tenant before
    */
   noteWritten(tenant: string, version: VersionVector): VersionVector {
@@ -204,7 +204,7 @@ export class Progress {
     );
   }
 
-  /** True when the listeners have been told of everything up to the high-water mark before the time is over. */
+  /** True when the listeners have been notified of everything up to the high-water mark before the time is over. */
   waitUntilHeard(mark: HighWaterMark, timeoutMs: number): Promise<boolean> {
     return this.#conditions.wait(() => this.#isPast(mark, ({ heard }) => heard), timeoutMs);
   }

@@ -28,7 +28,7 @@ function entriesOf(places: ReadonlyMap<number, number>, mark: string): string[] 
   return sorted.map(([partition, place]) => `${partition}${mark}${place.toString(36)}`);
 }
 
-/** Null when the text is no token of ours. */
+/** Null when the text is not a token of ours. */
 export function parseVersion(text: string): Version | null {
   const [mark, ...entries] = text.split('-', entriesMax);
   if (mark !== 'v1') return null;

@@ -1,5 +1,5 @@
 /**
- * How each webhook stands: its cursor on the change log, and its last attempt. An entry is there from the call that makes a
+ * The state of each webhook: its cursor on the change log, and its last attempt. An entry is there from the call that makes a
  * configuration with the webhook active until the call that makes one without it active.
  */
 import { keys, platformTag } from '../keys.ts';
@@ -13,9 +13,9 @@ const replaceScript = new Script<0 | 1>('webhooks/replace', 1);
 export interface WebhookState {
   /** When it became part of the configuration, in microseconds since 1970. */
   readonly begunAt: number;
-  /** Offset behind what was sent; absent: as the log was at `begunAt`. */
+  /** Offset after what was sent; absent: as the log was at `begunAt`. */
   readonly offset?: string;
-  /** Offset behind the batch that is being sent; absent: none. */
+  /** Offset after the batch that is being sent; absent: none. */
   readonly until?: string;
   /** Job run that sends; absent: none did yet. */
   readonly sender?: string;

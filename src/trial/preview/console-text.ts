@@ -1,4 +1,4 @@
-/** Hears what the code of a schema gives to `console` while it is built. */
+/** Receives what the code of a schema gives to `console` while it is built. */
 import type { CodeSandbox } from '../../actors/batch/code-replies.ts';
 
 export class ConsoleText implements CodeSandbox {

@@ -1,4 +1,4 @@
-/** The schema that a preview is asked for: one of the tenant's, or a text that stands beside its schemas for once. */
+/** The schema that a preview is asked for: one of the tenant's, or a text that is beside its schemas for once. */
 import { compileCode } from '../../config/code/compile-code.ts';
 import type { ConfigDocuments, Configuration, Tenant } from '../../config/configuration.ts';
 import { checkedInTurn } from '../../config/documents/checked-in-turn.ts';
@@ -56,7 +56,7 @@ export async function withSchemaText(
   const own = withDocumentsOfTenant(new Map(), tenant, inFolder(documents, tenant));
   const alias = asked.alias ?? freeAlias(own);
   const folder = asked.kind === 'full' ? 'schemas' : 'indexes';
-  // A text that replaces a file stands where the file does: mistakes name it, and what it imports is found from there.
+  // A text that replaces a file is where the file does: mistakes name it, and what it imports is found from there.
   const replaced = [...own.keys()].find(
     (file) => isSchema(file, folder, alias) && file.endsWith(`.${asked.language}`),
   );

@@ -18,7 +18,7 @@ interface AskedView {
   readonly view: LoggedView;
 }
 
-/** Views that stand in the log of a partition. */
+/** Views that are in the log of a partition. */
 export class ListedViews {
   private constructor(private readonly listed: ReadonlySet<string>) {}
 

@@ -15,7 +15,7 @@ interface Place {
   readonly target: LoggedView;
 }
 
-/** Where a built view must stand among the referrers of others. */
+/** Where a built view must be among the referrers of others. */
 function placesOf({ turn, store }: TurnState, { builder, result, failure }: Output): Place[] {
   if (result.kind !== 'view' || failure !== null) return [];
   const { tenantAlias: tenant, sourceId, originId } = turn;

@@ -21,7 +21,7 @@ import { TypeCounts } from './type-counts.ts';
 
 const entitiesPerPortion = 50;
 
-/** Behind which entity a page begins. Sources come in the order of their ids. */
+/** After which entity a page begins. Sources come in the order of their ids. */
 export interface DiagnosePlace {
   readonly sourceId: string;
   readonly originId: string;
@@ -84,7 +84,7 @@ class PageRun {
     return { diagnostics: this.#groups.all, next: null };
   }
 
-  /** @returns originId behind which the next page goes on; null when the source is looked through */
+  /** @returns originId after which the next page goes on; null when the source is looked through */
   async #lookThrough(sourceId: string, from: string | null): Promise<string | null> {
     const { store, tenant } = this.options;
     for (let after = from; ; ) {
@@ -147,7 +147,7 @@ class PageRun {
     }
   }
 
-  /** Types without a schema, and schemas without an entity: the directory tells of them. */
+  /** Types without a schema, and schemas without an entity: the directory lists them. */
   async #addUnused(): Promise<void> {
     const { store, tenant } = this.options;
     const counts = await TypeCounts.read(store, tenant);

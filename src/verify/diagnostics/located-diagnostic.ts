@@ -19,7 +19,7 @@ export interface LocatedDiagnostic extends Omit<Diagnostic, 'place'> {
   readonly count: number;
 }
 
-/** A finding for people: the example stands in the message. */
+/** A finding for people: the example is in the message. */
 export function shownDiagnostic({ example, ...diagnostic }: LocatedDiagnostic): object {
   if (example === undefined) return diagnostic;
   return { ...diagnostic, message: `${diagnostic.message}, for example ${example}` };

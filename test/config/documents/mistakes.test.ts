@@ -55,7 +55,7 @@ test('every mistake is told with file, place, message and advice', () => {
       'tenant.json',
       '$.environments[0].id',
       /missing/,
-      /text/,
+      /string/,
     ],
     [
       'long id',
@@ -402,7 +402,7 @@ test('every mistake is told with file, place, message and advice', () => {
       'tenant.json',
       '$.environmentClients[0].apiKeys[0]',
       /empty/,
-      /text/,
+      /string/,
     ],
     [
       'key with space',

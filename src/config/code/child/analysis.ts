@@ -142,7 +142,7 @@ function calledName({ callee }: CallExpression): string | null {
   return callee.property.type === 'Identifier' ? callee.property.name : null;
 }
 
-/** What is written out where a name stands: also both of `a ? 'x' : 'y'`, and a constant of the file. */
+/** What is written out where a name is: also both of `a ? 'x' : 'y'`, and a constant of the file. */
 function namesIn(node: Expression, constants: ReadonlyMap<string, string>): Found<{ name: string }>[] {
   const text = node.type === 'Identifier' ? (constants.get(node.name) ?? null) : literalText(node);
   if (text !== null) return [{ name: text, at: node.start }];
@@ -192,7 +192,7 @@ function lookupOf(
   return { request, isLiteral, at: first?.start ?? node.start };
 }
 
-/** A filter with any value for each that is known at run time alone; null for what is no text. */
+/** A filter with any value for each that is known at run time alone; null for what is not a string. */
 function filterText(node: Expression): string | null {
   const parts = textParts(node);
   if (parts === null || parts.every((part) => part === null)) return null;

@@ -1,5 +1,5 @@
 /**
- * Writes code so that the sandbox takes it. SES refuses four texts wherever they stand (ses, "source-parser"): two that
+ * Writes code so that the sandbox takes it. SES refuses four texts wherever they are (ses, "source-parser"): two that
  * begin a comment of HTML, `import(` and `eval(`. It does not parse, so it refuses them in a string or a name as well.
  * There they are escaped; where they are code, `analysis.ts` has refused them already.
  */

@@ -1,4 +1,4 @@
-/** The named shapes of the OpenAPI document. Each stands once among the components, and is referred to by name elsewhere. */
+/** The named shapes of the OpenAPI document. Each is listed once among the components, and is referred to by name elsewhere. */
 import type { Shape } from '../../../contract/shape.ts';
 import { assert } from '../../../lib/assert.ts';
 

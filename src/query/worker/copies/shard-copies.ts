@@ -43,7 +43,7 @@ export class ShardCopies implements AnsweringShards {
   readonly #stop = new AbortController();
   #running: Promise<void> = Promise.resolve();
   #configuration: Configuration | null;
-  /** The group that it is to hold; null before it has heard of the others. */
+  /** The group that it is to hold; null before it knows the others. */
   #group: string | null = null;
   /** Groups that all partitions are divided into. */
   #groups: number | null = null;
@@ -99,7 +99,7 @@ export class ShardCopies implements AnsweringShards {
     this.#listeners.push(listener);
   }
 
-  /** For the heartbeat; null until it has heard of the others. */
+  /** For the heartbeat; null until it knows the others. */
   get beat(): CopiesBeat | null {
     return this.#group === null ? null : { group: this.#group, ready: this.#ready };
   }

@@ -21,7 +21,7 @@ import type { ShardSnapshots } from '../snapshots/shard-snapshots.ts';
 
 /** Items of one index that are read at a time. */
 const itemsPerRead = 100;
-/** A copy is no owner: its partitions are opened under no lease. */
+/** A copy is not an owner: its partitions are opened under no lease. */
 const noEpoch = 0;
 
 export interface CopyContext {
@@ -92,7 +92,7 @@ export class ShardCopy {
     return this.partitions.every((partition) => this.shards.applied(partition) !== null);
   }
 
-  /** Commits that it has heard of and has not whole yet, of all its partitions. */
+  /** Commits that it has received and has not whole yet, of all its partitions. */
   get commitsBehind(): number {
     return this.partitions.reduce((sum, partition) => {
       const applied = this.shards.applied(partition);

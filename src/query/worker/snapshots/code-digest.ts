@@ -4,7 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isClone } from '../../../typescript/is-clone.mjs';
 
-/** Raised when what stands in a file changes in another way than by the code of `rooms`. */
+/** Raised when what is in a file changes in another way than by the code of `rooms`. */
 const format = 2;
 /** `src/search`, and all that it runs of others (`test/layers.test.ts` holds it): a limit says which words are indexed. */
 const rooms = ['contract', 'lib', 'search'];

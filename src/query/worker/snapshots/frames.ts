@@ -11,7 +11,7 @@ import { SnapshotDamagedError } from '../../../search/snapshot/parts.ts';
 /** Length and digest before the bytes of a frame. */
 const digestBytes = 32;
 const headBytes = 4 + digestBytes;
-/** What stands before the first frame. */
+/** What is before the first frame. */
 const noDigest = Buffer.alloc(0);
 /** No frame is so large. It keeps a damaged length from taking memory. */
 const frameBytesMax = 256 * 1024 * 1024;

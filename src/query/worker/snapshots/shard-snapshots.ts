@@ -32,14 +32,14 @@ export interface SnapshotsOptions {
   readonly folder: SnapshotFolder;
   /** How long nothing must have changed before it writes; absent: the documented default. */
   readonly quietMs?: number;
-  /** Told of each file that was read. @param items how many it had; those that are not in Redis so will go */
+  /** Called for each file that was read. @param items how many it had; those that are not in Redis so will go */
   onRestored?(index: string, items: number): void;
   /**
    * Told once at a start of the indexes whose files were thrown away because another version made them, or the definition of
-   * the index has changed since. That is no damage: every upgrade does it.
+   * the index has changed since. That is not damage: every upgrade does it.
    */
   onOutdated?(indexes: readonly string[]): void;
-  /** Told once when the folder cannot be used, and of each file that is damaged or that the disk did not give. */
+  /** Called once when the folder cannot be used, and for each file that is damaged or that the disk did not give. */
   onTrouble(message: string, error: unknown): void;
 }
 

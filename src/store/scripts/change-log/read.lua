@@ -1,8 +1,8 @@
 #!lua flags=no-writes
--- Reads what the log of one environment has behind a position, in the order of sequences.
+-- Reads what the log of one environment has after a position, in the order of sequences.
 --
 -- KEYS  1 log   2 traces   3 logs   4 clock
--- ARGV  1 position   2 position behind which traces count   3 the most entries to give   4 tenant and environment
+-- ARGV  1 position   2 position after which traces count   3 the most entries to give   4 tenant and environment
 --       5 the last sequence that counts
 -- Returns  {horizon, last sequence of the partition, number of its last announcement, members and sequences of the log,
 --          members and sequences of traces}

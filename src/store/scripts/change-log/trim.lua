@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
 -- Forgets traces, and claims that are not served any more, of one environment up to a time.
--- In an owner's name (`parts/owner.lua`), behind `parts/calls.lua`.
+-- In an owner's name (`parts/owner.lua`), after `parts/calls.lua`.
 --
 -- KEYS  1 owner   2 logs   3 traces   4 removed   5 left
 -- ARGV  1 epoch   2 age in microseconds from which on they are forgotten   3 the most to forget at once

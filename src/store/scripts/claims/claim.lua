@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
 -- Puts and drops claims on URLs and handles, and keeps the list of served routes right.
--- In an owner's name (`parts/owner.lua`), behind `parts/claims.lua`.
+-- In an owner's name (`parts/owner.lua`), after `parts/claims.lua`.
 --
 -- KEYS  1 fence of the first group
 -- ARGV  1 partition of the caller   2 its epoch   3 changes kept

@@ -2,7 +2,7 @@
 -- Reads claims of contested fields by their ranks (`parts/claims.lua`).
 --
 -- KEYS  1 claims   2 ranks
--- ARGV  1 packed list of what is asked for, each {beginning of a claim field's ranks, first and last limit behind it as
+-- ARGV  1 packed list of what is asked for, each {beginning of a claim field's ranks, first and last limit after it as
 --       ZRANGEBYLEX takes them but for their first characters, the most to give, 1 to give only the first of each host}
 -- Returns  for each of them a list: rank with its section, packed claim, rank …; '' for a claim that is not there
 local function firstOfHosts(begin, from, to, most)

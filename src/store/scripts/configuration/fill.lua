@@ -1,5 +1,5 @@
 #!lua
--- Notes that every entity of a source in one partition stands under the lookup layout that a configuration asks for.
+-- Notes that every entity of a source in one partition is under the lookup layout that a configuration asks for.
 -- Once that holds for all partitions, lookups read that layout; the one that they read before is kept up until all
 -- workers know.
 --

@@ -2,7 +2,7 @@
 -- Makes a configuration the active one, unless it is already. Before the first one nothing was ever processed, so the
 -- lookup indexes that it asks for are whole.
 --
--- A webhook that it has and the one before had not begins now; of one that it has no more nothing is left.
+-- A webhook that it has and the one before had not begins now; of one that it no longer has, nothing is left.
 --
 -- KEYS  1 configuration   2 layouts   3 purge   4 webhooks
 -- ARGV  1 digest   2 packed documents   3 origin   4 generation that must be active still, or ''

@@ -1,7 +1,7 @@
 #!lua
 -- Accepts source entities: compares, stores and announces each changed one, all or nothing.
 -- Idempotent: a repeated call finds the token of its request in the records, and does nothing to those entities.
--- Behind `parts/entity-heads.lua`, which says what a record is.
+-- After `parts/entity-heads.lua`, which says what a record is.
 --
 -- KEYS  1 clock of the first group
 -- ARGV  1 packed list of groups, each the entities of one source in one partition: {clock, stream, entities and names key,

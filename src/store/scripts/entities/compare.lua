@@ -1,5 +1,5 @@
 #!lua
--- Which of the entities that were sent are stored as they are? Changes nothing. Behind `parts/entity-heads.lua`.
+-- Which of the entities that were sent are stored as they are? Changes nothing. After `parts/entity-heads.lua`.
 --
 -- KEYS  1 clock of the first group
 -- ARGV  1 packed list of groups, each the entities of one source in one partition: {clock and entities key, originIds,

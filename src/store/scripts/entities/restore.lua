@@ -8,7 +8,7 @@
 --       then per entity: originId, record, processed record or '', digest and list of the names that the record leaves out or ''
 -- Returns  number of entities put; error FENCED when another restore, or none, holds the partition
 --
--- Behind `parts/entity-heads.lua`. A processed record says since when the entity has made its claims; one that a worker has
+-- After `parts/entity-heads.lua`. A processed record says since when the entity has made its claims; one that a worker has
 -- written since is newer.
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then
   return redis.error_reply('FENCED the partition is not held by this restore')

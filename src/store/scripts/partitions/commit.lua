@@ -1,18 +1,18 @@
 #!lua flags=allow-oom
 -- Stores what the owners of partitions made of their batches, moves their checkpoints and announces the changes, all or nothing.
--- In the name of the owners (`parts/owner.lua`), behind `parts/claims.lua`. What changed gets its entries in the change log.
+-- In the name of the owners (`parts/owner.lua`), after `parts/claims.lua`. What changed gets its entries in the change log.
 --
 -- KEYS  1 owner of the first partition
 -- ARGV  1 changes kept
 --       2 packed list of commits, each of another partition: {owner key, epoch, number of the commit before or '', checkpoint,
 --         announcement (packed), pending rebuilds (packed), list of downstream invalidations: field, sequence, field …, list of
---         what it tells of its views, as in `parts/change-log.lua`, clock, changes, downstream and stream key, deferred outputs (packed),
+--         what it reports of its views, as in `parts/change-log.lua`, clock, changes, downstream and stream key, deferred outputs (packed),
 --         names of the changed items (packed) where workers hold copies of shards}
 --         A call of several commits is for one Redis, where their keys may lie in different slots.
 --       3 packed list of runs of claims of all commits, as in `parts/claims.lua`; empty in a cluster, where their keys lie in
 --         other slots
 --       then packed lists of writes, each {key, fields and values to set, fields to delete} for a hash, the same with 'foreign'
---       behind it for one that may be of another partition, and {key, new texts, texts to keep, 'list', texts to remove} for an
+--       after it for one that may be of another partition, and {key, new texts, texts to keep, 'list', texts to remove} for an
 --       ordered list
 -- Returns  numbers of the commits. Error FENCED when one of the epochs is no longer the owner's, when another commit was
 --          before one of them, or when some of them are done and others not

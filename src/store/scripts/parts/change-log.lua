@@ -1,4 +1,4 @@
--- Writes entries of the change log (docs/design/changes.md). Behind `parts/calls.lua`.
+-- Writes entries of the change log (docs/design/changes.md). After `parts/calls.lua`.
 --
 -- A member of `log` and `traces` is a view: the number of its `<source>:<alias>` in `log-names`, a colon, its originId.
 
@@ -38,7 +38,7 @@ local function logKeys(tag, tenant, environment)
   return found
 end
 
--- What a commit tells of its own views. Each group is {tag of the partition, tenant, environment,
+-- What a commit reports of its own views. Each group is {tag of the partition, tenant, environment,
 -- `<source>:<alias>`, originIds of views that changed, of views that are there, of views that were removed, what these were}
 local function tellViews(clockKey, groups)
   local count = 0

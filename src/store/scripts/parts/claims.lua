@@ -1,5 +1,5 @@
 -- Moves claims and keeps right what follows from them, for scripts that begin with this: what is served, the list of
--- routes, the counts of clashes and of hidden redirects. Behind `parts/service.lua`, which hears of each change of
+-- routes, the counts of clashes and of hidden redirects. After `parts/service.lua`, which is notified of each change of
 -- service, and `parts/ordered-lists.lua`.
 -- The cost of a claim does not depend on other claims on its field.
 --
@@ -14,9 +14,9 @@
 --
 -- In the hash of claims, a field that one view claims has that claim, packed. A contested field has what is
 -- served: the first claims of its hosts, best first, at most `hostsMax`, then whether there are more. Each claim of a
--- contested field also stands alone in the hash, under a field that begins with `r:` (`competingField`). Its rank stands
--- twice in the sorted set of ranks, behind the length of the claim field and the field itself: behind `h`, its host and \0,
--- and behind `w` if it is the first of its host. When the two differ the hash is right: a rank without its claim is removed.
+-- contested field also stands alone in the hash, under a field that begins with `r:` (`competingField`). Its rank is
+-- twice in the sorted set of ranks, after the length of the claim field and the field itself: after `h`, its host and \0,
+-- and after `w` if it is the first of its host. When the two differ the hash is right: a rank without its claim is removed.
 
 local hostsMax = 32
 -- First byte of a contested field's record: a list whose length takes two bytes.
@@ -263,7 +263,7 @@ local function changeRun(digests, action, trail, routesEnd, fields, fieldDigests
       redis.call('HDEL', keyOfRun(trail, 'hidden'), field)
     end
   end
-  -- First claims stand in the lists already; what became of them later in the run comes behind.
+  -- First claims are in the lists already; what became of them later in the run comes after.
   for field, value in pairs(changed) do
     if value then
       puts[#puts + 1], puts[#puts + 2] = field, value

@@ -1,8 +1,8 @@
 -- Reads what entity records begin with, for scripts that begin with this.
 --
 -- A record is contentHash (16 bytes), token (8), stamps, type, url, body. Its head is all but the body.
--- The stamps are stamp, bornStamp and urlStamp, behind their number (1 byte), as big-endian doubles; of the last two, those that
--- equal the one before them are left out at the end. Type and url stand behind their bytes (2, big-endian); a url that is there
+-- The stamps are stamp, bornStamp and urlStamp, after their number (1 byte), as big-endian doubles; of the last two, those that
+-- equal the one before them are left out at the end. Type and url are after their bytes (2, big-endian); a url that is there
 -- begins with `=`.
 
 local stampsAt = 25

@@ -1,4 +1,4 @@
--- Tells the history of the Redis that runs the script. Each start of a Redis that may forget begins another history,
+-- Returns the history of the Redis that runs the script. Each start of a Redis that may forget begins another history,
 -- and so does each failover of a cluster.
 --
 -- Returns  history(): id of the history

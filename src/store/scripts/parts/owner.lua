@@ -1,4 +1,4 @@
--- Refuses an owner of a partition whose lease is of another history. Behind `parts/history.lua`.
+-- Refuses an owner of a partition whose lease is of another history. After `parts/history.lua`.
 --
 -- ARGV  last, taken away here: history in which the owner took its lease, or '' where any will do
 -- Returns  error FENCED

@@ -1,11 +1,11 @@
 -- Follows which claims are served before and after a call, and leaves traces of the views that won or lost one
--- (docs/design/changes.md). Behind `parts/change-log.lua`. Claims are as in `parts/claims.lua`, packed.
+-- (docs/design/changes.md). After `parts/change-log.lua`. Claims are as in `parts/claims.lua`, packed.
 --
 -- The `trail` of a claim is {tag of the partition where its traces go, tenant, environment, tag of the partition of its field}.
 
 local largestStamp = 9007199254740991
 
--- The URL or handle as the view wrote it. None stands for what is behind the mark of the claim field.
+-- The URL or handle as the view wrote it. None stands for what is after the mark of the claim field.
 local function displayOf(field, claim)
   return claim[7] or string.sub(field, 3)
 end
@@ -29,15 +29,15 @@ local function rankOf(claim)
   return kindOf(claim) .. age .. claim[3] .. '\0' .. claim[2] .. '\0' .. claim[4] .. '\0' .. hostOf(claim)
 end
 
--- Where a competing claim stands in the hash: the same field whatever its age.
+-- Where a competing claim is in the hash: the same field whatever its age.
 local function competingField(begin, rank)
   return 'r:' .. begin .. string.sub(rank, 1, 1) .. string.sub(rank, 18)
 end
 
 -- Changes of service by claims key, claim field and host, and the same in a list.
 local services, serviceList = {}, {}
--- By `claimIn`: claims that nobody had before this call: 1 if their commit tells of their view, else 2. Other claims whose views
--- their commit tells of.
+-- By `claimIn`: claims that nobody had before this call: 1 if their commit reports their view, else 2. Other claims whose views
+-- their commit reports.
 local fresh, silent = {}, {}
 
 -- A packed claim in its place: claims of one view on several fields, or in several environments, may be the same bytes.
@@ -74,7 +74,7 @@ local function noteHiding(run, field, isHidden)
   hidingList[#hidingList + 1] = hiding
 end
 
--- Redirects that are first on their host no more, while a page hides them. Who reads the trace of the hiding later finds
+-- Redirects that are no longer first on their host, while a page hides them. Who reads the trace of the hiding later finds
 -- others first, so each has a trace of its own.
 local overtaken = {}
 
@@ -102,7 +102,7 @@ local function leaveTraceOfView(traces, change, packed, claim)
   leaveTrace(traces, trail, memberStart(keyIn(trail[1], 'log-names', trail[2], trail[3]), claim[2] .. ':' .. claim[3]) .. claim[4])
 end
 
--- What is served no more. It stands beside its claim field.
+-- What is no longer served. It is beside its claim field.
 local function leave(trail, endedAt, member)
   redis.call('ZADD', keyIn(trail[4], 'left', trail[2], trail[3]), endedAt, member)
   noteEnvironment(trail[4], trail[2], trail[3])
@@ -132,7 +132,7 @@ local function tellService(traces, endedAt, service)
   if is and not (isKept and was[7] == is[7]) then leaveTraceOfView(traces, service, after, is) end
 end
 
--- Called behind all moves that go together.
+-- Called after all moves that go together.
 local function tellServices()
   local some = serviceList[1] or overtaken[1]
   if not some then return end

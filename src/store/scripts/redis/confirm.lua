@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Writes, so that a WAIT behind it covers everything that was ever written to this master. Tells the history of the master;
+-- Writes, so that a WAIT after it covers everything that was ever written to this master. Returns the history of the master;
 -- a replica that becomes a master begins another one.
 --
 -- KEYS  1 confirmed

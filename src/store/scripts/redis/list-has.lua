@@ -1,5 +1,5 @@
 #!lua flags=no-writes
--- Which texts does an ordered list have? Behind `parts/ordered-lists.lua`.
+-- Which texts does an ordered list have? After `parts/ordered-lists.lua`.
 --
 -- KEYS  1 list   2 `never`, as in `list-page.lua`
 -- ARGV  texts

@@ -3,9 +3,9 @@
 -- `parts/ordered-lists.lua`.
 --
 -- KEYS  1 list   2 `never`, which is never there: while a slot moves, Redis refuses the call instead of missing a leaf
--- ARGV  1 'ascending' or 'descending'   2 text behind which the asked ones are, or ''   3 text before which they are, or ''
+-- ARGV  1 'ascending' or 'descending'   2 text after which the asked ones are, or ''   3 text before which they are, or ''
 --       4 how many are asked for
--- Returns  texts in no order, among them others before and behind those asked for
+-- Returns  texts in no order, among them others before and after those asked for
 local list = orderedList(KEYS[1])
 local isAscending, most = ARGV[1] == 'ascending', tonumber(ARGV[4])
 local from = '[' .. (boundOf(list, ARGV[2]) or '')

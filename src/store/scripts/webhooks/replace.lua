@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Replaces how a webhook stands, if it still is what the caller knows.
+-- Replaces the state of a webhook, if it still is what the caller knows.
 --
 -- KEYS  1 webhooks
 -- ARGV  1 name of the webhook   2 what it is   3 what it becomes
