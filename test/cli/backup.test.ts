@@ -293,7 +293,7 @@ test('a restore gives every entity its stamps back, is finished after a break, a
     await runCommand('restore', [file, '--config-out', configOut], { env }),
     /^This store is not empty\. .* Nothing was restored\.$/,
   );
-  await assert.rejects(runBackup(store, file), /^Error: .* is there already/);
+  await assert.rejects(runBackup(store, file), /^Error: .* already exists/);
   await assert.rejects(runBackup(store, '/nowhere/a.gz'), /^Error: \/nowhere\/a\.gz cannot be written/);
 
   // Broken off after the first entity, with which somebody else has done something since.
@@ -366,7 +366,7 @@ test('of two backups to one file the first to end is kept, whole', async (contex
     await runBackup(store, twice);
     return null;
   });
-  await assert.rejects(second, /^Error: .*twice\.gz is there already/);
+  await assert.rejects(second, /^Error: .*twice\.gz already exists/);
   assert.equal((await checkBackup(twice, () => {})).entities, 3);
   assert.deepEqual((await readdir(path.dirname(file))).sort(), ['small.gz', 'twice.gz']);
 });

@@ -241,7 +241,7 @@ test('a command that does not exist is told in one line', async () => {
   for (const words of ['fly', '../../etc/passwd', 'Import']) {
     const result = await runCommand(words, []);
     assert.equal(result.code, 1);
-    assert.match(result.stderr, /^There is no command .*npm run\n$/);
+    assert.match(result.stderr, /^Unknown command .*npm run\n$/);
   }
 });
 

@@ -59,8 +59,8 @@ test('options before --: commands stop and say where options belong, because npm
   assert.match(await taken('import', 'f', '--key', 'k', '--url', 'u'), /^npm consumed --url\. /);
   assert.match(await taken('view-types', '--out=f'), /^npm consumed --out\. /);
   // An option given again after --, or one that is also an npm setting, is fine.
-  assert.match(await taken('apply', '--dry-run', '--', '--dry-run'), /^Redis at .* does not answer/);
-  assert.match(await taken('apply', '--yes', '--json'), /^Redis at .* does not answer/);
+  assert.match(await taken('apply', '--dry-run', '--', '--dry-run'), /^Redis at .* does not respond/);
+  assert.match(await taken('apply', '--yes', '--json'), /^Redis at .* does not respond/);
 });
 
 test('help: names settings with the defaults of the reference', () => {

@@ -253,7 +253,7 @@ test('a request refused as a whole is halved until only the entity to blame fail
 test('a wrong key ends the import at once with one line, even while its input stands open', async (context) => {
   const platform = await server(context);
   for (const [wrong, expected] of [
-    ['source-other', /does not know this key \(401\)/],
+    ['source-other', /Unknown API key \(401\)/],
     ['no-rights', /cannot ingest \(403\)/],
   ] as const) {
     const words = ['-', '--key', wrong, '--url', platform.url];

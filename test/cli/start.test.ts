@@ -25,10 +25,10 @@ test('a taken port ends the start with one line, before anything runs', async (c
   const port = typeof address === 'object' ? String(address?.port) : '';
   const lines = await failingStart({ PORT: port, DATA_DIR: await temporaryFolder(context) });
   assert.equal(lines.length, 1);
-  assert.match(lines[0] ?? '', new RegExp(`^Port ${port} on 127\\.0\\.0\\.1 is taken by another program`));
+  assert.match(lines[0] ?? '', new RegExp(`^Port ${port} on 127\\.0\\.0\\.1 is in use by another program`));
 });
 
-test('a Redis that does not answer ends the start with one line without its password', async (context) => {
+test('a Redis that does not respond ends the start with one line without its password', async (context) => {
   const port = await freePort('127.0.0.1');
   const lines = await failingStart({
     PORT: anyPort,
@@ -36,7 +36,7 @@ test('a Redis that does not answer ends the start with one line without its pass
     DATA_DIR: await temporaryFolder(context),
   });
   assert.equal(lines.length, 1, lines.join('\n'));
-  assert.match(lines[0] ?? '', new RegExp(`^Redis at redis://127\\.0\\.0\\.1:${port} does not answer`));
+  assert.match(lines[0] ?? '', new RegExp(`^Redis at redis://127\\.0\\.0\\.1:${port} does not respond`));
   assert.doesNotMatch(lines[0] ?? '', /secret/);
 });
 

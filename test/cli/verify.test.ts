@@ -87,6 +87,6 @@ test('diagnostics lists clashes, unknown partials and values that do not fit, wi
   const text = await runCommand('diagnostics', [], { env });
   assert.match(
     text.stdout,
-    /Looked at 6 entities: 1 URL claimed by several views, 2 handles claimed by several views, 1 value that does not fit its type/,
+    /Checked 6 entities: 1 URL claimed by several views, 2 handles claimed by several views, 1 value that does not fit its type/,
   );
 });

@@ -24,7 +24,7 @@ describe('a process that has no Redis ends with one line that says what is wrong
       const lines = await failing(role, { REDIS_URL: `redis://me:secret@127.0.0.1:${port}` });
       assert.equal(lines.length, 1, lines.join('\n'));
       const [line = ''] = lines;
-      assert.match(line, new RegExp(`^${role}: Redis at redis://127\\.0\\.0\\.1:${port} does not answer`));
+      assert.match(line, new RegExp(`^${role}: Redis at redis://127\\.0\\.0\\.1:${port} does not respond`));
       assert.match(line, /Start it, or correct REDIS_URL or REDIS_CLUSTER/);
       assert.doesNotMatch(line, /secret|max retries/);
     });

@@ -254,6 +254,6 @@ test('the command shows the same, of files too', async () => {
   assert.deepEqual([unknown.code, unknown.stdout], [1, '']);
   assert.match(
     unknown.stderr,
-    /There is no schema and no file "nobody"; there are: page, note, teaser, index:pages\./,
+    /No schema or file is named "nobody"\. Schemas: page, note, teaser, index:pages\./,
   );
 });

@@ -135,7 +135,7 @@ test('on an empty store npm start takes the demo, and then apply and SIGHUP work
   assert.match(applied.stdout, /unchanged \(generation 1\)/);
   await until('its processes are started', () => /waiting for|Loading/.test(platform.output));
   platform.process.kill('SIGHUP');
-  await until('it is told', () => platform.output.includes('was read again and is active'));
+  await until('it is told', () => platform.output.includes('was reloaded and is active'));
   await platform.stop();
 });
 

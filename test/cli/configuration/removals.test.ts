@@ -57,7 +57,7 @@ test('a schema and an index that have data go only with --yes where there is no 
     refused.stdout,
     /schema card of tenant acme: 12 views\n {2}index pages of tenant acme: 12 index items\n/,
   );
-  assert.match(refused.stderr, /Nothing was changed: run this again with --yes/);
+  assert.match(refused.stderr, /Nothing was changed\. To confirm, run this again with --yes/);
   assert.equal((await readGenerations(platform.store)).active, 1);
   assert.deepEqual(await platform.view('card', 'p3'), { title: 'Page 3' });
   const meant = await apply(platform, folder, '--yes');

@@ -108,7 +108,7 @@ test('an environment key has tools for what its scopes let it read', async (cont
   assert.deepEqual(await namesOf(narrow), ['query_cities']);
   await assert.rejects(
     narrow.callTool({ name: 'deliver_by_url', arguments: { url: '/a' } }),
-    /There is no tool/,
+    /Unknown tool/,
   );
 });
 

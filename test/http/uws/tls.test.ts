@@ -131,7 +131,7 @@ test('npm start serves HTTPS over a Redis with TLS, and the import finds it ther
     assert.deepEqual([imported.code, /1 changed, 0 unchanged, 0 failed/.test(imported.stderr)], [0, true]);
 
     const { code, stderr } = await distrusting;
-    assert.deepEqual([code, /^Redis at rediss:.* does not answer/.test(stderr)], [1, true], stderr);
+    assert.deepEqual([code, /^Redis at rediss:.* does not respond/.test(stderr)], [1, true], stderr);
     const answer = await secureGet('/health/live');
     assert.equal(JSON.parse(answer).status, 200);
     await assert.rejects(fetch(`http://127.0.0.1:${port}/health/live`), 'plain HTTP is not spoken');

@@ -234,7 +234,7 @@ test('facets of large values count towards what a page may hold, whatever the nu
       const [refused] = await cluster.run(target, facets(count));
       assert.match(
         refusalOf(refused),
-        /^The facets have, with the page, more than 33554432 bytes: ask for fewer/,
+        /^The facets and the page have more than 33554432 bytes together: use fewer/,
       );
     }
   }

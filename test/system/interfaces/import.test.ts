@@ -226,7 +226,7 @@ test('import --prune: what the file does not have is deleted, of the types that 
   const asking = importing(shorter, 'beta', ['--prune']);
   assert.equal((await asking.ended()).code, 1);
   assert.match(asking.output, /The source has 6 entities that .*shorter\.ndjson does not have: .*row-1/);
-  assert.match(asking.output, /Nothing was changed: run this again with --yes/);
+  assert.match(asking.output, /Nothing was changed\. To confirm, run this again with --yes/);
   assert.doesNotMatch(asking.output, /unchanged/, 'nothing was imported');
 
   const broken = path.join(system.scratchDir, 'broken.ndjson');
