@@ -173,10 +173,8 @@ function showFigures(
 ): void {
   const sumOf = (name: keyof AnswerCache['figures']) =>
     caches.reduce((sum, { figures }) => sum + figures[name], 0);
-  metrics.gaugeOfPartitions(
-    'millrace_stream_backlog_entries',
-    'Stream entries waiting, by partition',
-    () => progress.backlogs(),
+  metrics.gaugeOfPartitions('millrace_stream_backlog_entries', 'Stream entries waiting, by partition', () =>
+    progress.backlogs(),
   );
   for (const name of ['entries', 'bytes'] as const) {
     metrics.gaugeOf(`millrace_delivery_cache_${name}`, `Delivery cache: ${name}`, () => sumOf(name));

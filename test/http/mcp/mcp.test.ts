@@ -106,10 +106,7 @@ test('an environment key has tools for what its scopes let it read', async (cont
   assert.deepEqual(await namesOf(client), everyTool);
   const narrow = await connected(context, { Authorization: `Bearer ${key.narrow}` });
   assert.deepEqual(await namesOf(narrow), ['query_cities']);
-  await assert.rejects(
-    narrow.callTool({ name: 'deliver_by_url', arguments: { url: '/a' } }),
-    /Unknown tool/,
-  );
+  await assert.rejects(narrow.callTool({ name: 'deliver_by_url', arguments: { url: '/a' } }), /Unknown tool/);
 });
 
 test('tools answer as their endpoints do', async (context) => {
