@@ -76,9 +76,15 @@ folder beside the configuration once. It reads the same settings as start.`,
   },
   test: {
     does: `Runs the whole test suite against a real Redis, or only the given files and folders. Options of Node's test runner are
-passed on to it.`,
+passed on to it.
+
+--changed runs the tests that depend on what changed since the branch began, uncommitted and new files included: those that
+import a changed file, start it or read it, directly or through others. When that cannot be decided, as for package.json,
+it runs all. It prints what it runs and why. With =REF it compares with that branch or commit.`,
     words: { '[FILE …]': 'test files or folders (default: all)' },
-    options: {},
+    options: {
+      changed: { type: 'boolean', meaning: 'or --changed=REF: only the tests that a change touches' },
+    },
     passesOn: true,
     example: 'npm test -- test/http/delivery/delivery.test.ts',
     ends: '0: all tests passed; 1: a test failed.',

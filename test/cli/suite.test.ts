@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { sumOfWaiting } from '../../src/cli/start/settled.ts';
+import { affectedTests, summaryOf } from '../../src/cli/test/affected-tests.ts';
+import { gitChanges } from '../../src/cli/test/git-changes.ts';
 import { canShare, writeSharing } from '../../src/cli/test/shared-processes.ts';
 import { longest, namedFiles, roomTests, testFiles } from '../../src/cli/test/test-files.ts';
-import { root as repository, runCommand, temporaryFolder } from './support/command.ts';
+import { root as repository, run, runCommand, temporaryFolder } from './support/command.ts';
 
 test('tests of the system are kept apart from those of the rooms', async (context) => {
   const root = await temporaryFolder(context);
@@ -200,4 +202,133 @@ test('a process that stays open when its tests are over says what keeps it open,
   assert.match(open.stdout, /their process does not exit. These keep it open: .*TCPServerWrap/);
   assert.equal(hanging.code, 1);
   assert.doesNotMatch(hanging.stdout, /does not exit/);
+});
+
+/** A small repository. Each file's text says what it needs. */
+const smallRepository = {
+  'README.md': '',
+  Procfile: 'web: node workers/web.ts\n',
+  'package.json': '{}',
+  'docs/guide.md': '',
+  'src/lib/text.ts': "import type { A } from './types.ts';",
+  'src/lib/types.ts': '',
+  'src/http/page.ts': "export * from '../lib/text.ts'; // not '../store/store.ts'",
+  'src/store/store.ts': `const script = new URL(\`../scripts/\${name}.lua\`, import.meta.url);`,
+  'src/store/styles/page.css': '',
+  'src/scripts/move.lua': '',
+  'src/cli/platform.ts': "const procfile = new URL('../../Procfile', import.meta.url);",
+  'src/cli/start.ts': "await import('./platform.ts');",
+  'src/cli/bootstrap/run-command.mjs': '',
+  'src/cli/bootstrap.mjs': "import './bootstrap/run-command.mjs';",
+  'workers/web.ts': "import '../src/http/page.ts';",
+  'test/layers.test.ts': '',
+  'test/docs/links.test.ts': "readFile(path.join(root, 'docs'))",
+  'test/docs/guide.test.ts': '',
+  'test/lib/text.test.ts': "import '../../src/lib/text.ts';",
+  'test/store/store.test.ts': "import '../../src/store/store.ts';",
+  'test/system/support.ts': "spawn('node', [path.join(root, 'workers/web.ts')]);",
+  'test/system/web.test.ts': "import './support.ts';",
+  'test/cli/start.test.ts': "run('node', ['src/cli/bootstrap.mjs', 'start']);",
+};
+const ofDocuments = ['test/docs/guide.test.ts', 'test/docs/links.test.ts', 'test/layers.test.ts'];
+const checks = ['test/docs/links.test.ts', 'test/layers.test.ts'];
+
+function writeAll(root: string, files: Readonly<Record<string, string>>): void {
+  for (const [file, text] of Object.entries(files)) {
+    mkdirSync(path.join(root, path.dirname(file)), { recursive: true });
+    writeFileSync(path.join(root, file), text);
+  }
+}
+
+for (const [changed, expected] of [
+  [
+    'src/lib/types.ts',
+    ['test/cli/start.test.ts', 'test/lib/text.test.ts', 'test/system/web.test.ts', ...checks],
+  ],
+  ['src/store/store.ts', ['test/store/store.test.ts', ...checks]],
+  ['src/scripts/move.lua', ['test/store/store.test.ts', ...checks]],
+  ['src/store/styles/page.css', ['test/store/store.test.ts', ...checks]],
+  ['src/store/removed.ts', ['test/store/store.test.ts', ...checks]],
+  ['src/cli/platform.ts', ['test/cli/start.test.ts', ...checks]],
+  ['test/system/support.ts', ['test/system/web.test.ts', ...checks]],
+  ['test/lib/text.test.ts', ['test/lib/text.test.ts', ...checks]],
+  ['docs/guide.md', ofDocuments],
+  ['README.md', ofDocuments],
+  ['LICENSE', []],
+] as const) {
+  test(`test --changed: a change of ${changed} runs what imports, starts or reads it`, async (context) => {
+    const root = await temporaryFolder(context);
+    writeAll(root, smallRepository);
+    const affected = await affectedTests(root, testFiles(root), Object.keys(smallRepository), [changed]);
+    assert.equal(affected.undecided, null);
+    assert.deepEqual([...affected.tests].sort(), [...expected].sort());
+  });
+}
+
+for (const changed of ['package.json', 'tsconfig.json', 'config/tenants/atlas/tenant.json', 'Procfile']) {
+  test(`test --changed: a change of ${changed} runs all tests`, async (context) => {
+    const root = await temporaryFolder(context);
+    writeAll(root, smallRepository);
+    const all = testFiles(root);
+    const affected = await affectedTests(root, all, Object.keys(smallRepository), ['docs/guide.md', changed]);
+    assert.deepEqual(affected, { tests: all, undecided: changed });
+  });
+}
+
+test('test --changed: counts commits of the branch, the index, the working tree and new files', async (context) => {
+  const root = await temporaryFolder(context);
+  const git = async (...words: string[]) => {
+    const author = ['-c', 'user.name=A', '-c', 'user.email=a@b.c'];
+    const { code, stderr } = await run('git', [...author, ...words], { cwd: root });
+    assert.equal(code, 0, stderr);
+  };
+  const names = ['committed', 'staged', 'edited', 'deleted', 'kept'];
+  writeAll(root, Object.fromEntries(names.map((name) => [`${name}.md`, ''])));
+  await git('init', '--initial-branch=main');
+  await git('add', '.');
+  await git('commit', '-m', 'first');
+  await git('checkout', '-b', 'branch');
+  writeAll(root, { 'committed.md': 'b', '.gitignore': 'ignored.md\n' });
+  await git('add', '.');
+  await git('commit', '-m', 'second');
+  writeAll(root, { 'staged.md': 'c' });
+  await git('add', '.');
+  writeAll(root, { 'edited.md': 'd', 'new ü.md': '', 'ignored.md': '' });
+  rmSync(path.join(root, 'deleted.md'));
+
+  const changedHere = ['deleted.md', 'edited.md', 'new ü.md', 'staged.md'];
+  const sinceMain = gitChanges(root, null);
+  assert.equal(sinceMain.since, 'main');
+  assert.deepEqual(sinceMain.changed, ['.gitignore', 'committed.md', ...changedHere]);
+  assert.ok(!sinceMain.files.includes('deleted.md') && sinceMain.files.includes('kept.md'));
+  assert.deepEqual(gitChanges(root, 'HEAD').changed, changedHere);
+  assert.throws(() => gitChanges(root, 'no-such'), /--changed=no-such: git finds no commit/);
+  assert.throws(() => gitChanges(root, '--output=x'), /git finds no commit/);
+});
+
+test('test --changed: without a repository, or with other arguments, it says in a line what to do', async (context) => {
+  const folder = await temporaryFolder(context);
+  assert.throws(() => gitChanges(folder, null), /--changed needs a git repository/);
+  const { code, stderr } = await runCommand('test', ['--changed', 'test/lib']);
+  assert.equal(code, 1);
+  assert.equal(stderr, '--changed chooses the tests itself. Leave the other arguments out.\n');
+});
+
+test('test --changed: prints what it runs and why', () => {
+  const files = ['a.ts', 'b.ts', 'c.ts', 'd.ts'];
+  const some = { tests: ['test/a.test.ts'], undecided: null };
+  assert.equal(
+    summaryOf(some, 9, 'main', files),
+    'Running 1 of 9 test files: they depend on what changed since main: a.ts, b.ts, c.ts and 1 more.',
+  );
+  const none = { tests: [], undecided: null };
+  assert.equal(summaryOf(none, 9, 'main', []), 'Running no test files: nothing changed since main.');
+  assert.equal(
+    summaryOf(none, 9, 'main', ['LICENSE']),
+    'Running no test files: none depends on what changed since main: LICENSE.',
+  );
+  assert.equal(
+    summaryOf({ tests: [], undecided: 'package.json' }, 9, 'main', files),
+    'Running all 9 test files: package.json changed since main, and any test may depend on it.',
+  );
 });

@@ -1,0 +1,122 @@
+/** `npm test -- --changed`: which tests a change touches. What cannot be decided touches all of them. */
+import path from 'node:path';
+import { type FileGraph, fileGraph, isCode } from './file-graph.ts';
+import { gitChanges } from './git-changes.ts';
+
+export interface AffectedTests {
+  readonly tests: readonly string[];
+  /** A changed file on which any test may depend; null: the tests are those that depend on the changed files. */
+  readonly undecided: string | null;
+}
+
+/** Tests that compare the whole of source and documents. They are quick. */
+const checksOfAll: readonly string[] = [
+  'test/layers.test.ts',
+  'test/docs/citations.test.ts',
+  'test/docs/links.test.ts',
+  'test/docs/names.test.ts',
+  'test/docs/runbook.test.ts',
+  'test/docs/walks.test.ts',
+  'test/lib/typed-command.test.ts',
+];
+const documentPattern = /^docs\/|^[^/]+\.md$|^bench\/(?!.*\.ts$)/;
+const documentTestPattern = /^test\/docs(?:-site)?\//;
+/** Only `npm run lint`, git and npm read them. */
+const readByNoTest: readonly string[] = ['biome.json', '.gitignore', 'LICENSE'];
+const shownFiles = 3;
+
+/**
+ * The tests that a branch touches.
+ * @param tests all test files, in the order in which they run
+ * @param ref from `--changed=REF`; null: where the branch began
+ * @returns them, and what to print about them
+ * @throws CommandStop when git does not know what changed
+ */
+export async function changedTests(
+  root: string,
+  tests: readonly string[],
+  ref: string | null,
+): Promise<{ readonly tests: readonly string[]; readonly summary: string }> {
+  const { since, changed, files } = gitChanges(root, ref);
+  const affected = await affectedTests(root, tests, files, changed);
+  return { tests: affected.tests, summary: summaryOf(affected, tests.length, since, changed) };
+}
+
+/** @param total number of all test files */
+export function summaryOf(
+  { tests, undecided }: AffectedTests,
+  total: number,
+  since: string,
+  changed: readonly string[],
+): string {
+  if (undecided !== null) {
+    return `Running all ${total} test files: ${undecided} changed since ${since}, and any test may depend on it.`;
+  }
+  if (changed.length === 0) return `Running no test files: nothing changed since ${since}.`;
+  const count =
+    tests.length === 0
+      ? 'no test files: none depends'
+      : `${tests.length} of ${total} test files: they depend`;
+  return `Running ${count} on what changed since ${since}: ${listed(changed)}.`;
+}
+
+/**
+ * @param tests all test files, in the order in which they run
+ * @param files every file of the repository
+ * @param changed changed, added and deleted files
+ */
+export async function affectedTests(
+  root: string,
+  tests: readonly string[],
+  files: readonly string[],
+  changed: readonly string[],
+): Promise<AffectedTests> {
+  if (changed.length === 0) return { tests: [], undecided: null };
+  const neededBy = reverse(await fileGraph(root, files));
+  const reached = new Set<string>();
+  for (const file of changed) {
+    const touched = touchedBy(file, files, neededBy);
+    if (touched === null) return { tests, undecided: file };
+    for (const name of closure(touched, neededBy)) reached.add(name);
+  }
+  const isChecked = changed.some((file) => !readByNoTest.includes(file));
+  const affected = tests.filter((test) => reached.has(test) || (isChecked && checksOfAll.includes(test)));
+  return { tests: affected, undecided: null };
+}
+
+/**
+ * The files that a change of one touches directly, itself included; null: nobody knows.
+ * What is no code, such as a style or a script of Redis, belongs to the code in the nearest folder above it as well; so
+ * does a file that is gone.
+ */
+function touchedBy(file: string, files: readonly string[], neededBy: FileGraph): string[] | null {
+  if (readByNoTest.includes(file)) return [];
+  if (documentPattern.test(file)) return [file, ...files.filter((name) => documentTestPattern.test(name))];
+  if (isCode(file) && (files.includes(file) || file.startsWith('test/'))) return [file];
+  if (!/^(?:src|test)\//.test(file)) return null;
+  for (let folder = path.posix.dirname(file); folder !== '.'; folder = path.posix.dirname(folder)) {
+    const code = files.filter((name) => path.posix.dirname(name) === folder && isCode(name));
+    if (code.length > 0) return [file, ...code];
+  }
+  const isNamed = [...(neededBy.get(file) ?? [])].some((name) => name.startsWith('src/'));
+  return isNamed ? [file] : null;
+}
+
+function reverse(graph: FileGraph): FileGraph {
+  const neededBy = new Map<string, Set<string>>();
+  for (const [file, needed] of graph) {
+    for (const name of needed) neededBy.set(name, (neededBy.get(name) ?? new Set()).add(file));
+  }
+  return neededBy;
+}
+
+function closure(begin: readonly string[], neededBy: FileGraph): Set<string> {
+  const reached = new Set(begin);
+  for (const file of reached) for (const next of neededBy.get(file) ?? []) reached.add(next);
+  return reached;
+}
+
+function listed(changed: readonly string[]): string {
+  const more = changed.length - shownFiles;
+  return `${changed.slice(0, shownFiles).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
