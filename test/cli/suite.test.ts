@@ -209,7 +209,7 @@ const smallRepository = {
   'README.md': '',
   Procfile: 'web: node workers/web.ts\n',
   'package.json': '{}',
-  'docs/guide.md': '',
+  'docs/README.md': '',
   'src/lib/text.ts': "import type { A } from './types.ts';",
   'src/lib/types.ts': '',
   'src/http/page.ts': "export * from '../lib/text.ts'; // not '../store/store.ts'",
@@ -252,7 +252,7 @@ for (const [changed, expected] of [
   ['src/cli/platform.ts', ['test/cli/start.test.ts', ...checks]],
   ['test/system/support.ts', ['test/system/web.test.ts', ...checks]],
   ['test/lib/text.test.ts', ['test/lib/text.test.ts', ...checks]],
-  ['docs/guide.md', ofDocuments],
+  ['docs/README.md', ofDocuments],
   ['README.md', ofDocuments],
   ['LICENSE', []],
 ] as const) {
@@ -270,7 +270,10 @@ for (const changed of ['package.json', 'tsconfig.json', 'config/tenants/atlas/te
     const root = await temporaryFolder(context);
     writeAll(root, smallRepository);
     const all = testFiles(root);
-    const affected = await affectedTests(root, all, Object.keys(smallRepository), ['docs/guide.md', changed]);
+    const affected = await affectedTests(root, all, Object.keys(smallRepository), [
+      'docs/README.md',
+      changed,
+    ]);
     assert.deepEqual(affected, { tests: all, undecided: changed });
   });
 }
