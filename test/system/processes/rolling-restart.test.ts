@@ -16,8 +16,8 @@ import { clientKey, siteFiles, sourceKey } from '../support/site.ts';
 
 /** Each kind of request has as many lanes. */
 const lanesOfKind = 8;
-/** Of a lane, between an answer and its next request: processes that start need the processors too. */
-const pauseMs = 40;
+/** Of a lane, between an answer and its next request. Processes that start need the processors more than further reads do. */
+const pauseMs = 120;
 const slowMs = 2_000;
 const rounds = Number(process.env.MILLRACE_ROUNDS ?? 3);
 
