@@ -74,6 +74,11 @@ export class Store implements RedisHost {
     return this.#options.address;
   }
 
+  /** As in the options; null: commands wait for Redis to come back. */
+  get commandTimeoutMs(): number | null {
+    return this.#options.commandTimeoutMs ?? null;
+  }
+
   /** As in the options. */
   get confirmReplicas(): number {
     return this.#options.confirmReplicas ?? 0;

@@ -3,8 +3,8 @@
  * carry one tag of their own, so that a queue lies in one slot of a cluster.
  */
 import type { Job, Queue } from 'bullmq';
-import { connectForJobs, type RedisClient } from '../redis/connection.ts';
-import { answerOf, storeError } from '../redis/errors.ts';
+import { connectForJobs, disconnect, type RedisClient } from '../redis/connection.ts';
+import { answerOf, StoreUnavailableError } from '../redis/errors.ts';
 import type { Store } from '../store.ts';
 
 export const jobsPrefix = '{millrace}:jobs';
@@ -34,16 +34,21 @@ const stateOf: Readonly<Record<string, JobState>> = {
   failed: 'failed',
 };
 
-/** Adds jobs and tells how they are. */
+/**
+ * Adds jobs and tells how they are. Where commands of the store have a time limit, a question to the queue has it too: BullMQ
+ * itself waits for Redis without end.
+ */
 export class JobQueue<Task extends object, Progress extends object> {
   readonly #name: string;
   readonly #client: RedisClient;
+  readonly #timeoutMs: number | null;
   #opened: Promise<Queue<Task>> | null = null;
 
   /** @param name without a colon */
   constructor(store: Store, name: string) {
     this.#name = name;
     this.#client = connectForJobs(store.address);
+    this.#timeoutMs = store.commandTimeoutMs;
   }
 
   /** BullMQ is loaded at the first use: most processes never need it, and it is a fifth of what a front loads. */
@@ -56,9 +61,8 @@ export class JobQueue<Task extends object, Progress extends object> {
    * Adds jobs. A job whose id is known is not added again; it is tried again if it had failed. @throws
    * StoreUnavailableError
    */
-  async add(jobs: readonly { readonly id: string; readonly task: Task }[]): Promise<void> {
-    try {
-      const queue = await this.#open();
+  add(jobs: readonly { readonly id: string; readonly task: Task }[]): Promise<void> {
+    return this.#ask(async (queue) => {
       await queue.addBulk(
         jobs.map(({ id, task }) => ({
           name: 'job',
@@ -76,15 +80,12 @@ export class JobQueue<Task extends object, Progress extends object> {
         const job = await queue.getJob(id);
         if (job !== undefined && (await job.isFailed())) await job.retry('failed');
       }
-    } catch (error) {
-      throw storeError(error);
-    }
+    });
   }
 
   /** States of jobs in the order asked; null for a job that is not known, or not any more. @throws StoreUnavailableError */
-  async statuses(ids: readonly string[]): Promise<(JobStatus<Progress, Task> | null)[]> {
-    const queue = await this.#open();
-    return await answerOf(Promise.all(ids.map((id) => this.#status(queue, id))));
+  statuses(ids: readonly string[]): Promise<(JobStatus<Progress, Task> | null)[]> {
+    return this.#ask((queue) => Promise.all(ids.map((id) => this.#status(queue, id))));
   }
 
   async #status(queue: Queue<Task>, id: string): Promise<JobStatus<Progress, Task> | null> {
@@ -103,15 +104,15 @@ export class JobQueue<Task extends object, Progress extends object> {
 
   /** Tasks of the jobs that have not ended. @throws StoreUnavailableError */
   async pending(): Promise<Task[]> {
-    const queue = await this.#open();
-    const jobs = await answerOf(queue.getJobs(['wait', 'delayed', 'active']));
+    const jobs = await this.#ask((queue) => queue.getJobs(['wait', 'delayed', 'active']));
     return jobs.map(({ data }) => data);
   }
 
   /** Number of jobs by state. @throws StoreUnavailableError */
   async counts(): Promise<Readonly<Record<JobState, number>>> {
-    const queue = await this.#open();
-    const counts = await answerOf(queue.getJobCounts('wait', 'delayed', 'active', 'completed', 'failed'));
+    const counts = await this.#ask((queue) =>
+      queue.getJobCounts('wait', 'delayed', 'active', 'completed', 'failed'),
+    );
     return {
       waiting: (counts.wait ?? 0) + (counts.delayed ?? 0),
       active: counts.active ?? 0,
@@ -120,10 +121,31 @@ export class JobQueue<Task extends object, Progress extends object> {
     };
   }
 
+  /** @throws StoreUnavailableError */
+  async #ask<T>(question: (queue: Queue<Task>) => Promise<T>): Promise<T> {
+    const asked = this.#open().then(question);
+    return await answerOf(this.#timeoutMs === null ? asked : inTime(asked, this.#timeoutMs));
+  }
+
   async close(): Promise<void> {
     const queue = await this.#opened;
+    // BullMQ waits for a Redis that does not answer, unless its connection has ended.
+    disconnect(this.#client);
     await queue?.close().catch(() => {});
-    this.#client.disconnect();
+  }
+}
+
+/** @throws StoreUnavailableError when it takes longer; it may happen yet */
+async function inTime<T>(asked: Promise<T>, timeoutMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | null = null;
+  const late = new Promise<never>((_, reject) => {
+    const fail = () => reject(new StoreUnavailableError(`Redis: no answer for ${timeoutMs} ms`));
+    timer = setTimeout(fail, timeoutMs);
+  });
+  try {
+    return await Promise.race([asked, late]);
+  } finally {
+    if (timer !== null) clearTimeout(timer);
   }
 }
 

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Queue } from 'bullmq';
 import { JobRunner } from '../../../src/store/configuration/job-runner.ts';
 import { JobQueue, jobsPrefix } from '../../../src/store/configuration/jobs-queue.ts';
 import { connectForJobs } from '../../../src/store/redis/connection.ts';
+import { StoreUnavailableError } from '../../../src/store/redis/errors.ts';
+import { openStore } from '../../../src/store/store.ts';
+import { FaultyRedis } from '../../support/faulty-redis.ts';
 import { TestRedis } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';
 
@@ -56,3 +60,48 @@ test('jobs queue: each job is added so that BullMQ keeps 1,000 failed ones for a
   const job = await stored.getJob('job');
   assert.deepEqual(job?.opts.removeOnFail, { age: 7 * 24 * 3600, count: 1_000 });
 });
+
+test('jobs queue: where commands have a time limit, every question ends in it while Redis stands still', async (context) => {
+  await redis.flush();
+  const wire = await FaultyRedis.start(redis.port);
+  context.after(() => wire.stop());
+  const impatient = await openStore({
+    address: { kind: 'single', url: wire.url },
+    partitionCount: 1,
+    commandTimeoutMs: 300,
+  });
+  context.after(() => impatient.close());
+  const known = new JobQueue<object, object>(impatient, 'away');
+  await known.add([{ id: 'job', task: {} }]);
+  wire.stall();
+  for (const queue of [known, new JobQueue<object, object>(impatient, 'away')]) {
+    const questions: Record<string, () => Promise<unknown>> = {
+      add: () => queue.add([{ id: 'other', task: {} }]),
+      statuses: () => queue.statuses(['job']),
+      pending: () => queue.pending(),
+      counts: () => queue.counts(),
+    };
+    for (const [name, ask] of Object.entries(questions)) {
+      await assert.rejects(within(5_000, name, ask()), StoreUnavailableError, name);
+    }
+    await within(5_000, 'close', queue.close());
+  }
+  wire.goOn();
+  const later = new JobQueue<object, object>(impatient, 'away');
+  context.after(() => later.close());
+  await until('it is asked again', async () => (await later.statuses(['job']).catch(() => []))[0] != null);
+});
+
+/** @throws when it does not settle in time */
+async function within<T>(ms: number, name: string, asked: Promise<T>): Promise<T> {
+  const late = new AbortController();
+  const over = sleep(ms, undefined, { signal: late.signal }).then(() => {
+    throw new Error(`${name} did not settle within ${ms} ms`);
+  });
+  over.catch(() => {});
+  try {
+    return await Promise.race([asked, over]);
+  } finally {
+    late.abort();
+  }
+}
