@@ -48,6 +48,8 @@ export interface SenderOptions {
   /** Called when a webhook that failed has taken a request, or has nothing left to take. */
   onWorking(field: string): void;
   onTrouble(message: string, error: unknown): void;
+  /** Milliseconds since 1970; absent: by the clock of the machine. */
+  readonly now?: () => number;
 }
 
 /** How often a sender that has nothing to do looks whether somebody has set its cursor. */
@@ -61,13 +63,16 @@ export class Sender {
   #passedAt = 0;
   /** Text of the state, and count of the watch, with which nothing was left to send. */
   #quiet: { readonly text: string; readonly count: number } | null = null;
+  readonly #now: () => number;
 
   /** @param token names this run */
   constructor(
     private readonly options: SenderOptions,
     private readonly field: string,
     private readonly token: string,
-  ) {}
+  ) {
+    this.#now = options.now ?? Date.now;
+  }
 
   /** Sends until the webhook is gone or another run has taken it. @throws the reason of the signal */
   async run(signal: AbortSignal): Promise<void> {
@@ -103,7 +108,7 @@ export class Sender {
       return true;
     }
     const { isDisabled, nextAttemptAt = 0 } = stored.state;
-    const waitMs = nextAttemptAt - Date.now();
+    const waitMs = nextAttemptAt - this.#now();
     if (isDisabled === true || configured.webhook.secrets.length === 0)
       await sleep(lookMs, undefined, { signal });
     else if (waitMs > 0) await sleep(Math.min(lookMs, waitMs), undefined, { signal });
@@ -153,8 +158,8 @@ export class Sender {
     count: number,
   ): Promise<void> {
     const offset = feed.offsetOf(behind);
-    if (isRetry || (offset !== stored.state.offset && Date.now() - this.#passedAt > passingMs)) {
-      this.#passedAt = Date.now();
+    if (isRetry || (offset !== stored.state.offset && this.#now() - this.#passedAt > passingMs)) {
+      this.#passedAt = this.#now();
       const passed = await this.#replace(stored, { offset, until: undefined, ...noFailure });
       if (passed !== null && stored.state.warnedAt !== undefined) this.options.onWorking(this.field);
       if (passed !== null && !isRetry) this.#quiet = { text: passed.text, count };
@@ -174,9 +179,9 @@ export class Sender {
   ): Promise<PendingChanges> {
     const { watch } = this.options;
     let pending = await pendingChanges(feed, webhook, from, until);
-    const deadline = Date.now() + webhook.batch.seconds * 1000;
-    while (until === null && pending.changes.length > 0 && !pending.isFull && Date.now() < deadline) {
-      await watch.wait(deadline - Date.now(), signal);
+    const deadline = this.#now() + webhook.batch.seconds * 1000;
+    while (until === null && pending.changes.length > 0 && !pending.isFull && this.#now() < deadline) {
+      await watch.wait(deadline - this.#now(), signal);
       pending = await pendingChanges(feed, webhook, from, null);
     }
     return pending;
@@ -205,7 +210,9 @@ export class Sender {
         part.map(({ change }) => change),
         publicUrl,
       );
-      const answer = await attempt(() => post(signedPost(webhook, message, new Date()), guard, signal));
+      const answer = await attempt(() =>
+        post(signedPost(webhook, message, new Date(this.#now())), guard, signal),
+      );
       signal.throwIfAborted();
       const outcome = outcomeOf(answer);
       onAttempt(this.field, outcome);
@@ -213,12 +220,13 @@ export class Sender {
       const passed = { offset, until: isLast ? undefined : stored.state.until, ...noFailure };
       const { warnedAt, failures = 0 } = stored.state;
       const status = 'status' in answer ? answer.status : undefined;
-      const isWarned = outcome !== 'sent' && Date.now() - (warnedAt ?? 0) >= warnEveryMs;
+      const nowMs = this.#now();
+      const isWarned = outcome !== 'sent' && nowMs - (warnedAt ?? 0) >= warnEveryMs;
       stored = await this.#replace(stored, {
-        ...(outcome === 'sent' ? passed : failed(outcome, answer, stored.state)),
-        ...(isWarned && { warnedAt: Date.now() }),
+        ...(outcome === 'sent' ? passed : failed(outcome, answer, stored.state, nowMs)),
+        ...(isWarned && { warnedAt: nowMs }),
         lastStatus: status,
-        lastAttemptAt: Date.now(),
+        lastAttemptAt: nowMs,
       });
       if (stored !== null && isWarned) {
         this.options.onFailing(this.field, { outcome, status: status ?? null, failures: failures + 1 });
@@ -244,12 +252,16 @@ const noFailure: StateChange = {
   warnedAt: undefined,
 };
 
-function failed(outcome: Outcome, answer: Posted | Error, { failures = 0 }: WebhookState): StateChange {
+function failed(
+  outcome: Outcome,
+  answer: Posted | Error,
+  { failures = 0 }: WebhookState,
+  nowMs: number,
+): StateChange {
   const next = { failures: failures + 1, isRefused: outcome === 'refused' ? (true as const) : undefined };
   if (outcome === 'gone') return { ...next, isDisabled: true, nextAttemptAt: undefined };
   const retryAfter = 'status' in answer ? answer.retryAfter : null;
-  const now = Date.now();
-  return { ...next, nextAttemptAt: now + retryDelay(next.failures, retryAfter, now, Math.random()) };
+  return { ...next, nextAttemptAt: nowMs + retryDelay(next.failures, retryAfter, nowMs, Math.random()) };
 }
 
 async function attempt(send: () => Promise<Posted>): Promise<Posted | Error> {
