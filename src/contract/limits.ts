@@ -276,6 +276,8 @@ export const mainThreadStuckMs = 30_000;
 export const redisCommandTimeoutMs = 5_000;
 /** How long a write waits for a replica to have it; then it gets a 503. */
 export const replicaWaitMs = 1_000;
+/** A replica that confirms nothing for longer does not count as connected. It confirms each second. */
+export const replicaSilentSeconds = 5;
 /** How long a front tries to get a complete result of a query from the workers before the query gets a 503. */
 export const queryWaitMs = 3_000;
 /** Largest SHARD_COPIES. */

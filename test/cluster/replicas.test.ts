@@ -1,9 +1,11 @@
 /** What a shard of a cluster does that has lost its replica. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { FrontReadiness } from '../../src/http/operations/readiness.ts';
 import { platformTag } from '../../src/store/keys.ts';
 import { StoreUnavailableError } from '../../src/store/redis/errors.ts';
 import { surviving } from '../../src/store/redis/replication.ts';
+import { readServerState } from '../../src/store/redis/server-state.ts';
 import { findShortages } from '../../src/store/redis/shortages.ts';
 import { openStore } from '../../src/store/store.ts';
 import { until } from '../support/until.ts';
@@ -21,13 +23,37 @@ test('a shard without a replica refuses acknowledgements when CONFIRM_REPLICAS a
     surviving(store.acknowledgements, [platformTag, ...store.partitions.tags], async () => true);
   await until('the replica is in step', async () => (await findShortages(strict)).missingReplicas === 0);
   assert.ok(await acknowledgedBy(strict));
+  const degradedBy = async (store: typeof strict) => {
+    const front = {
+      store,
+      configuration: { loaded: true },
+      progress: { ready: true },
+      draining: () => false,
+    };
+    const { faults } = await new FrontReadiness(front).look();
+    return faults.filter(({ kind }) => kind === 'replicas').map(({ reason }) => reason);
+  };
+  assert.deepEqual(await degradedBy(strict), []);
+  assert.equal((await readServerState(strict)).replicas, 1);
 
   const replica = cluster.nodes.at(-1);
+  await replica?.process.signal('SIGSTOP');
+  await until(
+    'a replica that hangs is missing',
+    async () => (await findShortages(strict)).missingReplicas === 1,
+  );
+  await assert.rejects(acknowledgedBy(strict), StoreUnavailableError);
+  await until('it does not count', async () => (await readServerState(strict)).replicas === 0);
   await replica?.process.signal('SIGKILL');
   // Without the setting a shard goes on once the cluster has given its replica up.
   await until('the cluster has given the replica up', () => acknowledgedBy(lenient).catch(() => false));
   assert.equal((await findShortages(lenient)).missingReplicas, 0);
   await assert.rejects(acknowledgedBy(strict), StoreUnavailableError);
   assert.equal((await findShortages(strict)).missingReplicas, 1);
+  assert.match(
+    String(await degradedBy(strict)),
+    /^1 of the replicas that CONFIRM_REPLICAS asks for are missing/,
+  );
+  assert.deepEqual(await degradedBy(lenient), []);
   assert.ok(await surviving(strict.replication, strict.partitions.tags, async () => true), 'work goes on');
 });

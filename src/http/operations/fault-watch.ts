@@ -85,7 +85,7 @@ export class FaultWatch {
     );
     metrics.gaugeOf(
       'millrace_redis_replicas',
-      'Connected replicas of Redis; in a cluster, of the master with the fewest',
+      'Replicas of Redis that follow; in a cluster, of the master with the fewest',
       () => this.#last?.server?.replicas ?? Number.NaN,
     );
   }

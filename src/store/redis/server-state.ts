@@ -1,5 +1,6 @@
 /** What each Redis of the store says about itself: memory, replicas, and whether it can write its append-only file. */
 import { Cluster } from 'ioredis';
+import { replicaSilentSeconds } from '../../contract/limits.ts';
 import { keys } from '../keys.ts';
 import type { Store } from '../store.ts';
 import { answerOf } from './errors.ts';
@@ -7,7 +8,7 @@ import { factOf } from './info.ts';
 import { type RedisMemory, readMemory } from './memory.ts';
 
 export interface ServerState extends RedisMemory {
-  /** Connected replicas; in a cluster, of the master that has the fewest. */
+  /** Replicas that follow; in a cluster, of the master that has the fewest. */
   readonly replicas: number;
   /** False after a failed write to the append-only file, which refuses all further writes. */
   readonly canWriteFile: boolean;
@@ -23,9 +24,17 @@ export async function readServerState(store: Pick<Store, 'client'>): Promise<Ser
   ]);
   return {
     ...memory,
-    replicas: Math.min(...replication.map((info) => Number(factOf(info, 'connected_slaves') ?? 0))),
+    replicas: Math.min(...replication.map(followingReplicas)),
     canWriteFile: persistence.every((info) => factOf(info, 'aof_last_write_status') !== 'err'),
   };
+}
+
+const replicaLine = /^slave\d+:.*\bstate=online\b.*\blag=(\d+)/gm;
+
+/** A replica that hangs stays connected for a minute, but confirms nothing. One that still copies the data cannot take over. */
+function followingReplicas(info: string): number {
+  const lags = [...info.matchAll(replicaLine)].map(([, lag]) => Number(lag));
+  return lags.filter((lag) => lag <= replicaSilentSeconds).length;
 }
 
 /**

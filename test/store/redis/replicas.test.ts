@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { platformTag } from '../../../src/store/keys.ts';
 import { StoreUnavailableError } from '../../../src/store/redis/errors.ts';
 import { surviving } from '../../../src/store/redis/replication.ts';
+import { readServerState } from '../../../src/store/redis/server-state.ts';
 import { findShortages } from '../../../src/store/redis/shortages.ts';
 import { openStore } from '../../../src/store/store.ts';
 import { TestRedis } from '../../support/redis.ts';
@@ -37,13 +38,18 @@ test('a replica that hangs or lags counts as missing, and nothing is acknowledge
   const acknowledged = () => surviving(store.acknowledgements, [platformTag], async () => true);
   await until('the replica is in step', async () => !(await isMissing()));
   await until('an acknowledgement is given', () => acknowledged().catch(() => false));
+  const replicas = async () => (await readServerState(store)).replicas;
+  assert.equal(await replicas(), 1);
 
   await replica.process.signal('SIGSTOP');
   assert.ok(await isMissing(), 'it hangs, though it is connected');
   assert.match(await store.client.info('replication'), /connected_slaves:1/);
   await assert.rejects(acknowledged, StoreUnavailableError);
+  await until('it does not count as connected', async () => (await replicas()) === 0);
+  assert.match(await store.client.info('replication'), /connected_slaves:1/);
   await replica.process.signal('SIGCONT');
   await until('the replica is in step again', async () => !(await isMissing()));
+  await until('it counts again', async () => (await replicas()) === 1);
 
   wire.delay(1_500);
   assert.ok(await isMissing(), 'it lags');
