@@ -86,11 +86,12 @@ function endUnderNewerVersion(store: Store, log: Log): void {
   setInterval(() => void look(), formatPollMs).unref();
 }
 
-/** One line when a Redis is lost and one when it is back, however many requests fail meanwhile. */
+/** One line when a Redis is lost, and one when it is back or another has taken its place, however many requests fail meanwhile. */
 function logOutages(hosts: readonly RedisHost[], log: Log): OutageWatch {
   return new OutageWatch([...new Set(hosts)], {
     lost: (redis, reason) => log.error({ redis, reason }, 'Redis does not respond'),
     back: (redis, afterMs) => log.info({ redis, afterMs }, 'Redis responds again'),
+    replaced: (redis, afterMs) => log.info({ redis, afterMs }, 'another Redis has taken its place'),
   });
 }
 

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FrontReadiness } from '../../src/http/operations/readiness.ts';
-import { platformTag } from '../../src/store/keys.ts';
+import { keys, platformTag } from '../../src/store/keys.ts';
 import { StoreUnavailableError } from '../../src/store/redis/errors.ts';
+import { OutageWatch } from '../../src/store/redis/outages.ts';
 import { surviving } from '../../src/store/redis/replication.ts';
 import { readServerState } from '../../src/store/redis/server-state.ts';
 import { findShortages } from '../../src/store/redis/shortages.ts';
@@ -56,4 +57,33 @@ test('a shard without a replica refuses acknowledgements when CONFIRM_REPLICAS a
   );
   assert.deepEqual(await degradedBy(lenient), []);
   assert.ok(await surviving(strict.replication, strict.partitions.tags, async () => true), 'work goes on');
+});
+
+test('a master that is killed is reported once, and once when a replica has taken its place', async (context) => {
+  const cluster = await RedisCluster.start();
+  context.after(() => cluster.stop());
+  const store = await openStore({ address: cluster.address, partitionCount: 12, commandTimeoutMs: 500 });
+  const reported: string[] = [];
+  const watch = new OutageWatch([store], {
+    lost: (redis) => void reported.push(`lost ${redis}`),
+    back: (redis) => void reported.push(`back ${redis}`),
+    replaced: (redis) => void reported.push(`replaced ${redis}`),
+  });
+  const work = setInterval(() => {
+    for (const tag of store.partitions.tags) store.client.exists(keys.clock(tag)).catch(() => {});
+  }, 20);
+  context.after(async () => {
+    clearInterval(work);
+    watch.close();
+    await store.close();
+  });
+  const [master] = cluster.nodes;
+  assert.ok(master !== undefined);
+  await master.process.signal('SIGKILL');
+  await until('another has taken its place', () => reported.length === 2, 30_000);
+  assert.deepEqual(reported, [`lost 127.0.0.1:${master.port}`, `replaced 127.0.0.1:${master.port}`]);
+  await master.process.start();
+  const ofAll = async () => (await readServerState(store)).replicas === 1;
+  await until('it follows the other one', () => ofAll().catch(() => false), 30_000);
+  assert.equal(reported.length, 2);
 });

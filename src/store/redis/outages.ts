@@ -1,6 +1,6 @@
 /**
- * Reports when a Redis is lost and when it is back: once each, however long the outage is and whatever needs Redis
- * meanwhile.
+ * Reports when a Redis is lost and when it is back, or another one has taken its place: once each, however long the outage is
+ * and whatever needs Redis meanwhile.
  */
 import { performance } from 'node:perf_hooks';
 import { Cluster, type Redis } from 'ioredis';
@@ -11,13 +11,17 @@ const lookMs = 500;
 const answerMs = 1_000;
 
 export interface OutageEvents {
-  /** @param redis `host:port` */
+  /** @param redis `host:port`, or the name that sentinels know */
   lost(redis: string, reason: string): void;
   back(redis: string, afterMs: number): void;
+  /** It was lost, and another node of the cluster serves its slots. */
+  replaced(redis: string, afterMs: number): void;
 }
 
 interface Watched {
-  readonly redis: Redis;
+  readonly name: string;
+  /** The client of a cluster makes another one for a node that it could not reach. */
+  redis: Redis;
   readonly onClose: () => void;
   /** Since when it is lost; null while it answers. */
   lostMs: number | null;
@@ -25,7 +29,7 @@ interface Watched {
 }
 
 export class OutageWatch {
-  readonly #watched = new Map<Redis, Watched>();
+  readonly #watched = new Map<string, Watched>();
   readonly #timer: NodeJS.Timeout;
 
   /** @param hosts all masters of each are watched */
@@ -43,65 +47,87 @@ export class OutageWatch {
   }
 
   #look(): void {
-    const nodes = new Set(
-      this.hosts.flatMap(({ client }) => (client instanceof Cluster ? client.nodes('master') : [client])),
-    );
-    // A node that the client of a cluster gave up reports nothing any more.
+    const nodes = new Map(this.hosts.flatMap((host) => mastersOf(host)));
     for (const watched of this.#watched.values()) {
-      if (!nodes.has(watched.redis) && watched.lostMs === null) this.#forget(watched);
+      if (nodes.has(watched.name)) continue;
+      if (watched.lostMs === null) this.#forget(watched);
+      else if (!this.#servesSlots(watched.name)) this.#replace(watched, watched.lostMs);
     }
-    for (const redis of nodes) this.#ask(this.#watched.get(redis) ?? this.#watch(redis));
+    for (const [name, redis] of nodes) this.#ask(this.#watch(name, redis));
   }
 
-  #watch(redis: Redis): Watched {
+  #watch(name: string, redis: Redis): Watched {
+    const known = this.#watched.get(name);
+    if (known !== undefined) {
+      if (known.redis !== redis) known.isAsked = false;
+      known.redis = redis;
+      return known;
+    }
     const onClose = () => this.#lose(watched, 'the connection was closed');
-    const watched: Watched = { redis, onClose, lostMs: null, isAsked: false };
+    const watched: Watched = { name, redis, onClose, lostMs: null, isAsked: false };
     // A cluster's client closes connections of its own accord.
     if (this.hosts.some(({ client }) => client === redis)) redis.on('close', onClose);
-    this.#watched.set(redis, watched);
+    this.#watched.set(name, watched);
     return watched;
   }
 
   #forget(watched: Watched): void {
     watched.redis.off('close', watched.onClose);
-    this.#watched.delete(watched.redis);
+    this.#watched.delete(watched.name);
+  }
+
+  /** As far as the clients know. Until a node fails over they drop it and find it again and again. */
+  #servesSlots(name: string): boolean {
+    return this.hosts.some(
+      ({ client }) => client instanceof Cluster && client.slots.some((nodes) => nodes[0] === name),
+    );
   }
 
   #ask(watched: Watched): void {
     if (watched.isAsked) return;
     watched.isAsked = true;
+    const { redis } = watched;
+    const isCurrent = () => watched.redis === redis && this.#watched.get(watched.name) === watched;
     const late = setTimeout(() => {
+      const isLate = () => isCurrent() && watched.isAsked;
       // An answer that came while this process was busy is read first.
-      setImmediate(() => setImmediate(() => this.#late(watched)));
+      setImmediate(() => setImmediate(() => isLate() && this.#lose(watched, `no answer for ${answerMs} ms`)));
     }, answerMs);
-    watched.redis
+    redis
       .ping()
       .then(
-        () => this.#find(watched),
-        (error: Error) => this.#lose(watched, error.message),
+        () => isCurrent() && this.#find(watched),
+        (error: Error) => isCurrent() && this.#lose(watched, error.message),
       )
       .finally(() => {
         clearTimeout(late);
-        watched.isAsked = false;
+        if (isCurrent()) watched.isAsked = false;
       });
   }
 
-  #late(watched: Watched): void {
-    if (watched.isAsked) this.#lose(watched, `no answer for ${answerMs} ms`);
-  }
-
   #lose(watched: Watched, reason: string): void {
-    if (watched.lostMs !== null || !this.#watched.has(watched.redis)) return;
+    if (watched.lostMs !== null) return;
     watched.lostMs = performance.now();
-    this.events.lost(nameOf(watched.redis), reason);
+    this.events.lost(watched.name, reason);
   }
 
   #find(watched: Watched): void {
-    if (watched.lostMs === null || !this.#watched.has(watched.redis)) return;
+    if (watched.lostMs === null) return;
     const afterMs = Math.round(performance.now() - watched.lostMs);
     watched.lostMs = null;
-    this.events.back(nameOf(watched.redis), afterMs);
+    this.events.back(watched.name, afterMs);
   }
+
+  #replace(watched: Watched, lostMs: number): void {
+    this.#forget(watched);
+    this.events.replaced(watched.name, Math.round(performance.now() - lostMs));
+  }
+}
+
+function mastersOf({ client, address }: RedisHost): (readonly [name: string, redis: Redis])[] {
+  if (client instanceof Cluster) return client.nodes('master').map((redis) => [nameOf(redis), redis]);
+  const sentinels = address.kind === 'single' ? address.sentinels : undefined;
+  return [[sentinels?.name ?? nameOf(client), client]];
 }
 
 function nameOf({ options: { host, port, path } }: Redis): string {
