@@ -3,6 +3,7 @@
  * Rebuilds wait in a queue of their own and take turns with fresh changes, which always go first.
  */
 import { performance } from 'node:perf_hooks';
+import { deferredWaitMs } from '../contract/limits.ts';
 import { assert } from '../lib/assert.ts';
 import type { Semaphore } from '../lib/semaphore.ts';
 import { trimPauseMs, trimTraces } from '../store/change-log/trim.ts';
@@ -320,6 +321,7 @@ export class PartitionActor {
       {
         ...{ store, lease, basis, autoFields, intents, namedFields, claimsPerCommit },
         code: this.#code,
+        codeWaitMs: taken.areDeferred ? deferredWaitMs : undefined,
         nowMs,
       },
       works,

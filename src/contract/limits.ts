@@ -400,6 +400,8 @@ export const codeBreakerOpenMs = 3_000;
 export const codePatienceMs = 100;
 /** How long a batch looks up entities, and how long it waits for schemas in JavaScript while replies come. Views that would take longer are deferred until their tenant's turn. */
 export const batchWaitMs = 400;
+/** How long a batch of deferred views waits for schemas in JavaScript. Without a reply by then, a view keeps its place in the queue. */
+export const deferredWaitMs = 20;
 /** Builds by schemas in JavaScript that a partition runs simultaneously for one tenant while other builds wait. */
 export const codeOpenBuildsMax = 200;
 /** Input and output of such builds in all partitions of a worker, together. Beyond that, builds of the tenant with the most start again later. A single build is always allowed. */

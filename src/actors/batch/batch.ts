@@ -45,6 +45,8 @@ export interface BatchContext {
   readonly namedFields: NamedFields;
   readonly claimsPerCommit: number;
   readonly code: CodeRuns;
+  /** How long the batch waits for code while replies come; absent: `batchWaitMs`. */
+  readonly codeWaitMs?: number | undefined;
   /** The time of the batch, by Redis' clock. */
   readonly nowMs: number;
 }
@@ -128,7 +130,7 @@ async function tryBatch(
 ): Promise<BatchResult> {
   const { store, lease, basis, autoFields, intents, namedFields, code, nowMs } = context;
   intents.begin();
-  code.begin();
+  code.begin(context.codeWaitMs);
   namedFields.begin(basis.configuration);
   const turns = await loadTurns(store, lease.tag, basis, works, nowMs, intents);
   await intents.note(turns.map((turn) => [turn, newEntries(turn)]));

@@ -66,10 +66,10 @@ export class CodeRuns implements CodeSandbox {
     this.#forgetRoom = characters.onRoom(onAnswer);
   }
 
-  /** Begins a batch, or begins it again. */
-  begin(): void {
+  /** Begins a batch, or begins it again. @param waitMs how long it waits for code while replies come */
+  begin(waitMs = batchWaitMs): void {
     this.settle(new Set());
-    this.#patienceMs = batchWaitMs;
+    this.#patienceMs = waitMs;
     this.#overdue = null;
     this.#overdueLeftMs = overdueWaitMs;
   }
@@ -228,12 +228,15 @@ export class CodeRuns implements CodeSandbox {
     let isSilent = false;
     const over = new Promise<void>((resolve) => {
       let unanswered = runs.length;
-      timer = setInterval(() => {
-        const left = runs.filter(isUnanswered).length;
-        isSilent = left === unanswered;
-        unanswered = left;
-        if (isSilent || performance.now() - startMs > patienceMs) resolve();
-      }, codePatienceMs);
+      timer = setInterval(
+        () => {
+          const left = runs.filter(isUnanswered).length;
+          isSilent = left === unanswered;
+          unanswered = left;
+          if (isSilent || performance.now() - startMs > patienceMs) resolve();
+        },
+        Math.min(codePatienceMs, patienceMs),
+      );
     });
     await Promise.race([Promise.all(runs.map(({ settled }) => settled)), over]);
     if (timer !== null) clearInterval(timer);
