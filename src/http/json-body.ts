@@ -2,7 +2,7 @@
 import { isJsonObject, type Json } from '../contract/json.ts';
 import { jsonDepthMax } from '../contract/limits.ts';
 import { isBeyondSafe } from '../lib/exact-number.ts';
-import { jsonBytesMistake } from '../lib/json-mistake.ts';
+import { type JsonMistake, jsonBytesMistake } from '../lib/json-mistake.ts';
 
 /** Both leave out a byte order mark at the beginning. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -28,9 +28,11 @@ const mistakeUnitsMax = 256 * 1024;
 /** Says where bytes stop being JSON in UTF-8, and what was expected there: `line 3, column 17: expected \`,\``. */
 export function notJsonText(bytes: Uint8Array): string {
   const found = jsonBytesMistake(bytes, mistakeUnitsMax);
-  return found === null
-    ? 'The body must be JSON in UTF-8'
-    : `The body must be JSON in UTF-8 (line ${found.line}, column ${found.column}: expected ${found.expected})`;
+  return found === null ? 'The body must be JSON in UTF-8' : notJsonAt(found);
+}
+
+export function notJsonAt({ line, column, expected }: JsonMistake): string {
+  return `The body must be JSON in UTF-8 (line ${line}, column ${column}: expected ${expected})`;
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Reads a file that is one JSON array of entities. Only one item is held at a time. */
 import { ArraySplitter, SplitError } from '../../lib/array-splitter.ts';
+import { type Place, TextPlace } from '../../lib/text-place.ts';
 import { CommandStop } from '../terminal/command-stop.ts';
 import { withoutByteOrderMarks } from './byte-order-marks.ts';
 import { lineBytesMax } from './lines.ts';
@@ -8,7 +9,7 @@ import { type EntityRecord, type Failure, readRecord } from './records.ts';
 export async function* readJsonArray(
   chunks: AsyncIterable<Buffer>,
 ): AsyncGenerator<(EntityRecord | Failure)[]> {
-  const place = new Place();
+  const place = new TextPlace();
   let records: (EntityRecord | Failure)[] = [];
   let start = { line: 1, column: 1 };
   let piece: Buffer = Buffer.alloc(0);
@@ -38,42 +39,9 @@ export async function* readJsonArray(
   }
 }
 
-function mistakeOf({ kind, expected }: SplitError, { line, column }: Position): CommandStop {
+function mistakeOf({ kind, expected }: SplitError, { line, column }: Place): CommandStop {
   const advice = kind === 'notArray' ? ' For one entity per line, add --format ndjson' : '';
   return new CommandStop(
     `The file is not a JSON array (line ${line}, column ${column}: expected ${expected}).${advice}`,
   );
-}
-
-interface Position {
-  readonly line: number;
-  readonly column: number;
-}
-
-const newline = 0x0a;
-
-/** Counts lines, and columns in code points, over pieces of UTF-8. */
-class Place {
-  #line = 1;
-  #column = 1;
-  /** Bytes of the current piece that are counted. */
-  #counted = 0;
-
-  /** The place of a byte of the current piece; places must be asked for in order. */
-  in(piece: Buffer, at: number): Position {
-    for (; this.#counted < at; this.#counted += 1) {
-      const byte = piece[this.#counted] ?? 0;
-      if (byte === newline) {
-        this.#line += 1;
-        this.#column = 1;
-      } else if ((byte & 0xc0) !== 0x80) this.#column += 1;
-    }
-    return { line: this.#line, column: this.#column };
-  }
-
-  /** The whole piece is read. */
-  pass(piece: Buffer): void {
-    this.in(piece, piece.length);
-    this.#counted = 0;
-  }
 }

@@ -10,9 +10,9 @@ import {
   inlineBodyBytesMax,
 } from '../../contract/limits.ts';
 import { ArraySplitter, SplitError } from '../../lib/array-splitter.ts';
+import { type Place, TextPlace } from '../../lib/text-place.ts';
 import type { CallBody } from '../call.ts';
-import { notJsonText, parseJson } from '../json-body.ts';
-
+import { notJsonAt, notJsonText, parseJson } from '../json-body.ts';
 import type { EntityReader } from './entity-reader.ts';
 import {
   type EntityForm,
@@ -86,7 +86,7 @@ function split(element: (bytes: Uint8Array<ArrayBuffer>) => void, bytes: Uint8Ar
     splitter.push(bytes);
     splitter.end();
   } catch (error) {
-    throw problemOf(error);
+    throw problemOf(error, { line: 1, column: 1 });
   }
 }
 
@@ -106,6 +106,14 @@ async function readInPieces(
     },
     { elementsMax: bulkEntitiesMax, elementBytesMax: entityBytesMax },
   );
+  const place = new TextPlace();
+  let current: Uint8Array = noBytes;
+  const push = (piece: Uint8Array) => {
+    current = piece;
+    splitter.push(piece);
+    place.pass(piece);
+    current = noBytes;
+  };
   // A packed body tells its size only at its end. While it is small it is held, to be read as a small one.
   const held: Buffer[] = [];
   let heldBytes = 0;
@@ -117,8 +125,8 @@ async function readInPieces(
           held.push(Buffer.from(piece));
           return;
         }
-        for (const first of held.splice(0)) splitter.push(first);
-        splitter.push(piece);
+        for (const first of held.splice(0)) push(first);
+        push(piece);
       },
       bulkBodyBytesMax,
       tooLarge,
@@ -126,21 +134,19 @@ async function readInPieces(
     if (held.length > 0) return await reader.here.run(() => readWhole(Buffer.concat(held), form, known));
     splitter.end();
   } catch (error) {
-    throw problemOf(error);
+    throw error instanceof SplitError ? problemOf(error, place.in(current, error.at)) : error;
   }
   return await Promise.all(readings);
 }
 
-const splitProblems = {
-  notArray: problems.bulkNotArray,
-  broken: problems.bodyNotJson(
-    'The body must be a JSON array in UTF-8. Separate its entities with `,` and end it with `]`',
-  ),
-  tooMany: problems.bulkTooMany,
-};
+const noBytes = new Uint8Array(0);
 
-function problemOf(error: unknown): unknown {
-  return error instanceof SplitError ? new ProblemError(splitProblems[error.kind]) : error;
+/** @param place of the mistake in the body */
+function problemOf(error: unknown, place: Place): unknown {
+  if (!(error instanceof SplitError)) return error;
+  if (error.kind === 'notArray') return new ProblemError(problems.bulkNotArray);
+  if (error.kind === 'tooMany') return new ProblemError(problems.bulkTooMany);
+  return new ProblemError(problems.bodyNotJson(notJsonAt({ ...place, expected: error.expected })));
 }
 
 /** A failure is noticed when all readings are awaited. Until then it must not count as unhandled. */

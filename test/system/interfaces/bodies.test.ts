@@ -37,6 +37,22 @@ test('a large bulk body names the entity and the place in it', async () => {
   assert.match(json.message, /entities\[1\].*line 1, column 17: expected a name in double quotes/);
 });
 
+test('a large bulk body whose entities are not separated, or that does not end, says where', async () => {
+  const good = `{"originId":"é","type":"thing","properties":{"title":"${'x'.repeat(100_000)}"}}`;
+  const bodies: [string, string][] = [
+    [`[${good},\n  ${good}\n${good}]`, 'line 3, column 1: expected `,` or `]`'],
+    [`\ufeff[ ${good} x]`, `line 1, column ${good.length + 4}: expected \`,\` or \`]\``],
+    [`[${good},,${good}]`, `line 1, column ${good.length + 3}: expected a value`],
+    [`[${good},\n${good}`, `line 2, column ${good.length + 1}: expected \`,\` or \`]\``],
+    [`[${good}]\n\n!`, 'line 3, column 1: expected the end'],
+  ];
+  for (const [body, place] of bodies) {
+    const { status, json } = await tenant.send('POST', '/ingest/v2', sent(body));
+    assert.equal(status, 422, place);
+    assert.equal(json.message, `The body must be JSON in UTF-8 (${place})`);
+  }
+});
+
 test('queries say the same', async () => {
   const { status, json } = await tenant.ask(sent('{"filters": nul}') as unknown as Json);
   assert.equal(status, 400);

@@ -1,0 +1,57 @@
+/** Where a byte is in a text that arrives in pieces. */
+import { isAscii } from 'node:buffer';
+
+export interface Place {
+  /** From 1. */
+  readonly line: number;
+  /** From 1, in code points. */
+  readonly column: number;
+}
+
+const newline = 0x0a;
+/** No JSON begins with it. */
+const firstOfByteOrderMark = 0xef;
+
+/** Counts lines, and columns in code points, over pieces of UTF-8. A byte order mark at the beginning is left out. */
+export class TextPlace {
+  #line = 1;
+  #column = 1;
+  /** Bytes of the current piece that are counted. */
+  #counted = 0;
+  #isAtBeginning = true;
+
+  /** The place of a byte of the current piece; places must be asked for in order. */
+  in(piece: Uint8Array, at: number): Place {
+    for (; this.#counted < at; this.#counted += 1) {
+      const byte = piece[this.#counted] ?? 0;
+      if (byte === newline) {
+        this.#line += 1;
+        this.#column = 1;
+      } else if ((byte & 0xc0) !== 0x80 && !(this.#isAtBeginning && byte === firstOfByteOrderMark)) {
+        this.#column += 1;
+      }
+      this.#isAtBeginning = false;
+    }
+    return { line: this.#line, column: this.#column };
+  }
+
+  /** The whole piece is read. */
+  pass(piece: Uint8Array): void {
+    const rest = piece.subarray(this.#counted);
+    if (!isAscii(rest)) this.in(piece, piece.length);
+    else this.#passAscii(rest);
+    this.#counted = 0;
+    this.#isAtBeginning &&= piece.length === 0;
+  }
+
+  /** A tenth of the time that a look at each byte takes. */
+  #passAscii(bytes: Uint8Array): void {
+    let start = 0;
+    for (let at = bytes.indexOf(newline); at >= 0; at = bytes.indexOf(newline, start)) {
+      this.#line += 1;
+      this.#column = 1;
+      start = at + 1;
+    }
+    this.#column += bytes.length - start;
+  }
+}

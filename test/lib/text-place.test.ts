@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { placeIn } from '../../src/lib/json-mistake.ts';
+import { TextPlace } from '../../src/lib/text-place.ts';
+import { runs } from '../support/runs.ts';
+
+const texts = fc.array(fc.constantFrom('a', '\n', 'é', 'жж', '😀', '\r\n', '[1]'), { maxLength: 40 });
+
+test('text place: names the place that the whole text has, however it is cut into pieces', () => {
+  fc.assert(
+    fc.property(
+      texts,
+      fc.boolean(),
+      fc.nat(200),
+      fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1 }),
+      (parts, hasMark, before, sizes) => {
+        const units = [...parts.join('')];
+        const at = before % (units.length + 1);
+        const first = `${hasMark ? '\ufeff' : ''}${units.slice(0, at).join('')}`;
+        const bytes = Buffer.from(first + units.slice(at).join(''));
+        const wantedByte = Buffer.byteLength(first);
+        const place = new TextPlace();
+        let from = 0;
+        for (let turn = 0; ; turn += 1) {
+          const piece = bytes.subarray(from, from + (sizes[turn % sizes.length] ?? 1));
+          if (wantedByte < from + piece.length || piece.length === 0) {
+            const text = units.join('');
+            assert.deepEqual(
+              place.in(piece, wantedByte - from),
+              placeIn(text, units.slice(0, at).join('').length),
+            );
+            return;
+          }
+          place.pass(piece);
+          from += piece.length;
+        }
+      },
+    ),
+    { numRuns: runs(300) },
+  );
+});
