@@ -467,6 +467,10 @@ export const webhookRetryFirstMs = 5_000;
 export const webhookRetryMaxMs = 3_600_000;
 /** Longest `Retry-After` that a webhook respects. */
 export const webhookRetryAfterMaxMs = 86_400_000;
+/** How long webhooks pass on the `traceparent` of a save or delete. */
+export const traceKeptSeconds = 120;
+/** Entities of a tenant whose `traceparent` is kept; beyond this, all earlier ones are dropped. */
+export const tracesKeptMax = 10_000;
 /** Random jitter added to such a delay, as a share of it. */
 export const webhookRetryJitter = 0.2;
 

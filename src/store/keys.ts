@@ -49,6 +49,8 @@ export const keys = {
   dryRunMoves: (tag: string, token: string) => `${tag}:dry-run:${token}`,
   /** Hash: `<tenant>|<alias>|<environmentId>` -> the state of a webhook, in JSON (`webhooks/webhook-states.ts`). */
   webhooks: `${platformTag}:webhooks`,
+  /** Hash with a time to live: entity id -> `<traceparent> <milliseconds since 1970>` of its last save or delete that had one. */
+  requestTraces: (tenant: string) => `${platformTag}:request-traces:${tenant}`,
   /** Pub/sub channel that announces a new configuration generation, and a change of `layouts`. */
   configurationChannel: 'millrace:configuration',
   /** Stream with a time to live: requests to a process, and replies to it. */

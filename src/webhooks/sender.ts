@@ -5,11 +5,13 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Webhook } from '../config/configuration.ts';
+import { formatEntityId, parseViewId } from '../contract/ids.ts';
 import type { Feed } from '../feed/feed.ts';
 import { OffsetGoneError } from '../feed/log-page.ts';
 import type { Position } from '../feed/offset.ts';
 import { StoreUnavailableError } from '../store/redis/errors.ts';
 import type { Store } from '../store/store.ts';
+import { lastTrace } from '../store/webhooks/request-traces.ts';
 import {
   changeWebhookState,
   readWebhookState,
@@ -210,8 +212,9 @@ export class Sender {
         part.map(({ change }) => change),
         publicUrl,
       );
+      const trace = await this.#traceOf(feed, part);
       const answer = await attempt(() =>
-        post(signedPost(webhook, message, new Date(this.#now())), guard, signal),
+        post(signedPost(webhook, message, new Date(this.#now()), trace), guard, signal),
       );
       signal.throwIfAborted();
       const outcome = outcomeOf(answer);
@@ -234,6 +237,13 @@ export class Sender {
       if (outcome !== 'sent') return;
       if (stored !== null && warnedAt !== undefined) this.options.onWorking(this.field);
     }
+  }
+
+  /** A request has one trace: that of its latest change which has any. */
+  async #traceOf(feed: Feed, part: readonly PendingChange[]): Promise<Readonly<Record<string, string>>> {
+    const entityIds = part.flatMap(({ change }) => parseViewId(change.id) ?? []).map(formatEntityId);
+    const traceparent = await lastTrace(this.options.store, feed.scope.tenant, entityIds);
+    return traceparent === null ? {} : { traceparent };
   }
 
   /** Null when somebody else has written it meanwhile: the next step begins with what that is. */

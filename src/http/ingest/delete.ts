@@ -15,7 +15,7 @@ import { queryParameters } from '../uws/text-decoding.ts';
 import { BulkOutcomes } from './bulk-outcomes.ts';
 import { pathOriginId } from './headers.ts';
 import type { WriteKind } from './waiting-writes.ts';
-import { type Written, writeHandler } from './write-handler.ts';
+import { noteTraceOf, type Written, writeHandler } from './write-handler.ts';
 
 export function deleteEntity(services: Services): Handler {
   return writeHandler(services, (call) => removeOne(services, call, pathOriginId(call), 'originId'));
@@ -83,6 +83,7 @@ async function remove(
   const { tenant, source } = call.source;
   const write = { kind, tenant: tenant.alias, work: originIds.length };
   return await services.pace.accept(write, async () => {
+    await noteTraceOf(services, call, originIds);
     const taken = await removeEntities(services.store, {
       tenant: tenant.alias,
       sourceId: source.id,

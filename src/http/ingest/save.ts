@@ -18,7 +18,7 @@ import { type EntityForm, type EntityReading, type ReadEntity, readEntity } from
 import { decideFields, knownFields } from './field-decisions.ts';
 import { forcesType, pathOriginId, typeConflictText } from './headers.ts';
 import type { WriteKind } from './waiting-writes.ts';
-import { type Written, writeHandler } from './write-handler.ts';
+import { noteTraceOf, type Written, writeHandler } from './write-handler.ts';
 
 const tooLarge = new ProblemError(problems.entityTooLarge);
 /** Encoded entities of one call to the store. All but the largest requests are one portion. */
@@ -145,6 +145,11 @@ export async function saveRead(
   const write = { kind, tenant: tenant.alias, work: workOf(entities) };
   return await services.pace.accept(write, async () => {
     await decideFields(services, call.source, read, force);
+    await noteTraceOf(
+      services,
+      call,
+      entities.map(({ originId }) => originId),
+    );
     const request = { tenant: tenant.alias, sourceId: source.id, force, entities };
     const accepted = await acceptInPortions(services.store, request);
     return { ...accepted, changedShare: changedShareOf(accepted.outcomes) };

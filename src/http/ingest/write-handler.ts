@@ -1,11 +1,27 @@
 /** What all writes have in common: backpressure, their version, and the wait until they are visible. */
 import { ProblemError, problems } from '../../contract/errors.ts';
+import { formatEntityId } from '../../contract/ids.ts';
 import { visibilityWaitMsMax } from '../../contract/limits.ts';
 import { formatVersion, type VersionVector } from '../../store/visibility/version.ts';
+import { noteTraces } from '../../store/webhooks/request-traces.ts';
 import type { Answer, HeaderField } from '../answer.ts';
 import type { Call } from '../call.ts';
 import type { Handler } from '../handler.ts';
+import { traceparentHeader, validTraceparent } from '../operations/request-ids.ts';
 import type { Services } from '../services.ts';
+
+/** What was asked with a valid `traceparent`, and is told by webhooks, is tied to it. It never fails a write. */
+export async function noteTraceOf(
+  { store }: Services,
+  call: Call,
+  originIds: readonly string[],
+): Promise<void> {
+  const { tenant, source } = call.source;
+  const traceparent = tenant.webhooks.length === 0 ? null : validTraceparent(call.header(traceparentHeader));
+  if (traceparent === null) return;
+  const entityIds = originIds.map((originId) => formatEntityId({ sourceId: source.id, originId }));
+  await noteTraces(store, tenant.alias, entityIds, traceparent).catch(() => {});
+}
 
 export interface Written {
   readonly answer: Answer;

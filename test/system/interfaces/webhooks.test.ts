@@ -255,6 +255,36 @@ test('410 disables; enable carries on where it was; replay sets the cursor', asy
   }
 });
 
+test('the trace of a save or delete is passed on with its change, and no other', async () => {
+  const trace = (digit: number) => `00-0af7651916cd43dd8448eb211c80319c-b7ad6b716920333${digit}-01`;
+  /** The header of the request that tells of the next change of an entity. */
+  const passedOn = async (originId: string, act: () => Promise<unknown>) => {
+    const ofEntity = () =>
+      receiver.at('/all').filter((one) => changesIn([one]).some((change) => change.originId === originId));
+    const before = ofEntity().length;
+    await act();
+    await until(`a change of ${originId} is sent`, () => ofEntity().length > before);
+    return ofEntity()[before]?.headers.traceparent;
+  };
+  const send = (originId: string, title: string, traceparent?: string) =>
+    client.post(
+      `/ingest/v2/${originId}`,
+      { type: 'page', url: `/${originId}/`, properties: { title } },
+      { key: sourceKey, ...(traceparent === undefined ? {} : { headers: { traceparent } }) },
+    );
+  assert.equal(await passedOn('traced', () => send('traced', 'one', trace(1))), trace(1));
+  assert.equal(await passedOn('traced', () => send('traced', 'two', trace(2))), trace(2));
+  assert.equal(await passedOn('untraced', () => send('untraced', 'one')), undefined);
+  assert.equal(await passedOn('malformed', () => send('malformed', 'one', 'not-a-trace')), undefined);
+  const entities = [{ originId: 'bulk', type: 'page', url: '/bulk/', properties: { title: 'one' } }];
+  const bulk = () =>
+    client.post('/ingest/v2', entities, { key: sourceKey, headers: { traceparent: trace(3) } });
+  assert.equal(await passedOn('bulk', bulk), trace(3));
+  const remove = () =>
+    client.delete('/ingest/v2/bulk', { key: sourceKey, headers: { traceparent: trace(4) } });
+  assert.equal(await passedOn('bulk', remove), trace(4));
+});
+
 test('a test is sent once and told of', async () => {
   receiver.answer = (response) => response.writeHead(418).end();
   const { status, json } = await manage(client, '/webhooks/all/test', { body: {} });

@@ -45,6 +45,12 @@ const wait: HeaderDefinition = {
     'Milliseconds, 0 to 5,000: how long to wait until everything that this write causes is visible on this front; see Visible',
 };
 
+const trace: HeaderDefinition = {
+  name: 'traceparent',
+  prefixed: false,
+  description: 'W3C Trace Context, passed on to webhooks',
+};
+
 const accepted = (message: string): AnswerDefinition => ({
   description: 'The write is durable, in order for its entity, and will be processed',
   shape: acceptedShape,
@@ -95,6 +101,7 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
     headers: [
       forceType,
       wait,
+      trace,
       { name: 'System-Information', prefixed: true, description: 'Returned as ingestMetadata.systemInfo' },
     ],
     body: { shape: bulkBodyShape, description: 'At most 209,715,200 bytes', example: bulkExample },
@@ -125,6 +132,7 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
     headers: [
       forceType,
       wait,
+      trace,
       { name: 'Type', prefixed: true, description: 'Makes the body raw: only the properties' },
       { name: 'Url', prefixed: true, description: 'Raw form: the url' },
       { name: 'OriginParentId', prefixed: true, description: 'Raw form: originId of the parent' },
@@ -154,7 +162,7 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
     access: { kind: 'source' },
     problems: 'ingest',
     parameters: [originIdParameter],
-    headers: [wait],
+    headers: [wait, trace],
     answers: { 200: accepted('Deletion of the entity has begun') },
     problemStatuses: [401, 403, 404, 422, 429, 500, 503],
   },
@@ -167,7 +175,7 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
     access: { kind: 'source' },
     problems: 'bulkIngest',
     parameters: [],
-    headers: [wait],
+    headers: [wait, trace],
     body: { shape: bulkDeleteBodyShape, example: { originIds: ['country-fr', 'country-xx'] } },
     answers: {
       200: {
@@ -225,7 +233,7 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
     access: { kind: 'source' },
     problems: 'ingest',
     parameters: [],
-    headers: [forceType, wait],
+    headers: [forceType, wait, trace],
     body: {
       shape: entityV1Shape,
       description:
@@ -257,7 +265,7 @@ export const ingestEndpoints: readonly RouteDefinition[] = [
         description: 'originId of the entity',
       },
     ],
-    headers: [wait],
+    headers: [wait, trace],
     answers: { 200: accepted('Deletion of the entity has begun') },
     problemStatuses: [401, 403, 404, 422, 429, 500, 503],
   },
