@@ -59,7 +59,7 @@ const pages: readonly (readonly [path: string, words: string])[] = [
   ['/content?show=schedule', 'Jan 1, 2999'],
   [`/content/world/${scheduled.originId}`, 'waits to be published'],
   [viewPath(scheduled.originId, 'city'), 'waits to be published at 2999'],
-  [`/urls?url=${scheduled.url}`, 'waits to be published at 2999'],
+  [`/urls?url=${scheduled.url}`, 'will be published at 2999'],
   ['/view', 'A URL leads to the view'],
   [`${viewPath('city-2996944', 'city')}&if=name&be=Lugdunum`, 'Lugdunum, France'],
   [viewPath('city-no-such', 'city'), 'There is no entity'],

@@ -205,7 +205,7 @@ test('an entity is there for management alone, then for everybody, then for mana
   const url = await manage(client, '/explain/url?url=/timed');
   assert.match(
     JSON.stringify(url.json.steps),
-    new RegExp(`page of timed waits to be published at ${iso(from)}`),
+    new RegExp(`page of timed will be published at ${iso(from)}`),
   );
   const preview = await manage(client, '/preview', { body: { schema: 'page', originId: 'timed' } });
   assert.equal(preview.json.view.title, 'timed');
