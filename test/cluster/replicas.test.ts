@@ -53,7 +53,7 @@ test('a shard without a replica refuses acknowledgements when CONFIRM_REPLICAS a
   assert.equal((await findShortages(strict)).missingReplicas, 1);
   assert.match(
     String(await degradedBy(strict)),
-    /^1 of the replicas that CONFIRM_REPLICAS asks for are missing/,
+    /^1 of the replicas required by CONFIRM_REPLICAS are missing/,
   );
   assert.deepEqual(await degradedBy(lenient), []);
   assert.ok(await surviving(strict.replication, strict.partitions.tags, async () => true), 'work goes on');

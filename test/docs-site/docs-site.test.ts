@@ -85,7 +85,7 @@ test('docs site: every page fits 360 px in light and dark, and the search finds 
 
 test('docs site: a link to nothing is reported with file and line, and nothing is written', async (context) => {
   const clone = await temporaryFolder(context);
-  for (const name of ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md']) {
+  for (const name of ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'Dockerfile', 'compose.yaml']) {
     cpSync(path.join(root, name), path.join(clone, name));
   }
   for (const name of ['docs', 'LICENSE', 'bench/README.md', 'bench/charts']) {

@@ -195,7 +195,7 @@ test('a taken port is told with what to do about it', async (context) => {
   await new Promise((resolve) => lock.once('listening', resolve));
   await assert.rejects(
     requireFreePort('127.0.0.1', port),
-    new RegExp(`Port ${port} on 127\\.0\\.0\\.1 is taken .* PORT=${port + 1} npm start`),
+    new RegExp(`Port ${port} on 127\\.0\\.0\\.1 is in use .* PORT=${port + 1} npm start`),
   );
   await assert.rejects(requireFreePort('192.0.2.1', port), /Cannot listen on HOST=192\.0\.2\.1/);
 });

@@ -126,8 +126,8 @@ test('compile: a failure after an escaped text has its place in the source', asy
 
 test('compile: code that really is what the sandbox refuses is told with line and column', async () => {
   const cases: [string, RegExp, string][] = [
-    ["return { a: eval('1') };", /eval makes code of a text/, '5:17'],
-    ["return { a: new eval('1') };", /eval makes code of a text/, '5:21'],
+    ["return { a: eval('1') };", /eval makes code from a string/, '5:17'],
+    ["return { a: new eval('1') };", /eval makes code from a string/, '5:21'],
     ["return { a: '<!--', b: import('./' + entity + '.ts') };", /must be written out/, '5:35'],
     [`return require(\`./${placeholder('entity')}\`);`, /must be written out/, '5:20'],
     ['<!-- a comment', /HTML/, '5:5'],

@@ -203,10 +203,7 @@ test('an entity is there for management alone, then for everybody, then for mana
   const shown = { viewId: viewIdOf('timed'), paths: ['next'], missing: true };
   assert.deepEqual(shows, [{ ...shown, scheduled: { at: iso(from), becomes: 'published' } }]);
   const url = await manage(client, '/explain/url?url=/timed');
-  assert.match(
-    JSON.stringify(url.json.steps),
-    new RegExp(`page of timed will be published at ${iso(from)}`),
-  );
+  assert.match(JSON.stringify(url.json.steps), new RegExp(`page of timed will be published at ${iso(from)}`));
   const preview = await manage(client, '/preview', { body: { schema: 'page', originId: 'timed' } });
   assert.equal(preview.json.view.title, 'timed');
   const stateOf = async (state: string) =>

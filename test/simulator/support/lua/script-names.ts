@@ -2,14 +2,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** Scripts of the store by the name of their file, each behind the part that its head names; one byte a character, as Redis sees them. */
+/** Scripts of the store by the name of their file, each after the part that its head names; one byte a character, as Redis sees them. */
 export function scriptTexts(): ReadonlyMap<string, string> {
   return new Map([...scriptNames].map(([text, name]) => [name, partOf(text) + text]));
 }
 
-/** The part that a script names, behind the parts that this one names. */
+/** The part that a script names, after the parts that this one names. */
 function partOf(text: string): string {
-  const [, part] = /[Bb]ehind\s+`(parts\/[\w-]+\.lua)`/.exec(text) ?? [];
+  const [, part] = /[Aa]fter\s+`(parts\/[\w-]+\.lua)`/.exec(text) ?? [];
   if (part === undefined) return '';
   const own = readScript(part);
   return partOf(own) + own;

@@ -9,7 +9,7 @@ export const longText = 16;
 
 const constants = Object.entries({ leafMax, smallLeaf, longText });
 
-/** A script that stands behind that part, with small leaves; any other as it is. */
+/** A script that comes after that part, with small leaves; any other as it is. */
 export function withSmallLeaves(source: string): string {
   if (!source.includes('function orderedList(')) return source;
   return constants.reduce((text, [name, value]) => {

@@ -103,10 +103,9 @@ export function cityIndexFields({ properties: p }: SourceEntity): JsonObject {
   });
 }
 
-/** What auto-indexing holds of a city: its properties without what is empty. */
+/** What auto-indexing holds of a city: its properties that are not null. */
 export function cityAutoFields({ properties }: SourceEntity): JsonObject {
-  const full = Object.entries(properties).filter(([, value]) => !Array.isArray(value) || value.length > 0);
-  return present(Object.fromEntries(full));
+  return present(properties);
 }
 
 function present(fields: JsonObject): JsonObject {
@@ -118,7 +117,8 @@ export function cityAutoTypes(all: readonly SourceEntity[]): ReadonlyMap<string,
   const types = new Map<string, FieldType>();
   for (const entity of all) {
     for (const [name, value] of Object.entries(cityAutoFields(entity))) {
-      if (!types.has(name)) types.set(name, autoType(value));
+      const isEmpty = value === '' || (Array.isArray(value) && value.length === 0);
+      if (!types.has(name) && !isEmpty) types.set(name, autoType(value));
     }
   }
   return types;
