@@ -13,6 +13,7 @@ const names = [
   'schedule',
   'query',
   'query-overhead',
+  'lists',
   'postings',
   'relevance',
   'rebuild',

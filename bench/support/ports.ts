@@ -11,4 +11,5 @@ export const ports = {
   miniSearch: 7230,
   orama: 7231,
   postgresFront: 7232,
+  sqlite: 7233,
 } as const;
