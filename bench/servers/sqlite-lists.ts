@@ -77,7 +77,7 @@ http
 function viewOf({ properties, url, country, countryUrl, region, regionUrl }: Row): object {
   const { name, alternateNames, population, altitude, lat, lon, timezone } = JSON.parse(properties);
   return {
-    ...{ name, url, names: alternateNames, population, altitude, lat, lon, timezone },
+    ...{ name, url, names: alternateNames ?? [], population, altitude: altitude ?? null, lat, lon, timezone },
     country: country === null ? null : { name: country, url: countryUrl },
     region: region === null ? null : { name: region, url: regionUrl },
   };
