@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { freePort } from '../../src/cli/start/ports.ts';
+import { ownPort } from './own-port.ts';
 import { until } from './until.ts';
 
 const temporaryKinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
@@ -23,7 +23,7 @@ export class Nginx {
    */
   static async start(siteAt: (address: string, folder: string) => string): Promise<Nginx> {
     const folder = await mkdtemp(path.join(tmpdir(), 'millrace-nginx-'));
-    const address = `127.0.0.1:${await freePort('127.0.0.1')}`;
+    const address = `127.0.0.1:${await ownPort()}`;
     const file = path.join(folder, 'nginx.conf');
     await writeFile(file, configuration(folder, siteAt(address, folder)));
     const server = spawn('nginx', ['-p', folder, '-c', file], { stdio: ['ignore', 'ignore', 'inherit'] });

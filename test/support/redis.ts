@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after } from 'node:test';
 import { Redis } from 'ioredis';
-import { freePort } from '../../src/cli/start/ports.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
+import { ownPort } from './own-port.ts';
 import { redisAnswers } from './redis-answers.ts';
 import { until } from './until.ts';
 
@@ -45,7 +45,7 @@ export class TestRedis {
   /** Started; whoever calls it stops it. */
   static async open(options: TestRedisOptions = {}): Promise<TestRedis> {
     const folder = await mkdtemp(path.join(tmpdir(), 'millrace-redis-'));
-    const redis = new TestRedis(await freePort('127.0.0.1'), folder, options);
+    const redis = new TestRedis(await ownPort(), folder, options);
     await redis.startServer();
     return redis;
   }

@@ -1,7 +1,7 @@
 /** A Redis that keeps everything it acknowledged, and survives being killed. */
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { freePort } from '../../../../src/cli/start/ports.ts';
+import { ownPort } from '../../../support/own-port.ts';
 import { redisAnswers } from '../../../support/redis-answers.ts';
 import { until } from '../../../support/until.ts';
 import { SystemProcess } from './process.ts';
@@ -54,7 +54,7 @@ export class RedisServer {
 
   static async start(folder: string, options: RedisOptions = {}): Promise<RedisServer> {
     mkdirSync(folder, { recursive: true });
-    const server = new RedisServer(await freePort('127.0.0.1'), folder, options);
+    const server = new RedisServer(await ownPort(), folder, options);
     await server.start();
     return server;
   }

@@ -8,7 +8,6 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { applyFolder } from '../../../../src/cli/configuration/publish.ts';
-import { freePort } from '../../../../src/cli/start/ports.ts';
 import type { Configuration } from '../../../../src/config/configuration.ts';
 import { issueText } from '../../../../src/config/documents/issue-text.ts';
 import { readConfiguration } from '../../../../src/config/documents/read.ts';
@@ -19,6 +18,7 @@ import type { RedisAddress } from '../../../../src/store/redis/connection.ts';
 import { openStore, type Store } from '../../../../src/store/store.ts';
 import { typeScriptWords } from '../../../../src/typescript/words.ts';
 import { RedisCluster } from '../../../cluster/support/cluster.ts';
+import { ownPort } from '../../../support/own-port.ts';
 import { until } from '../../../support/until.ts';
 import { Client } from '../client.ts';
 import { SystemProcess } from './process.ts';
@@ -187,7 +187,7 @@ export class System {
   /** Starts one more process; the name says its role: `worker.4`. A front that comes back takes the port that it had. */
   async add(name: string): Promise<void> {
     const role = name.split('.')[0] as Role;
-    if (role === 'web') this.#ports.set(name, await freePort('127.0.0.1'));
+    if (role === 'web') this.#ports.set(name, await ownPort());
     const process_ = new SystemProcess(name, () => ({
       program: process.execPath,
       words: [...typeScriptWords, path.join(root, entryPoints[role])],
