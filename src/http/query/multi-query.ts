@@ -49,7 +49,8 @@ async function computeAll(
   if (bad.length > 0 && bad.length === parts.length) throw new ProblemError(problems.queriesInvalid(bad));
   return computed(services, outcomes, {
     text: listText(parts.map(({ text }) => text)),
-    subjects: parts.flatMap(({ subjects }) => subjects),
+    // What views were too large for an answer is not known, so nobody would hear that they have changed.
+    subjects: bad.length > 0 ? null : parts.flatMap(({ subjects }) => subjects),
   });
 }
 

@@ -135,7 +135,7 @@ export function textOf(
 export function computed(
   { configuration }: Services,
   outcomes: readonly QueryOutcome[],
-  { text, subjects }: TextWithViews,
+  { text, subjects }: { readonly text: Buffer; readonly subjects: readonly string[] | null },
 ): ComputedAnswer {
   return {
     answer: new FinishedAnswer(text),
@@ -150,9 +150,10 @@ export function computed(
  */
 function readsOf(
   outcomes: readonly QueryOutcome[],
-  viewSubjects: readonly string[],
+  viewSubjects: readonly string[] | null,
   digest: string,
 ): readonly string[] | null {
+  if (viewSubjects === null) return null;
   const subjects = new Set(viewSubjects);
   for (const outcome of outcomes) {
     if (!outcome.ok || outcome.dependsOnTime || outcome.configuration !== digest) return null;
