@@ -11,6 +11,7 @@ import type { HighWaterMark } from '../store/visibility/high-water-mark.ts';
 import type { Version, VersionVector } from '../store/visibility/version.ts';
 import type { AddressGuard } from '../webhooks/addresses.ts';
 import type { AnswerCache } from './cache/answer-cache.ts';
+import type { RowViews } from './cache/row-views.ts';
 import type { LargeAnswers } from './delivery/large-answers.ts';
 import type { LiveAnswers } from './delivery/live-answers.ts';
 import type { EntityReader } from './ingest/entity-reader.ts';
@@ -19,7 +20,6 @@ import type { VisibilityWaits } from './ingest/visibility-waits.ts';
 import type { FrontMetrics } from './operations/front-metrics.ts';
 import type { Readiness } from './operations/readiness.ts';
 import type { RecentRates } from './operations/recent-rates.ts';
-import type { RowViews } from './query/rows-with-views.ts';
 
 /** The part of the store's `Progress` that the front needs. */
 export interface ProgressView {

@@ -6,8 +6,8 @@ import { compileFullSchema } from './definition/full-schema.ts';
 import { compileIndexSchema } from './definition/index-schema.ts';
 import { CompiledPartial } from './definition/partial.ts';
 import { compilePartialSchema } from './definition/partial-schema.ts';
-import { Scope } from './language/scope.ts';
-import type { CompiledSchemas, PathObserver, SchemaSources } from './schema.ts';
+import { type PathObserver, Scope } from './language/scope.ts';
+import type { CompiledSchemas, SchemaSources } from './schema.ts';
 
 /**
  * Compiles the schema files of one tenant. Every mistake is reported through their cursors, and none stops the others from

@@ -7,14 +7,13 @@ import type { Cursor } from '../contract/config-cursor.ts';
 import type { EntityRef } from '../contract/ids.ts';
 import type { JsonObject } from '../contract/json.ts';
 import type { Maybe } from '../lib/pace.ts';
-import type { BuildInput } from './build/input.ts';
+import type { BuildInput, PartialSchema } from './build/input.ts';
 import type { BuiltItem, BuiltView } from './build/outcome.ts';
 import type { CodeProgram } from './code/program.ts';
 import type { Collations } from './definition/collations.ts';
 import type { FieldTypeName } from './definition/index-fields.ts';
 import type { IndexMetadata } from './definition/index-metadata.ts';
 import type { IndexTexts } from './definition/index-texts.ts';
-import type { Evaluate } from './language/scope.ts';
 import type { LookupPlan } from './lookup/plan.ts';
 
 interface TriggeredSchema {
@@ -50,12 +49,6 @@ export interface IndexSchema extends TriggeredSchema {
   build(input: BuildInput): Maybe<BuiltItem>;
 }
 
-/** Opaque to other rooms. */
-export interface PartialSchema {
-  readonly alias: string;
-  readonly digest: string;
-}
-
 /** Claims of a view; those of JSON schemas depend on the entity alone. */
 export interface ViewClaims {
   /** The first of its URLs. */
@@ -83,19 +76,6 @@ export interface ResolvedDestination {
   readonly options: JsonObject;
   /** The options are left out: they are too long. */
   readonly areCut?: true;
-}
-
-/**
- * Wraps each path of an expression while a schema is compiled, for callers that want to know what paths give.
- * @param at the place of the expression in its file @param path as it is written: `p.title`
- */
-export type PathObserver = (at: PlaceInFile, path: string, evaluate: Evaluate) => Evaluate;
-
-export interface PlaceInFile {
-  /** Relative to CONFIG_DIR. */
-  readonly file: string;
-  /** JSON path inside it. */
-  readonly path: string;
 }
 
 /** The parsed files of one tenant, each at its root, by alias. */

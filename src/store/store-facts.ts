@@ -6,7 +6,6 @@ import { asTyped } from '../lib/typed-command.mjs';
 import { keys } from './keys.ts';
 import type { RedisClient } from './redis/connection.ts';
 import { Script } from './redis/script.ts';
-import type { StoreOptions } from './store.ts';
 
 /** The store was first used with another number of partitions. */
 export class PartitionCountError extends Error {
@@ -32,10 +31,7 @@ const raiseScript = new Script<number>('redis/raise-format', 1);
  * Whether a Redis keeps everything that it has answered: all of it is on its disk, and no replica takes its place, which
  * would lack the last of it. A Redis that does not answer CONFIG may forget.
  */
-export async function keepsEverything(
-  client: Redis,
-  { confirmReplicas = 0 }: StoreOptions,
-): Promise<boolean> {
+export async function keepsEverything(client: Redis, confirmReplicas: number): Promise<boolean> {
   if (confirmReplicas > 0) return false;
   try {
     const [, isAppended] = (await client.config('GET', 'appendonly')) as string[];

@@ -133,7 +133,7 @@ export class Store implements RedisHost {
           options.confirmReplicas ?? 0,
           options.replicaWaitMs,
         ),
-        client instanceof Redis && !(await keepsEverything(client, options)),
+        client instanceof Redis && !(await keepsEverything(client, options.confirmReplicas ?? 0)),
       );
       if (store.messages !== store) await checkMessages(store);
       return store;

@@ -1,8 +1,9 @@
 /** Compares the bytes of views and index items with those that are built now. */
 
 import type { AutoTypes } from '../actors/batch/auto-types.ts';
+import { storedOutput } from '../actors/batch/build-turns.ts';
 import { outputKey } from '../actors/batch/builder.ts';
-import { type Output, storedOutput } from '../actors/batch/output.ts';
+import type { Output } from '../actors/batch/output.ts';
 import { formatEntityId } from '../contract/ids.ts';
 import { finish } from '../lib/pace.ts';
 import type { BuildFailure } from '../schemas/build/outcome.ts';

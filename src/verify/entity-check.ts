@@ -4,9 +4,10 @@
  */
 
 import { AutoTypes } from '../actors/batch/auto-types.ts';
+import { buildTurns } from '../actors/batch/build-turns.ts';
 import { outputKey } from '../actors/batch/builder.ts';
 import type { CodeSandbox } from '../actors/batch/code-replies.ts';
-import { buildTurns, type Output } from '../actors/batch/output.ts';
+import type { Output } from '../actors/batch/output.ts';
 import { loadTurns, type Turn } from '../actors/batch/turn.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { formatEntityId } from '../contract/ids.ts';

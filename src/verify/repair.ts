@@ -2,7 +2,8 @@
 import { normalizeUrl } from '../config/urls/url.ts';
 import { groupBy } from '../lib/group-by.ts';
 import { portions } from '../lib/portions.ts';
-import { type ClaimWrite, writeClaims } from '../store/claims/claims.ts';
+import type { ClaimWrite } from '../store/claims/claim-records.ts';
+import { writeClaims } from '../store/claims/claims.ts';
 import { type RankedClaim, readCompetingClaims } from '../store/claims/competing-claims.ts';
 import { formatDependent } from '../store/derived/dependents.ts';
 import { repairOf } from '../store/derived/suspects.ts';

@@ -7,7 +7,8 @@
 
 import { batchWaitMs } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
-import { type ClaimWrite, writeClaims } from '../../store/claims/claims.ts';
+import type { ClaimWrite } from '../../store/claims/claim-records.ts';
+import { writeClaims } from '../../store/claims/claims.ts';
 import { noteAsked } from '../../store/configuration/asked-lookups.ts';
 import { registerDependents } from '../../store/derived/lookups.ts';
 import { ReferenceChanges, type ReferrerWrite, writeReferences } from '../../store/derived/references.ts';
@@ -21,13 +22,14 @@ import { FencedError, StoreUnavailableError } from '../../store/redis/errors.ts'
 import type { Store } from '../../store/store.ts';
 import type { NamedFields } from '../named-fields.ts';
 import { AutoTypes } from './auto-types.ts';
+import { buildTurns } from './build-turns.ts';
 import { BatchChanges } from './changes.ts';
 import type { CodeRuns } from './code-runs.ts';
 import { Comparison } from './comparison.ts';
 import { typeWithoutRoom } from './diagnostics.ts';
 import type { IntentOwner, Intents } from './intents.ts';
 import { LookupSource } from './lookup-source.ts';
-import { buildTurns, type Output } from './output.ts';
+import type { Output } from './output.ts';
 import { newEntries, publishTurns } from './publish.ts';
 import { ReplicationBarrier } from './replication-barrier.ts';
 import { readReturningViews } from './returning-views.ts';

@@ -2,7 +2,7 @@
 import type { Diagnostic } from '../../contract/diagnostic.ts';
 import type { EntityRef } from '../../contract/ids.ts';
 import { type RemovedView, ToldViews } from '../../store/change-log/told-views.ts';
-import type { ClaimWrite } from '../../store/claims/claims.ts';
+import type { ClaimWrite } from '../../store/claims/claim-records.ts';
 import { DigestList } from '../../store/codec/digest.ts';
 import type { StoredItem } from '../../store/derived/item-record.ts';
 import type { ItemChange } from '../../store/derived/item-sink.ts';
@@ -26,8 +26,8 @@ import { keys, largeBodyField } from '../../store/keys.ts';
 import { type FieldWrites, type ListChange, PartitionWrites } from '../../store/partitions/commit.ts';
 import type { DeferredFor } from '../../store/partitions/deferred.ts';
 import type { NamedFields } from '../named-fields.ts';
+import type { StoredOutput } from './build-turns.ts';
 import type { Builder, OutputName } from './builder.ts';
-import type { StoredOutput } from './output.ts';
 import { itemNameList, outputField, outputHash } from './output-place.ts';
 import type { Turn } from './turn.ts';
 

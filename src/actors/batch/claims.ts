@@ -5,6 +5,7 @@ import type { StoredEntity } from '../../contract/entity.ts';
 import { laterState, stateAt } from '../../contract/publish-times.ts';
 import type { ViewClaims } from '../../schemas/schema.ts';
 import {
+  claimKey,
   type ProcessedClaim,
   type ProcessedOutput,
   type ProcessedRecord,
@@ -13,11 +14,6 @@ import {
 import { claimField, foldedField, urlFormOfField } from '../../store/keys.ts';
 import type { OutputName } from './builder.ts';
 import type { Turn } from './turn.ts';
-
-/** Tells the claims of one view apart. */
-export function claimKey({ kind, host, field }: Pick<ProcessedClaim, 'kind' | 'host' | 'field'>): string {
-  return `${kind}:${host ?? ''}:${field}`;
-}
 
 /** What the entity claimed in the environment when it was processed last, by `ageKey`; the oldest of equal claims. */
 export interface FormerClaims {

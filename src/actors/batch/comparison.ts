@@ -6,6 +6,7 @@ import { Slice } from '../../lib/slices/slice.ts';
 import type { BuildFailure } from '../../schemas/build/outcome.ts';
 import { digestOf } from '../../store/codec/digest.ts';
 import {
+  claimKey,
   encodeProcessed,
   isRestored,
   type ProcessedClaim,
@@ -14,13 +15,14 @@ import {
   processedState,
 } from '../../store/derived/processed-record.ts';
 import type { AutoTypes } from './auto-types.ts';
+import { storedOutput } from './build-turns.ts';
 import { type Builder, dependentOf, outdatedDigest, outputKey } from './builder.ts';
 import { type BatchChanges, deferredOutput } from './changes.ts';
-import { claimKey, claimsInForm, claimsOf, formerClaims, isListed, sameClaim } from './claims.ts';
+import { claimsInForm, claimsOf, formerClaims, isListed, sameClaim } from './claims.ts';
 import { diagnosticsOf } from './diagnostics.ts';
 import { causeBefore, causeOf, historyOf, removedView } from './history.ts';
 import type { LookupSource } from './lookup-source.ts';
-import { type Output, storedOutput } from './output.ts';
+import type { Output } from './output.ts';
 import { compareReferences } from './references.ts';
 import type { ReturningViews } from './returning-views.ts';
 import { formerOutputs, type Turn } from './turn.ts';

@@ -2,15 +2,17 @@
 import { normalizeUrl } from '../../config/urls/url.ts';
 import type { EntityRef } from '../../contract/ids.ts';
 import { formerClaimsMax } from '../../contract/limits.ts';
-import type { FormerClaim, RemovedView } from '../../store/change-log/told-views.ts';
+import type { RemovedView } from '../../store/change-log/told-views.ts';
 import {
+  claimKey,
+  type FormerClaim,
   isRestored,
   type ProcessedClaim,
   type ProcessedOutput,
 } from '../../store/derived/processed-record.ts';
 import { claimField, urlFormOfField } from '../../store/keys.ts';
 import { type Builder, dependentOf, outdatedDigest } from './builder.ts';
-import { claimKey, sameClaim } from './claims.ts';
+import { sameClaim } from './claims.ts';
 import type { Turn } from './turn.ts';
 
 type History = Pick<ProcessedOutput, 'toldType' | 'formerClaims'>;

@@ -12,15 +12,10 @@ import type { BuildFailure, BuildOutcome, BuiltItem, BuiltView } from '../../sch
 import type { CodeCall } from '../../schemas/code/call.ts';
 import type { LookupQuery } from '../../schemas/lookup/query.ts';
 import type { ResolvedDestination, ViewClaims } from '../../schemas/schema.ts';
-import { encodeItem, type StoredItem } from '../../store/derived/item-record.ts';
-import { encodeBody } from '../../store/derived/stored-body.ts';
 import type { DeferredFor } from '../../store/partitions/deferred.ts';
-import type { AutoTypes } from './auto-types.ts';
 import { type Builder, buildersFor, dependentOf } from './builder.ts';
 import { CodeReplies, type CodeSandbox, makeCalls, type PendingCall } from './code-replies.ts';
-import { itemOf, type Misfit, noMisfits } from './item.ts';
 import { isBeyondLimit, keysOf, type LookupAnswers, type LookupDemand } from './lookup-source.ts';
-import { itemNameList } from './output-place.ts';
 import type { Turn } from './turn.ts';
 
 export type BuildResult =
@@ -172,33 +167,7 @@ function keysByName(demands: readonly LookupDemand[]): Map<string, SourceKey> {
   return new Map(keys.map(({ sourceId, lookupKey }) => [`${sourceId}:${lookupKey}`, [sourceId, lookupKey]]));
 }
 
-/** The outputs of turns, in the order of their turns. */
-export interface BuiltTurns {
-  readonly outputs: readonly Output[];
-  /** Items of entity types that their source has no room for: they are not built. */
-  readonly withoutRoom: readonly Output[];
-  readonly autoTypes: AutoTypes;
-}
-
-/**
- * Builds what the turns ask for. @param typesOf decides, or reads, the types of auto-indexed fields. @param lookupsMs time for
- * lookups; what is not answered by then is deferred. @throws FencedError, StoreUnavailableError
- */
-export async function buildTurns(
-  turns: readonly Turn[],
-  lookups: LookupAnswers,
-  sandbox: CodeSandbox,
-  typesOf: (asked: readonly Output[]) => Promise<AutoTypes>,
-  lookupsMs = Number.POSITIVE_INFINITY,
-): Promise<BuiltTurns> {
-  const asked = turns.flatMap(outputsOf);
-  const autoTypes = await typesOf(asked);
-  const outputs = asked.filter((output) => autoTypes.admits(output));
-  await buildOutputs(outputs, lookups, sandbox, lookupsMs);
-  return { outputs, withoutRoom: asked.filter((output) => !autoTypes.admits(output)), autoTypes };
-}
-
-function outputsOf(turn: Turn): Output[] {
+export function outputsOf(turn: Turn): Output[] {
   const { place, entity, only, state } = turn;
   if (place === null || entity === null || state !== 'published') return [];
   const outputs = buildersFor(place.tenant, place.source, entity.type).map(
@@ -310,28 +279,6 @@ function resultOf(builder: Builder, input: BuildInput): Maybe<BuildResult> {
   }
   if (builder.schema === null) return noResult;
   return chain(builder.schema.build(input), (item) => ({ kind: 'item', item }));
-}
-
-/** An output as Redis has it. Batches write it so, and verifications expect it so. */
-export interface StoredOutput {
-  readonly bytes: Buffer;
-  /** Null for a view. */
-  readonly item: StoredItem | null;
-  readonly misfits: readonly Misfit[];
-}
-
-/** In steps when the output is large. @param output one that is built, and not deferred */
-export function storedOutput(output: Output, autoTypes: AutoTypes): Maybe<StoredOutput> {
-  const { result } = output;
-  if (result.kind === 'view') {
-    const encoded = encodeBody(result.view.body, output.turn.sourceId);
-    return chain(encoded, (bytes) => ({ bytes, item: null, misfits: noMisfits }));
-  }
-  return chain(itemOf(output, autoTypes.of(output)), ({ item, misfits }) => ({
-    bytes: encodeItem(item, itemNameList(output.builder)),
-    item,
-    misfits,
-  }));
 }
 
 /** Lookups and diagnostics of a build; null for an auto-indexed item, which has neither. */

@@ -1,6 +1,6 @@
 /** The views that a view refers to, as its processed record keeps them. */
 import { type Maybe, pace, type Steps, Unfinished } from '../../lib/pace.ts';
-import type { ReferencePiece } from '../../schemas/build/view-body.ts';
+import type { ReferencePiece } from '../../schemas/build/outcome.ts';
 import type { ProcessedOutput } from '../../store/derived/processed-record.ts';
 import { referenceText } from '../../store/derived/references.ts';
 import type { OutputName } from './builder.ts';

@@ -14,6 +14,7 @@ import { formatDependent } from '../../store/derived/dependents.ts';
 import type { Intent } from '../../store/derived/intents.ts';
 import { readProcessed } from '../../store/derived/processed.ts';
 import {
+  claimKey,
   type IndexEntries,
   type ProcessedClaim,
   type ProcessedOutput,
@@ -25,7 +26,6 @@ import { readEntitiesIn } from '../../store/entities/entities.ts';
 import type { EntityWork } from '../../store/partitions/intake.ts';
 import type { Store } from '../../store/store.ts';
 import { outdatedDigest, outputKey, placeOf } from './builder.ts';
-import { claimKey } from './claims.ts';
 import type { Intents } from './intents.ts';
 
 /** What a batch works by, from its beginning to its end. */

@@ -1,6 +1,6 @@
 import type { Configuration, Tenant } from '../../config/configuration.ts';
 import { loadConfiguration } from '../../config/documents/load.ts';
-import type { PathObserver } from '../../schemas/schema.ts';
+import type { PathObserver } from '../../schemas/language/scope.ts';
 import { readPublished } from '../../store/configuration/published-configuration.ts';
 import type { Store } from '../../store/store.ts';
 import { CommandStop } from '../terminal/command-stop.ts';

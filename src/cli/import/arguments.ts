@@ -3,7 +3,6 @@ import { readArguments, requiredFile } from '../terminal/arguments.ts';
 import { CommandStop } from '../terminal/command-stop.ts';
 import { type MappedName, mappedNames, type RowOptions } from './csv-columns.ts';
 import { formatOf, type ImportFormat, importFormats } from './formats.ts';
-import type { PruneOptions } from './prune.ts';
 
 export interface ImportArguments {
   /** Path, or `-`. */
@@ -87,4 +86,11 @@ function readMap(text: string): Map<MappedName, string> {
     map.set(name, column.trim());
   }
   return map;
+}
+
+export interface PruneOptions {
+  /** Types of entities that may be deleted; empty: all. */
+  readonly types: readonly string[];
+  /** `--yes` was given. */
+  readonly isSure: boolean;
 }

@@ -6,6 +6,7 @@ import { bulkEntitiesMax, managementPageMax } from '../../contract/limits.ts';
 import { portions } from '../../lib/portions.ts';
 import { CommandStop } from '../terminal/command-stop.ts';
 import { requireConsent } from '../terminal/consent.ts';
+import type { PruneOptions } from './arguments.ts';
 import { type BulkAnswer, BulkClient, PlatformAway } from './bulk-client.ts';
 import {
   type ImportFileOptions,
@@ -17,13 +18,6 @@ import {
 import { retryTotalMsDefault } from './importer.ts';
 import { openInput } from './input.ts';
 import { isFailure, notingIds } from './records.ts';
-
-export interface PruneOptions {
-  /** Types of entities that may be deleted; empty: all. */
-  readonly types: readonly string[];
-  /** `--yes` was given. */
-  readonly isSure: boolean;
-}
 
 /** Entities that are named in a plan. */
 const shownMax = 10;

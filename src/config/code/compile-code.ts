@@ -20,13 +20,8 @@ import { readCollations } from '../../schemas/definition/collations.ts';
 import { readIndexFields } from '../../schemas/definition/index-fields.ts';
 import { readIndexTexts } from '../../schemas/definition/index-texts.ts';
 import type { ConfigDocuments } from '../configuration.ts';
-import {
-  documentPlace,
-  programPath,
-  type SchemaPlace,
-  schemaFolders,
-  tenantFilePath,
-} from '../documents/document-path.ts';
+import { documentPlace, programPath, type SchemaPlace, tenantFilePath } from '../documents/document-path.ts';
+import { schemaFolders } from '../documents/schema-file-name.ts';
 import { schemaFilesMax, tooMany } from '../tenant/sizes.ts';
 import { Compiler } from './compiler.ts';
 import { holdsSecrets, ModuleRefused, type ReadModule } from './read-module.ts';

@@ -6,7 +6,7 @@ import { atOnce } from '../../lib/pace.ts';
 import type { CodeProgram } from '../../schemas/code/program.ts';
 import { readIndexFields } from '../../schemas/definition/index-fields.ts';
 import type { ConfigDocuments } from '../configuration.ts';
-import type { SchemaFolder } from '../documents/document-path.ts';
+import type { SchemaFolder } from '../documents/schema-file-name.ts';
 import { parseDocuments, type TenantDocuments } from '../documents/tenant-documents.ts';
 import { CodeScope, exportedObject, memberFunction } from './code-scope.ts';
 import { CodeTypes } from './code-types.ts';

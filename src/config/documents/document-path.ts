@@ -1,10 +1,12 @@
 /** Where configuration documents lie (docs/reference/configuration.md "Files"). */
 import { isAlias } from '../../contract/ids.ts';
 import { configNameCharactersMax, schemaFolderDepthMax } from '../../contract/limits.ts';
-import { type SchemaLanguage, splitSchemaFileName } from './schema-file-name.ts';
-
-export const schemaFolders = ['schemas', 'partials', 'indexes'] as const;
-export type SchemaFolder = (typeof schemaFolders)[number];
+import {
+  type SchemaFolder,
+  type SchemaLanguage,
+  schemaFolders,
+  splitSchemaFileName,
+} from './schema-file-name.ts';
 
 /** What a configuration document is. The folders that people sort their files into are not part of it. */
 export type DocumentPlace =

@@ -10,15 +10,8 @@ import { nearestName } from '../../lib/suggest.ts';
 import { holdsSecrets, ModuleRefused } from '../code/read-module.ts';
 import type { ConfigDocuments } from '../configuration.ts';
 import { nameAdvice } from '../tenant/fields.ts';
-import {
-  isTenantName,
-  mayBeSortedInto,
-  missingTenantFileAdvice,
-  type SchemaFolder,
-  schemaFolders,
-  tenantFilePath,
-} from './document-path.ts';
-import { splitSchemaFileName } from './schema-file-name.ts';
+import { isTenantName, mayBeSortedInto, missingTenantFileAdvice, tenantFilePath } from './document-path.ts';
+import { type SchemaFolder, schemaFolders, splitSchemaFileName } from './schema-file-name.ts';
 
 export interface ReadDocuments {
   /** As the files are written: plain API keys included. `hashKeys` before they go anywhere. */

@@ -8,8 +8,8 @@ import { Cursor, type Findings } from '../../contract/config-cursor.ts';
 import type { ConfigIssue } from '../../contract/diagnostic.ts';
 import { atOnce, type Steps } from '../../lib/pace.ts';
 import { compilingSchemas } from '../../schemas/compile.ts';
+import type { PathObserver } from '../../schemas/language/scope.ts';
 import { layoutOf } from '../../schemas/lookup/layout.ts';
-import type { PathObserver } from '../../schemas/schema.ts';
 import type { ClientPrincipal, ConfigDocuments, Configuration, Principal, Tenant } from '../configuration.ts';
 import { checkCodeNames } from '../tenant/code-names.ts';
 import type { WrittenKey } from '../tenant/fields.ts';
@@ -22,7 +22,8 @@ import { readTenantFile, type TenantFile } from '../tenant/tenant-file.ts';
 import { warnOfLonelyTypes } from '../tenant/trigger-types.ts';
 import { warnOfUnknownSchemas } from '../tenant/webhooks.ts';
 import { canonicalDigest, documentsDigest } from './canonical.ts';
-import { missingTenantFileAdvice, schemaFolders, tenantFilePath } from './document-path.ts';
+import { missingTenantFileAdvice, tenantFilePath } from './document-path.ts';
+import { schemaFolders } from './schema-file-name.ts';
 import { parseDocuments, type TenantDocuments } from './tenant-documents.ts';
 
 export type LoadOutcome =

@@ -1,6 +1,4 @@
 /** What the name of a schema file says: the one place that knows the endings (docs/reference/configuration.md "Files"). */
-import type { SchemaFolder } from './document-path.ts';
-
 export type SchemaLanguage = 'json' | 'code';
 
 export interface SchemaFileName {
@@ -35,3 +33,7 @@ export function splitSchemaFileName(folder: SchemaFolder, name: string): SchemaF
   const [ending, kind, language] = found;
   return { kind, language, alias: name.slice(0, -ending.length) };
 }
+
+export const schemaFolders = ['schemas', 'partials', 'indexes'] as const;
+
+export type SchemaFolder = (typeof schemaFolders)[number];

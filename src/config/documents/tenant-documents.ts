@@ -4,8 +4,9 @@ import { quote } from '../../lib/quote.ts';
 import type { CodeProgram } from '../../schemas/code/program.ts';
 import type { ConfigDocuments } from '../configuration.ts';
 import type { AskedLookup } from '../tenant/tenant.ts';
-import { askedLookupsPath, documentPlace, type SchemaFolder, type SchemaPlace } from './document-path.ts';
+import { askedLookupsPath, documentPlace, type SchemaPlace } from './document-path.ts';
 import { parseJsonText } from './json-text.ts';
+import type { SchemaFolder } from './schema-file-name.ts';
 
 /** The files of one tenant, each at its root. A root is absent where the text is not JSON, which is reported already. */
 export interface TenantDocuments {

@@ -4,11 +4,10 @@
  */
 
 import type { Cursor } from '../../contract/config-cursor.ts';
-import type { Json } from '../../contract/json.ts';
-import { getOwn, isJsonObject } from '../../contract/json.ts';
+import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
 import { quote } from '../../lib/quote.ts';
 import { adviceForUnknown } from '../../lib/suggest.ts';
-import type { SchemaFolder } from '../documents/document-path.ts';
+import type { SchemaFolder } from '../documents/schema-file-name.ts';
 
 /** What a tenant has to offer to the names in its schema files. */
 export interface KnownNames {

@@ -1,6 +1,7 @@
 /** `GET /management/v1/tenant`: what a tenant has (docs/reference/management.md "The tenant"). */
 import type { Environment, Source, SourceGroup, Tenant } from '../../config/configuration.ts';
-import { documentPlace, type SchemaFolder } from '../../config/documents/document-path.ts';
+import { documentPlace } from '../../config/documents/document-path.ts';
+import type { SchemaFolder } from '../../config/documents/schema-file-name.ts';
 import { countViews } from '../../store/change-log/view-counts.ts';
 import { readPublished } from '../../store/configuration/published-configuration.ts';
 import { countTypes } from '../../store/entities/directory.ts';

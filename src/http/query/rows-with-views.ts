@@ -14,7 +14,8 @@ import { subjectKey, viewSubject } from '../../store/derived/subjects.ts';
 import { placeOfView, viewTarget } from '../../store/derived/views.ts';
 import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import type { HashField } from '../../store/redis/field-reader.ts';
-import type { AnswerKey, ComputedAnswer, Keepable } from '../cache/answer-cache.ts';
+import type { AnswerKey, ComputedAnswer } from '../cache/answer-cache.ts';
+import { RowViews } from '../cache/row-views.ts';
 import { readInOrder } from '../delivery/in-order.ts';
 import { plainReferences } from '../delivery/reference-style.ts';
 import { Rendering } from '../delivery/render.ts';
@@ -30,23 +31,6 @@ type ViewServices = Pick<Services, 'store' | 'largeAnswers' | 'cache' | 'rowView
 export interface TextWithViews {
   readonly text: Buffer;
   readonly subjects: readonly string[];
-}
-
-/** What stands behind the fields of a row: JSON text from `,"_views":` to the end of the row. */
-export class RowViews implements Keepable {
-  /**
-   * @param references that were resolved for it
-   * @param subjects keys of the views that were read, found or missing
-   */
-  constructor(
-    readonly text: Buffer,
-    readonly references: number,
-    readonly subjects: readonly string[],
-  ) {}
-
-  get bytes(): number {
-    return this.text.length;
-  }
 }
 
 /**

@@ -5,7 +5,6 @@ import { buildStepsMax, diagnosticsPerBuildMax, lookupsPerBuildMax } from '../..
 import { pace } from '../../lib/pace.ts';
 import type { CodeCall, CodeReply } from '../code/call.ts';
 import { type EntityValue, entityValue } from '../language/entity-value.ts';
-import { Frame } from '../language/scope.ts';
 import { valueText } from '../language/value-text.ts';
 import type { LookupQuery } from '../lookup/query.ts';
 import type { BuildInput } from './input.ts';
@@ -119,10 +118,4 @@ const none: readonly never[] = [];
 
 function valuesOf<T>(things: ReadonlyMap<string, T> | null): readonly T[] {
   return things === null ? none : [...things.values()];
-}
-
-/** The frame of a new build at the top of its schema. */
-export function rootFrame(input: BuildInput): Frame {
-  const build = new Build(input);
-  return new Frame(build, build.root);
 }

@@ -2,7 +2,6 @@ import type { StoredEntity } from '../../contract/entity.ts';
 import type { Json } from '../../contract/json.ts';
 import type { CodeCall, CodeReply } from '../code/call.ts';
 import type { LookupQuery } from '../lookup/query.ts';
-import type { PartialSchema } from '../schema.ts';
 
 /** What one build works on. */
 export interface BuildInput {
@@ -20,4 +19,10 @@ export interface BuildInput {
   code(key: string, call: () => CodeCall): CodeReply | undefined;
   /** JSON text of a list or an object that may be large, or undefined when it is not known yet. */
   text(value: Json): string | undefined;
+}
+
+/** Opaque to other rooms. */
+export interface PartialSchema {
+  readonly alias: string;
+  readonly digest: string;
 }

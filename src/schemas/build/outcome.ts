@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../../contract/diagnostic.ts';
+import type { ViewRef } from '../../contract/ids.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { LookupQuery } from '../lookup/query.ts';
-import type { ViewBody } from './view-body.ts';
 
 export interface BuildOutcome {
   /** Lookups that were met. */
@@ -33,4 +33,20 @@ export interface BuiltItem extends BuildOutcome {
   readonly text: string | null;
   /** True when work on them pauses. */
   readonly isLarge: boolean;
+}
+
+/** A place of a view where another view is put at delivery. */
+export interface ReferencePiece {
+  /** The view that is meant; null when the given text names none. */
+  readonly target: ViewRef | null;
+  /** What was given where there is no target, else null. */
+  readonly viewId: string | null;
+  /** Where in the view, as it follows the view's own path: `.author`, `.related[1]`, `['a b'].x`. */
+  readonly path: string;
+}
+
+/** JSON text cut at its references: `texts[0] references[0] texts[1] … texts[n]`. */
+export interface ViewBody {
+  readonly texts: readonly string[];
+  readonly references: readonly ReferencePiece[];
 }

@@ -7,23 +7,7 @@ import { assert } from '../../lib/assert.ts';
 import { flat } from '../../lib/flat.ts';
 import { chain, type Maybe, pace } from '../../lib/pace.ts';
 import type { Build } from './build.ts';
-import type { BuiltItem } from './outcome.ts';
-
-/** A place of a view where another view is put at delivery. */
-export interface ReferencePiece {
-  /** The view that is meant; null when the given text names none. */
-  readonly target: ViewRef | null;
-  /** What was given where there is no target, else null. */
-  readonly viewId: string | null;
-  /** Where in the view, as it follows the view's own path: `.author`, `.related[1]`, `['a b'].x`. */
-  readonly path: string;
-}
-
-/** JSON text cut at its references: `texts[0] references[0] texts[1] … texts[n]`. */
-export interface ViewBody {
-  readonly texts: readonly string[];
-  readonly references: readonly ReferencePiece[];
-}
+import type { BuiltItem, ReferencePiece, ViewBody } from './outcome.ts';
 
 /** Text of so many characters becomes one piece: of millions of marks it would be one at the end, at once. */
 const pieceCharacters = 65_536;

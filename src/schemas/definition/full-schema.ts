@@ -1,7 +1,7 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
 import { chain } from '../../lib/pace.ts';
-import { rootFrame } from '../build/build.ts';
 import { BodyWriter } from '../build/view-body.ts';
+import { rootFrame } from '../language/scope.ts';
 import { compileSchemaProperties } from '../property/property.ts';
 import type { FullSchema } from '../schema.ts';
 import { compileActions } from './actions.ts';

@@ -1,9 +1,9 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
 import { chain, type Maybe } from '../../lib/pace.ts';
-import { rootFrame } from '../build/build.ts';
 import type { BuildInput } from '../build/input.ts';
 import type { BuiltItem } from '../build/outcome.ts';
 import { ItemWriter } from '../build/view-body.ts';
+import { rootFrame } from '../language/scope.ts';
 import { type Compile, compileSchemaProperties } from '../property/property.ts';
 import { compileAnyValue, compileShorthand } from '../property/string.ts';
 import type { IndexSchema } from '../schema.ts';

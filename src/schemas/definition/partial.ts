@@ -1,4 +1,4 @@
-import type { PartialSchema } from '../schema.ts';
+import type { PartialSchema } from '../build/input.ts';
 import type { Write } from './definition.ts';
 
 /** A partial as the mapping language itself sees it; other rooms see a `PartialSchema`. */

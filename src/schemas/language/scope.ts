@@ -1,6 +1,6 @@
 import type { Json } from '../../contract/json.ts';
-import type { Build } from '../build/build.ts';
-import type { PathObserver, PlaceInFile } from '../schema.ts';
+import { Build } from '../build/build.ts';
+import type { BuildInput } from '../build/input.ts';
 import { isEntityField } from './entity-value.ts';
 import { member, ownMember } from './member.ts';
 
@@ -24,6 +24,7 @@ export class Frame {
 
 /** A compiled expression as a value. */
 export type Evaluate = (frame: Frame) => Json;
+
 /** A compiled expression as text; null when it is null alone. */
 export type EvaluateText = (frame: Frame) => string | null;
 
@@ -139,4 +140,23 @@ function valueAt(hops: number): Evaluate {
     for (let i = 0; i < hops; i++) at = at.outer;
     return at.value;
   };
+}
+
+export interface PlaceInFile {
+  /** Relative to CONFIG_DIR. */
+  readonly file: string;
+  /** JSON path inside it. */
+  readonly path: string;
+}
+
+/**
+ * Wraps each path of an expression while a schema is compiled, for callers that want to know what paths give.
+ * @param at the place of the expression in its file @param path as it is written: `p.title`
+ */
+export type PathObserver = (at: PlaceInFile, path: string, evaluate: Evaluate) => Evaluate;
+
+/** The frame of a new build at the top of its schema. */
+export function rootFrame(input: BuildInput): Frame {
+  const build = new Build(input);
+  return new Frame(build, build.root);
 }

@@ -3,11 +3,11 @@ import { groupBy } from '../../lib/group-by.ts';
 import type { Claim } from '../claims/claim-records.ts';
 import { competingClaimField, readFirstOfHosts, scanFirstOfHosts } from '../claims/competing-claims.ts';
 import { claimTag, readServed } from '../claims/read-claims.ts';
+import type { FormerClaim } from '../derived/processed-record.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
 import { answerOf } from '../redis/errors.ts';
 import type { Store } from '../store.ts';
-import type { FormerClaim } from './told-views.ts';
 import type { LoggedView } from './views.ts';
 
 /** A claim that a view makes, or made. */

@@ -1,18 +1,15 @@
 /** What a commit reports of the views of its partition, gathered view by view. */
 import { pack, unpack } from '../codec/pack.ts';
-import type { Destination } from '../derived/processed-record.ts';
+import {
+  type Destination,
+  type FormerClaim,
+  type PackedFormerClaim,
+  packFormerClaim,
+  unpackFormerClaim,
+} from '../derived/processed-record.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
 import type { LuaValue } from '../redis/lua-list.ts';
 import { type LoggedView, logField, logName } from './views.ts';
-
-/** A claim of a view, as it was when the view gave it up. */
-export interface FormerClaim {
-  /** From `claimField`. */
-  readonly field: string;
-  readonly host: string | null;
-  readonly kind: 'page' | 'redirect';
-  readonly display: string;
-}
 
 /** What a removed view was. */
 export interface RemovedView {
@@ -89,7 +86,6 @@ function groupForLua(tag: string, { scope, name, changed, there, removed }: Grou
   ];
 }
 
-type PackedFormerClaim = [field: string, host: string | null, kind: 0 | 1, display: string];
 type PackedRemoved = [
   type: string,
   sourceGroup: string,
@@ -112,12 +108,4 @@ export function decodeRemoved(stored: Buffer): RemovedView {
     claims: claims.map(unpackFormerClaim),
     ...(destinations === undefined ? {} : { destinations }),
   };
-}
-
-export function packFormerClaim({ field, host, kind, display }: FormerClaim): PackedFormerClaim {
-  return [field, host, kind === 'page' ? 0 : 1, display];
-}
-
-export function unpackFormerClaim([field, host, kind, display]: PackedFormerClaim): FormerClaim {
-  return { field, host, kind: kind === 0 ? 'page' : 'redirect', display };
 }

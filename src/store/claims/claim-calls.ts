@@ -8,8 +8,7 @@ import { claimSubject } from '../derived/subjects.ts';
 import { keys, routesEnd, urlFormOfField } from '../keys.ts';
 import { type LuaValue, packForLua } from '../redis/lua-list.ts';
 import type { Store } from '../store.ts';
-import { packClaim } from './claim-records.ts';
-import type { ClaimWrite } from './claims.ts';
+import { type ClaimWrite, packClaim } from './claim-records.ts';
 
 /** Parts of the scripts that move claims. */
 export const claimParts = ['calls', 'ordered-lists', 'change-log', 'service', 'claims'] as const;

@@ -2,6 +2,7 @@
 import type { EntityRef } from '../../contract/ids.ts';
 import { pack, unpack } from '../codec/pack.ts';
 import { longId, shortId } from '../codec/short-id.ts';
+import type { EnvironmentScope } from '../environment-scope.ts';
 import { textOfField } from '../keys.ts';
 
 /** One claim on a URL path or a handle, as kept under its key. */
@@ -22,6 +23,7 @@ export interface Claim {
 type PackedRedirect = string | typeof isPage | typeof isRedirectSomewhere;
 
 const isPage = false;
+
 /** Claims that are only dropped do not say where they went. */
 const isRedirectSomewhere = true;
 
@@ -95,4 +97,15 @@ function claimOf(field: string, packed: PackedClaim): Claim {
     display: display ?? textOfField(field),
     redirect: typeof redirect === 'string' ? redirect : null,
   };
+}
+
+export interface ClaimWrite {
+  /** `renew` is for repairs: it derives again what follows from a claim, if the claim is there. */
+  readonly action: 'put' | 'drop' | 'renew';
+  readonly scope: EnvironmentScope;
+  /** From `claimField`. */
+  readonly field: string;
+  readonly claim: Claim;
+  /** The commit that it belongs to tells of the view anyhow: it leaves no trace in the change log for it. */
+  readonly isTold?: boolean;
 }

@@ -6,23 +6,12 @@ import type { Caller } from '../partitions/lease.ts';
 import { OwnerScript } from '../redis/script.ts';
 import type { Store } from '../store.ts';
 import { byPartition, type ClaimGroup, claimParts, lanesOf, packCall } from './claim-calls.ts';
-import type { Claim } from './claim-records.ts';
+import type { ClaimWrite } from './claim-records.ts';
 
 const claimScript = new OwnerScript<number>('claims/claim', 1, claimParts);
 
 /** Announcements kept per partition; a reader that falls behind more empties its cache. */
 export const changesKept = 500;
-
-export interface ClaimWrite {
-  /** `renew` is for repairs: it derives again what follows from a claim, if the claim is there. */
-  readonly action: 'put' | 'drop' | 'renew';
-  readonly scope: EnvironmentScope;
-  /** From `claimField`. */
-  readonly field: string;
-  readonly claim: Claim;
-  /** The commit that it belongs to tells of the view anyhow: it leaves no trace in the change log for it. */
-  readonly isTold?: boolean;
-}
 
 /** Partition that keeps a claim field. */
 export function partitionOf(store: Store, scope: EnvironmentScope, field: string): number {

@@ -2,7 +2,6 @@
 import type { EntityRef } from '../../contract/ids.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import { type PublishState, type PublishTimes, publishStates } from '../../contract/publish-times.ts';
-import { type FormerClaim, packFormerClaim, unpackFormerClaim } from '../change-log/told-views.ts';
 import { pack, unpack } from '../codec/pack.ts';
 import { longId, shortId } from '../codec/short-id.ts';
 import { type NameList, sharedListOf } from '../entities/name-lists.ts';
@@ -392,4 +391,28 @@ function unpackedOutput(
 /** True for a record that a restore has put there: its stamp lies between those of two states. */
 export function isRestored(record: ProcessedRecord | null): boolean {
   return record !== null && !Number.isInteger(record.stamp);
+}
+
+/** A claim of a view, as it was when the view gave it up. */
+export interface FormerClaim {
+  /** From `claimField`. */
+  readonly field: string;
+  readonly host: string | null;
+  readonly kind: 'page' | 'redirect';
+  readonly display: string;
+}
+
+export type PackedFormerClaim = [field: string, host: string | null, kind: 0 | 1, display: string];
+
+export function packFormerClaim({ field, host, kind, display }: FormerClaim): PackedFormerClaim {
+  return [field, host, kind === 'page' ? 0 : 1, display];
+}
+
+export function unpackFormerClaim([field, host, kind, display]: PackedFormerClaim): FormerClaim {
+  return { field, host, kind: kind === 0 ? 'page' : 'redirect', display };
+}
+
+/** Tells the claims of one view apart. */
+export function claimKey({ kind, host, field }: Pick<ProcessedClaim, 'kind' | 'host' | 'field'>): string {
+  return `${kind}:${host ?? ''}:${field}`;
 }

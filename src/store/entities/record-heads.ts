@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import type { StoredEntity } from '../../contract/entity.ts';
-import type { EncodedEntity } from './entity-record.ts';
 
 /** `performance` does not notice that somebody sets the clock. When the two differ by more than this, `Date` is right. */
 const apartMs = 2;
@@ -27,13 +26,17 @@ const tokenAt = 16;
 const stampsAt = tokenAt + tokenBytes;
 const stampBytes = 8;
 
+interface Hashed {
+  readonly contentHash: Buffer;
+}
+
 type Stamps = Pick<StoredEntity, 'stamp' | 'bornStamp' | 'urlStamp'>;
 
 /**
  * Heads for the entities of one request. Stamps rise in the order of the request, whatever partitions its entities go to.
  * So the later of two claims in a request has the later stamp.
  */
-export function recordHeadsOf(entities: readonly EncodedEntity[]): Buffer[] {
+export function recordHeadsOf(entities: readonly Hashed[]): Buffer[] {
   const token = randomBytes(tokenBytes);
   const all = Buffer.allocUnsafe(headBytes(1) * entities.length);
   return entities.map(({ contentHash }, index) => {
@@ -46,7 +49,7 @@ export function recordHeadsOf(entities: readonly EncodedEntity[]): Buffer[] {
 const noToken = Buffer.alloc(tokenBytes);
 
 /** The head of an entity that is put back with the stamps that it had. */
-export function restoredHead({ contentHash }: EncodedEntity, stamps: Stamps): Buffer {
+export function restoredHead({ contentHash }: Hashed, stamps: Stamps): Buffer {
   const written = writtenStamps(stamps);
   return writeHead(Buffer.alloc(headBytes(written.length)), contentHash, noToken, written);
 }

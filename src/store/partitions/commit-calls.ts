@@ -6,7 +6,8 @@
  * itself. One of them that is refused is not a reason to refuse the others: then each goes alone.
  */
 import { claimParts, claimsPerCall, packClaims } from '../claims/claim-calls.ts';
-import { type ClaimWrite, changesKept } from '../claims/claims.ts';
+import type { ClaimWrite } from '../claims/claim-records.ts';
+import { changesKept } from '../claims/claims.ts';
 import { type ReferenceChanges, referencesForLua } from '../derived/references.ts';
 import { keys } from '../keys.ts';
 import { StoreUnavailableError } from '../redis/errors.ts';

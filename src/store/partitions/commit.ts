@@ -3,7 +3,7 @@ import { sliceMs } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import { ToldViews } from '../change-log/told-views.ts';
-import type { ClaimWrite } from '../claims/claims.ts';
+import type { ClaimWrite } from '../claims/claim-records.ts';
 import { digestBytes } from '../codec/digest.ts';
 import { pack } from '../codec/pack.ts';
 import { ReferenceChanges } from '../derived/references.ts';

@@ -8,7 +8,6 @@ import { performance } from 'node:perf_hooks';
 import { heartbeatLostMs, metricsWaitMs } from '../../contract/limits.ts';
 import { StoreUnavailableError, storeError } from '../redis/errors.ts';
 import { Subscription } from '../redis/subscription.ts';
-import type { Store } from '../store.ts';
 import { type ProcessHost, publishToAll } from './channels.ts';
 import type { MetricsText, ProcessAsk, ProcessBeat, ProcessNews } from './process-messages.ts';
 
@@ -21,7 +20,7 @@ interface Heard {
 }
 
 /** Processes with a recent heartbeat. @throws StoreUnavailableError */
-export function liveProcesses(store: Pick<Store, 'registry'>): Promise<ProcessBeat[]> {
+export function liveProcesses(store: { readonly registry: Registry }): Promise<ProcessBeat[]> {
   return store.registry.live();
 }
 

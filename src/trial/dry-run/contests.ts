@@ -1,8 +1,9 @@
 /** What moving claims changes: which URLs and handles are served, and by which view. */
-import { claimKey } from '../../actors/batch/claims.ts';
+
 import type { Claim } from '../../store/claims/claim-records.ts';
 import { compareRanks } from '../../store/claims/competing-claims.ts';
 import { readClaimFields } from '../../store/claims/read-claims.ts';
+import { claimKey } from '../../store/derived/processed-record.ts';
 import type { ContestMoves } from '../../store/dry-runs/claim-moves.ts';
 import { urlFormOfField } from '../../store/keys.ts';
 import type { Store } from '../../store/store.ts';

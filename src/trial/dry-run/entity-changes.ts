@@ -4,10 +4,11 @@
  */
 
 import { AutoTypes } from '../../actors/batch/auto-types.ts';
+import { storedOutput } from '../../actors/batch/build-turns.ts';
 import { type Builder, buildersFor, outputKey } from '../../actors/batch/builder.ts';
-import { claimKey, claimsOf, formerClaims, sameClaim } from '../../actors/batch/claims.ts';
+import { claimsOf, formerClaims, sameClaim } from '../../actors/batch/claims.ts';
 import type { CodeSandbox } from '../../actors/batch/code-replies.ts';
-import { buildOutputs, Output, storedOutput } from '../../actors/batch/output.ts';
+import { buildOutputs, Output } from '../../actors/batch/output.ts';
 import { loadTurns, type Turn } from '../../actors/batch/turn.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import type { UrlForm } from '../../config/urls/url-form.ts';
@@ -17,7 +18,7 @@ import { Slice } from '../../lib/slices/slice.ts';
 import { digestOf } from '../../store/codec/digest.ts';
 import { LayoutStates } from '../../store/configuration/layouts.ts';
 import { wantedForm } from '../../store/configuration/url-forms.ts';
-import type { ProcessedClaim, ProcessedOutput } from '../../store/derived/processed-record.ts';
+import { claimKey, type ProcessedClaim, type ProcessedOutput } from '../../store/derived/processed-record.ts';
 import { readView } from '../../store/derived/views.ts';
 import {
   type ClaimMove,

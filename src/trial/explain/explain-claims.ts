@@ -6,7 +6,7 @@ import type { Claim } from '../../store/claims/claim-records.ts';
 import { readClaimFields } from '../../store/claims/read-claims.ts';
 import type { ProcessedClaim } from '../../store/derived/processed-record.ts';
 import { urlFormOfField } from '../../store/keys.ts';
-import type { Explained } from './explain-view.ts';
+import type { Explained } from './explained.ts';
 
 interface ExplainedClaims {
   readonly urls: readonly object[];

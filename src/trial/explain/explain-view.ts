@@ -3,17 +3,15 @@
 import { builderOf } from '../../actors/batch/builder.ts';
 import { buildOutputs, Output } from '../../actors/batch/output.ts';
 import { loadTurns } from '../../actors/batch/turn.ts';
-import type { Configuration, Environment, Tenant } from '../../config/configuration.ts';
-import type { StoredEntity } from '../../contract/entity.ts';
-import { stampText } from '../../contract/entity.ts';
-import { formatEntityId, formatViewId, type ViewRef } from '../../contract/ids.ts';
+import type { Tenant } from '../../config/configuration.ts';
+import { type StoredEntity, stampText } from '../../contract/entity.ts';
+import { formatEntityId, formatViewId } from '../../contract/ids.ts';
 import { lookupResultsMax, scheduledExplainedMax } from '../../contract/limits.ts';
 import { momentText, type PublishState, stateAt } from '../../contract/publish-times.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
 import { readLogNames } from '../../store/change-log/names.ts';
 import { logMember, logName } from '../../store/change-log/views.ts';
-import { type LayoutStates, readLayouts } from '../../store/configuration/layouts.ts';
-import type { ProcessedOutput, ProcessedRecord } from '../../store/derived/processed-record.ts';
+import { readLayouts } from '../../store/configuration/layouts.ts';
 import type { StoredBody, ViewTarget } from '../../store/derived/stored-body.ts';
 import { readView, viewsAreThere } from '../../store/derived/views.ts';
 import { readEntities } from '../../store/entities/entities.ts';
@@ -25,24 +23,8 @@ import type { Store } from '../../store/store.ts';
 import { IndexedCandidates, ReadOnlyLookups } from '../../verify/read-only-lookups.ts';
 import { referenceId, viewJson } from '../view-json.ts';
 import { explainClaims } from './explain-claims.ts';
+import type { Explained, ExplainRequest } from './explained.ts';
 import { lookedUpBy, shownBy } from './who-depends.ts';
-
-export interface ExplainRequest {
-  readonly configuration: Configuration;
-  readonly tenant: Tenant;
-  readonly environment: Environment;
-  readonly view: ViewRef;
-}
-
-/** What an explanation is made from. */
-export interface Explained extends ExplainRequest {
-  readonly store: Store;
-  readonly entity: StoredEntity;
-  readonly record: ProcessedRecord;
-  readonly output: ProcessedOutput;
-  readonly layouts: LayoutStates;
-  readonly sandbox: Sandbox;
-}
 
 /** Members as the reference lists them. @returns a text that says what there is instead. @throws StoreUnavailableError */
 export async function explainView(store: Store, request: ExplainRequest): Promise<object | string> {

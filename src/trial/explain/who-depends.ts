@@ -14,7 +14,7 @@ import { readDependents } from '../../store/derived/lookups.ts';
 import { wholeTurn } from '../../store/partitions/intake.ts';
 import { readOwner } from '../../store/partitions/owners.ts';
 import { IndexedCandidates, ReadOnlyLookups } from '../../verify/read-only-lookups.ts';
-import type { Explained } from './explain-view.ts';
+import type { Explained } from './explained.ts';
 
 interface Dependents {
   readonly total: number;

@@ -4,7 +4,7 @@
  */
 import { documentPlace } from '../../config/documents/document-path.ts';
 import { formatEntityId } from '../../contract/ids.ts';
-import type { PathObserver, PlaceInFile } from '../../schemas/schema.ts';
+import type { PathObserver, PlaceInFile } from '../../schemas/language/scope.ts';
 import type { LocatedDiagnostic } from './located-diagnostic.ts';
 import type { TypeCounts } from './type-counts.ts';
 

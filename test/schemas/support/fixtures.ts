@@ -7,11 +7,10 @@ import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { finish } from '../../../src/lib/pace.ts';
 import { Build } from '../../../src/schemas/build/build.ts';
 import type { BuildInput } from '../../../src/schemas/build/input.ts';
-import type { ReferencePiece, ViewBody } from '../../../src/schemas/build/view-body.ts';
+import type { ReferencePiece, ViewBody } from '../../../src/schemas/build/outcome.ts';
 import { compileSchemas } from '../../../src/schemas/compile.ts';
 import { Frame } from '../../../src/schemas/language/scope.ts';
-import type { LookupLayout } from '../../../src/schemas/lookup/layout.ts';
-import { entriesOf, layoutOf, project } from '../../../src/schemas/lookup/layout.ts';
+import { entriesOf, type LookupLayout, layoutOf, project } from '../../../src/schemas/lookup/layout.ts';
 import type { LookupCandidate, LookupQuery } from '../../../src/schemas/lookup/query.ts';
 import type { CompiledSchemas, FullSchema } from '../../../src/schemas/schema.ts';
 

@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import type { Domain } from '../../../src/config/configuration.ts';
 import { normalizeUrl } from '../../../src/config/urls/url.ts';
 import { claimOnUrl, servedClaim } from '../../../src/http/delivery/served-claim.ts';
-import type { Claim } from '../../../src/store/claims/claim-records.ts';
-import { type ClaimWrite, writeClaims } from '../../../src/store/claims/claims.ts';
+import type { Claim, ClaimWrite } from '../../../src/store/claims/claim-records.ts';
+import { writeClaims } from '../../../src/store/claims/claims.ts';
 import {
   claimTag,
   countClashes,

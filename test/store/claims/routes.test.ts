@@ -1,7 +1,8 @@
 /** Pages of routes whose URLs lie in partitions unevenly. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ClaimWrite, partitionOf, writeClaims } from '../../../src/store/claims/claims.ts';
+import type { ClaimWrite } from '../../../src/store/claims/claim-records.ts';
+import { partitionOf, writeClaims } from '../../../src/store/claims/claims.ts';
 import { listRoutes } from '../../../src/store/claims/routes.ts';
 import { claimField } from '../../../src/store/keys.ts';
 import { inOrder } from '../../support/ordered-lists.ts';

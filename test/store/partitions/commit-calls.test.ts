@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ToldViews } from '../../../src/store/change-log/told-views.ts';
-import type { ClaimWrite } from '../../../src/store/claims/claims.ts';
+import type { ClaimWrite } from '../../../src/store/claims/claim-records.ts';
 import { readServed } from '../../../src/store/claims/read-claims.ts';
 import { ReferenceChanges, referenceText } from '../../../src/store/derived/references.ts';
 import { claimField, keys } from '../../../src/store/keys.ts';

@@ -5,7 +5,7 @@ import type { StoredEntity } from '../../../../src/contract/entity.ts';
 import type { ViewRef } from '../../../../src/contract/ids.ts';
 import { finish } from '../../../../src/lib/pace.ts';
 import type { BuildInput } from '../../../../src/schemas/build/input.ts';
-import type { ViewBody } from '../../../../src/schemas/build/view-body.ts';
+import type { ViewBody } from '../../../../src/schemas/build/outcome.ts';
 import { entriesOf, project } from '../../../../src/schemas/lookup/layout.ts';
 import type { LookupQuery } from '../../../../src/schemas/lookup/query.ts';
 import { storedEntity, type World } from '../data/entities.ts';

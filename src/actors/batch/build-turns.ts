@@ -1,0 +1,58 @@
+import { chain, type Maybe } from '../../lib/pace.ts';
+import { encodeItem, type StoredItem } from '../../store/derived/item-record.ts';
+import { encodeBody } from '../../store/derived/stored-body.ts';
+import type { AutoTypes } from './auto-types.ts';
+import type { CodeSandbox } from './code-replies.ts';
+import { itemOf, type Misfit, noMisfits } from './item.ts';
+import type { LookupAnswers } from './lookup-source.ts';
+import { buildOutputs, type Output, outputsOf } from './output.ts';
+import { itemNameList } from './output-place.ts';
+import type { Turn } from './turn.ts';
+
+/** The outputs of turns, in the order of their turns. */
+export interface BuiltTurns {
+  readonly outputs: readonly Output[];
+  /** Items of entity types that their source has no room for: they are not built. */
+  readonly withoutRoom: readonly Output[];
+  readonly autoTypes: AutoTypes;
+}
+
+/**
+ * Builds what the turns ask for. @param typesOf decides, or reads, the types of auto-indexed fields. @param lookupsMs time for
+ * lookups; what is not answered by then is deferred. @throws FencedError, StoreUnavailableError
+ */
+export async function buildTurns(
+  turns: readonly Turn[],
+  lookups: LookupAnswers,
+  sandbox: CodeSandbox,
+  typesOf: (asked: readonly Output[]) => Promise<AutoTypes>,
+  lookupsMs = Number.POSITIVE_INFINITY,
+): Promise<BuiltTurns> {
+  const asked = turns.flatMap(outputsOf);
+  const autoTypes = await typesOf(asked);
+  const outputs = asked.filter((output) => autoTypes.admits(output));
+  await buildOutputs(outputs, lookups, sandbox, lookupsMs);
+  return { outputs, withoutRoom: asked.filter((output) => !autoTypes.admits(output)), autoTypes };
+}
+
+/** An output as Redis has it. Batches write it so, and verifications expect it so. */
+export interface StoredOutput {
+  readonly bytes: Buffer;
+  /** Null for a view. */
+  readonly item: StoredItem | null;
+  readonly misfits: readonly Misfit[];
+}
+
+/** In steps when the output is large. @param output one that is built, and not deferred */
+export function storedOutput(output: Output, autoTypes: AutoTypes): Maybe<StoredOutput> {
+  const { result } = output;
+  if (result.kind === 'view') {
+    const encoded = encodeBody(result.view.body, output.turn.sourceId);
+    return chain(encoded, (bytes) => ({ bytes, item: null, misfits: noMisfits }));
+  }
+  return chain(itemOf(output, autoTypes.of(output)), ({ item, misfits }) => ({
+    bytes: encodeItem(item, itemNameList(output.builder)),
+    item,
+    misfits,
+  }));
+}
