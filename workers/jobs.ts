@@ -3,10 +3,10 @@
  * configuration, purges, and sends webhooks.
  */
 import { JobsProcess } from '../src/jobs/jobs-process.ts';
-import { openProcess, runProcess, stopOnSignal } from '../src/process/context.ts';
 import { serveMetrics } from '../src/process/metrics-server.ts';
+import { openProcess, runProcess, stopOnSignal } from '../src/process/process-context.ts';
 import { collectProcessFigures } from '../src/process/process-figures.ts';
-import { AddressGuard } from '../src/webhooks/addresses.ts';
+import { AddressGuard } from '../src/webhooks/allowed-addresses.ts';
 
 runProcess('jobs', async () => {
   const context = await openProcess('jobs');

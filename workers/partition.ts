@@ -2,8 +2,8 @@
 import { ThreadedKeeper } from '../src/actors/ownership/threaded-keeper.ts';
 import { Worker } from '../src/actors/worker.ts';
 import type { ProcessMetrics } from '../src/lib/process-metrics.ts';
-import { openProcess, runProcess, stopOnSignal } from '../src/process/context.ts';
 import { serveMetrics } from '../src/process/metrics-server.ts';
+import { openProcess, runProcess, stopOnSignal } from '../src/process/process-context.ts';
 import { collectProcessFigures } from '../src/process/process-figures.ts';
 import { OwnedShards } from '../src/query/worker/answering-shards.ts';
 import { ShardCopies } from '../src/query/worker/copies/shard-copies.ts';

@@ -13,7 +13,7 @@ import { LargeAnswers } from '../src/http/delivery/large-answers.ts';
 import { LiveAnswers } from '../src/http/delivery/live-answers.ts';
 import { handlersFor } from '../src/http/handlers.ts';
 import { EntityReader } from '../src/http/ingest/entity-reader.ts';
-import { IngestPace } from '../src/http/ingest/pace.ts';
+import { IngestRateController } from '../src/http/ingest/rate-controller.ts';
 import { VisibilityWaits } from '../src/http/ingest/visibility-waits.ts';
 import { FaultWatch } from '../src/http/operations/fault-watch.ts';
 import { FrontLoad } from '../src/http/operations/front-load.ts';
@@ -23,15 +23,15 @@ import { RecentRates } from '../src/http/operations/recent-rates.ts';
 import { HttpServer } from '../src/http/server.ts';
 import type { Services } from '../src/http/services.ts';
 import { connectionsMax } from '../src/http/uws/connection-limit.ts';
-import { KeptLook } from '../src/lib/kept-look.ts';
-import { openProcess, runProcess, stopOnSignal } from '../src/process/context.ts';
+import { CachedPromise } from '../src/lib/cached-promise.ts';
 import { serveMetrics } from '../src/process/metrics-server.ts';
+import { openProcess, runProcess, stopOnSignal } from '../src/process/process-context.ts';
 import { collectProcessFigures } from '../src/process/process-figures.ts';
 import { ScatterQueryService } from '../src/query/front/scatter-query-service.ts';
 import { AutoFields } from '../src/store/entities/auto-fields.ts';
 import { Heartbeat } from '../src/store/processes/heartbeat.ts';
 import { Progress } from '../src/store/visibility/progress.ts';
-import { AddressGuard } from '../src/webhooks/addresses.ts';
+import { AddressGuard } from '../src/webhooks/allowed-addresses.ts';
 
 /** Part of the delivery cache. */
 const rowViewsShare = 1 / 4;
@@ -69,10 +69,10 @@ runProcess('web', async () => {
   configuration.onChange(emptyCaches);
   // An answer knows the claims that it read in the forms of URLs of its time.
   configuration.onLayouts(emptyCaches);
-  const pace = new IngestPace(progress, limits);
+  const pace = new IngestRateController(progress, limits);
   progress.start();
   const entityReader = new EntityReader(log);
-  const consoleLook = new KeptLook(consoleFiles, Number.POSITIVE_INFINITY);
+  const consoleLook = new CachedPromise(consoleFiles, Number.POSITIVE_INFINITY);
   const recentRates = new RecentRates();
   const readiness = new FrontReadiness({
     store,

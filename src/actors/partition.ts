@@ -22,23 +22,23 @@ import {
 } from '../store/partitions/intake.ts';
 import { fenceOlderOwners, type TakenLease } from '../store/partitions/lease.ts';
 import { lastSequence } from '../store/partitions/partition-state.ts';
-import { FencedError } from '../store/redis/errors.ts';
+import { FencedError } from '../store/redis/redis-errors.ts';
 import type { Store } from '../store/store.ts';
 import type { StreamSource } from '../store/streams/shared-streams.ts';
 import { StreamGapError } from '../store/streams/stream.ts';
 import { type BatchResult, processSound } from './batch/batch.ts';
+import { Intents } from './batch/batch-intents.ts';
 import { CodeRuns, type CodeSource } from './batch/code-runs.ts';
-import { Intents } from './batch/intents.ts';
 import type { OpenCharacters } from './batch/open-characters.ts';
-import type { Basis } from './batch/turn.ts';
-import type { WorkerMetrics } from './metrics.ts';
+import type { TurnBasis } from './batch/turn.ts';
 import { NamedFields } from './named-fields.ts';
 import { LeaseLife } from './ownership/lease-life.ts';
-import { PendingRebuilds, type TakenRebuilds } from './rebuild/pending-rebuilds.ts';
+import { Schedule } from './partition-schedule.ts';
 import { wholePartition } from './rebuild/rescan.ts';
-import { Schedule } from './schedule.ts';
+import { PendingRebuilds, type TakenRebuilds } from './rebuild/waiting-rebuilds.ts';
 import type { SchedulePortions } from './schedule-portions.ts';
 import { SharedTurn } from './shared-turn.ts';
+import type { WorkerMetrics } from './worker-metrics.ts';
 
 const noRebuilds: TakenRebuilds = { rebuilds: [], areDeferred: false };
 const entriesPerRead = 200;
@@ -70,7 +70,7 @@ export interface PartitionContext {
   /** Bounds what its calls hold after the batches of all partitions. */
   readonly openCharacters: OpenCharacters;
   /** The configuration and layouts for a batch that begins now. */
-  basis(): Basis & { readonly generation: number };
+  basis(): TurnBasis & { readonly generation: number };
   /** The time by Redis' clock, where the partition is. */
   clockMs(partition: number): number;
   /** Called for errors that end a batch but not the worker. */
@@ -338,7 +338,7 @@ export class PartitionActor {
     assert(checkpoint >= this.#checkpoint, 'a checkpoint only grows');
     const { metrics, items, store } = this.context;
     const { changes, claimWrites: claims, references, referencesBehind, downstream } = result;
-    const { writes, digests, itemChanges, counts, told } = changes;
+    const { writes, digests, itemChanges, counts, reported } = changes;
     this.#rebuildTurn.wake();
     const announcement = {
       checkpoint,
@@ -347,7 +347,7 @@ export class PartitionActor {
       digests: digests.bytes,
       ...(this.context.namesItems ? { itemNames: packItemNames(itemChanges) } : {}),
     };
-    const beside = { claims, references, told };
+    const beside = { claims, references, reported };
     this.#commits = await commit(store, this.lease, writes, announcement, this.#commits, beside);
     this.#checkpoint = checkpoint;
     this.#batchBasis = null;

@@ -5,14 +5,14 @@ import { platformVersion } from '../config/settings/platform-version.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
 import { heartbeatMs } from '../store/processes/heartbeat.ts';
 import type { CopiesBeat, ProcessBeat } from '../store/processes/process-messages.ts';
-import type { Basis } from './batch/turn.ts';
+import type { TurnBasis } from './batch/turn.ts';
 import type { Keeper } from './ownership/keeper.ts';
 
 export interface WorkerBeatSource {
   readonly id: string;
   readonly configuration: ActiveConfiguration;
   /** Configuration and layouts that each of its partitions works by. */
-  bases(): readonly (Basis & { readonly generation: number })[];
+  bases(): readonly (TurnBasis & { readonly generation: number })[];
   /** Partitions that can answer queries now. */
   covered(): Iterable<number>;
   /** What index shards still have to load, for `/health/ready`. */

@@ -22,12 +22,11 @@ import { type PartitionOwner, readOwners } from '../store/partitions/owners.ts';
 import { lastSequence } from '../store/partitions/partition-state.ts';
 import type { CopiesBeat } from '../store/processes/process-messages.ts';
 import { liveProcesses } from '../store/processes/registry.ts';
-import { StoreUnavailableError } from '../store/redis/errors.ts';
+import { StoreUnavailableError } from '../store/redis/redis-errors.ts';
 import { ServerClock } from '../store/redis/server-clock.ts';
 import type { Store } from '../store/store.ts';
 import { openStreamSource, type StreamSource } from '../store/streams/shared-streams.ts';
 import { OpenCharacters } from './batch/open-characters.ts';
-import { WorkerMetrics } from './metrics.ts';
 import { nextStep } from './ownership/assignment.ts';
 import { type Keeper, type OpenKeeper, openLocalKeeper } from './ownership/keeper.ts';
 import { type LeaseEvent, LeaseNews } from './ownership/lease-news.ts';
@@ -36,6 +35,7 @@ import { OwnedPartitions } from './ownership/owned-partitions.ts';
 import type { PartitionContext } from './partition.ts';
 import { SchedulePortions } from './schedule-portions.ts';
 import { WorkerBeat, type WorkerBeatSource } from './worker-beat.ts';
+import { WorkerMetrics } from './worker-metrics.ts';
 
 const tickMs = 500;
 /** How soon a worker reports another configuration, other lookup layouts or other partitions: others wait for it. */

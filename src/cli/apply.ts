@@ -3,13 +3,13 @@
  * (docs/guide/live-configuration.md). It waits until everything that the configuration changes is rebuilt. A
  * configuration with mistakes changes nothing.
  */
-import { rebuildJobs } from '../jobs/rebuild-queue.ts';
+import { rebuildJobs } from '../jobs/rebuild-job-queue.ts';
 import { lossesText } from '../jobs/removal-plan.ts';
 import { asTyped } from '../lib/typed-command.mjs';
 import type { Store } from '../store/store.ts';
+import { dryRunOf } from './apply/apply-dry-run.ts';
 import { diffText } from './apply/diff-text.ts';
-import { dryRunOf } from './apply/dry-run.ts';
-import { applyFolder, type FolderSettings } from './configuration/publish.ts';
+import { applyFolder, type FolderSettings } from './configuration/publish-configuration.ts';
 import { withCommandStore } from './platform/command-store.ts';
 import { obstacleOf, waitForProcesses, waitForRebuild } from './platform/job-wait.ts';
 import { readArguments } from './terminal/arguments.ts';

@@ -7,7 +7,7 @@ import { firstManagementKey, firstSourceKey, isStoreEmpty } from './site/first-i
 import { followFindings } from './site/follow-findings.ts';
 import { watchFolder } from './site/watch-folder.ts';
 import { applyAgain, type RunningPlatform, runPlatform } from './start/platform.ts';
-import { waitUntilSettled } from './start/settled.ts';
+import { waitUntilSettled } from './start/wait-until-settled.ts';
 import { welcomeText } from './start/welcome.ts';
 import { runCommand } from './terminal/command-stop.ts';
 

@@ -10,7 +10,7 @@ import {
   shownDiagnostic,
 } from '../verify/diagnostics/located-diagnostic.ts';
 import { NullPaths } from '../verify/diagnostics/null-paths.ts';
-import { activeConfiguration } from './configuration/active-configuration.ts';
+import { activeConfiguration } from './configuration/load-active-configuration.ts';
 import { withCommandStore } from './platform/command-store.ts';
 import { readArguments } from './terminal/arguments.ts';
 import { runCommand } from './terminal/command-stop.ts';

@@ -1,6 +1,6 @@
 /** `npm run import -- FILE --key SOURCE_KEY [--url BASE] [--concurrency N]` (docs/guide/importing.md). */
 import type { Settings } from '../config/settings/settings.ts';
-import { readImportArguments } from './import/arguments.ts';
+import { readImportArguments } from './import/import-arguments.ts';
 import { importFile } from './import/import-file.ts';
 import { importAndPrune } from './import/prune.ts';
 import { baseUrl } from './platform/base-url.ts';

@@ -18,7 +18,7 @@ import {
   withSchemaText,
 } from '../trial/preview/previewed-schema.ts';
 import { ScanTooLongError } from '../trial/scanned-candidates.ts';
-import { activeConfiguration, oneTenant } from './configuration/active-configuration.ts';
+import { activeConfiguration, oneTenant } from './configuration/load-active-configuration.ts';
 import { withCommandStore } from './platform/command-store.ts';
 import { previewText } from './preview/preview-text.ts';
 import { readArguments } from './terminal/arguments.ts';

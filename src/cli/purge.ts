@@ -5,13 +5,13 @@
 
 import type { Configuration } from '../config/configuration.ts';
 import { counted } from '../config/documents/issue-text.ts';
-import { type PurgeCounts, type PurgeJobs, purgeJobs, purgeState } from '../jobs/purge-queue.ts';
+import { type PurgeCounts, type PurgeJobs, purgeJobs, purgeState } from '../jobs/purge-job-queue.ts';
 import { entitiesOf, forEachMade, type SourceName } from '../jobs/stored-counts.ts';
-import { beginPurge, readPurge } from '../store/configuration/purge.ts';
+import { beginPurge, readPurge } from '../store/configuration/purge-state.ts';
 import { processedSources } from '../store/derived/processed.ts';
 import { AutoFields } from '../store/entities/auto-fields.ts';
 import type { Store } from '../store/store.ts';
-import { activeConfiguration } from './configuration/active-configuration.ts';
+import { activeConfiguration } from './configuration/load-active-configuration.ts';
 import { withCommandStore } from './platform/command-store.ts';
 import { waitForJobs } from './platform/job-wait.ts';
 import { readArguments } from './terminal/arguments.ts';
@@ -40,19 +40,19 @@ async function main(): Promise<number> {
 /** Begins a purge, after asking. @returns token of the purge; null when there is nothing to purge */
 async function begin(store: Store, isSure: boolean): Promise<string | null> {
   const { configuration, generation } = await activeConfiguration(store, null);
-  const found = await leftovers(store, configuration);
+  const found = await orphanedSources(store, configuration);
   if (found.length === 0) {
     console.log('Nothing to purge: all stored data belongs to the active configuration.');
     return null;
   }
-  console.log(leftoversText(found, configuration));
+  console.log(orphanedSourcesText(found, configuration));
   await requireConsent(isSure, 'Delete them permanently?');
   const token = await beginPurge(store, generation, found);
   if (token === null) throw new CommandStop('The configuration changed meanwhile. Run npm run purge again.');
   return token;
 }
 
-async function leftovers(store: Store, { tenants }: Configuration): Promise<Leftover[]> {
+async function orphanedSources(store: Store, { tenants }: Configuration): Promise<Leftover[]> {
   const known = await Promise.all(store.partitions.tags.map((tag) => processedSources(store, tag)));
   const unused = new Map(
     known
@@ -75,7 +75,7 @@ async function leftovers(store: Store, { tenants }: Configuration): Promise<Left
   return found;
 }
 
-function leftoversText(found: readonly Leftover[], { tenants }: Configuration): string {
+function orphanedSourcesText(found: readonly Leftover[], { tenants }: Configuration): string {
   const lines = found.map(({ tenant, sourceId, entities, views, items }) => {
     const amounts = [
       counted(entities, 'entity', 'entities'),

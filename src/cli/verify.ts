@@ -1,14 +1,14 @@
 /** `npm run verify`: makes everything again from the source entities, and compares it with what is stored. */
 
 import { counted } from '../config/documents/issue-text.ts';
-import { rebuildJobs } from '../jobs/rebuild-queue.ts';
+import { rebuildJobs } from '../jobs/rebuild-job-queue.ts';
 import { asTyped } from '../lib/typed-command.mjs';
 import { readGenerations } from '../store/configuration/rebuild-generation.ts';
 import { StandstillError } from '../store/partitions/settled.ts';
 import { liveProcesses } from '../store/processes/registry.ts';
 import type { Store } from '../store/store.ts';
 import { type VerifyProgress, type VerifyResult, verify } from '../verify/verification.ts';
-import { activeConfiguration } from './configuration/active-configuration.ts';
+import { activeConfiguration } from './configuration/load-active-configuration.ts';
 import { withCommandStore } from './platform/command-store.ts';
 import { waitForRebuild } from './platform/job-wait.ts';
 import { readArguments } from './terminal/arguments.ts';

@@ -1,6 +1,6 @@
 /** The loaded configuration (docs/reference/configuration.md). Immutable: a changed configuration is a new object. */
 
-import type { PartialSchema } from '../schemas/build/input.ts';
+import type { PartialSchema } from '../schemas/build/build-input.ts';
 import type { LookupLayout } from '../schemas/lookup/layout.ts';
 import type { FullSchema, IndexSchema } from '../schemas/schema.ts';
 import type { IndexPatterns } from './tenant/index-patterns.ts';

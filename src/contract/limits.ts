@@ -417,9 +417,9 @@ export const codeHeapMebibytes = 2 * codeMemoryMebibytes;
 /** Total memory of that process on Linux: `Intl` uses some outside the heap. Harmless builds were seen to reach half of it before V8 collects. */
 export const codeResidentMebibytes = 8 * codeHeapMebibytes;
 /** Kinds of lookups that the schemas of a tenant can compute at run time, not written out in the schema; others are never answered. */
-export const askedLookupsMax = 200;
+export const runtimeLookupsMax = 200;
 /** A new configuration keeps this many of them that were used under the previous one. */
-export const askedLookupsKeptMax = 100;
+export const runtimeLookupsKeptMax = 100;
 /** Lookups of one build by a schema in JavaScript that each wait for the one before. */
 export const codeLookupRoundsMax = 200;
 /** Results of all lookups of one build by a schema in JavaScript. */

@@ -14,8 +14,8 @@ import {
 } from '../contract/limits.ts';
 import { BoundedCache } from '../lib/bounded-cache.ts';
 import { Turns } from '../lib/turns.ts';
-import { logField } from '../store/change-log/views.ts';
-import type { Feed, FeedPage, ToldChange } from './feed.ts';
+import { logField } from '../store/change-log/logged-views.ts';
+import type { Feed, FeedChange, FeedPage } from './feed.ts';
 import type { Position } from './offset.ts';
 import type { FoundPlaces } from './shown-on.ts';
 import { viewName } from './view-states.ts';
@@ -49,7 +49,7 @@ export class Expansions {
    * position at which it begins. @throws StoreUnavailableError
    */
   async expanded(feed: Feed, page: FeedPage, from: Position): Promise<FeedPage> {
-    const changes: ToldChange[] = [];
+    const changes: FeedChange[] = [];
     let work = 0;
     for (const told of page.changes) {
       const { places, followed } = await this.#placesOf(feed, told);
@@ -65,7 +65,7 @@ export class Expansions {
    * As it was at some time after the change. A view that came to show this one later than that has a change of its own behind
    * this change, so a reader that gets this one gets that one too.
    */
-  #placesOf(feed: Feed, { view, sequence }: ToldChange): Promise<FoundPlaces> {
+  #placesOf(feed: Feed, { view, sequence }: FeedChange): Promise<FoundPlaces> {
     const name = `${logField(feed.scope)} ${sequence} ${viewName(view)}`;
     const found = this.#found.get(name);
     if (found !== undefined && performance.now() - found.atMs < shownOnKeptMs) {

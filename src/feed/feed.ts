@@ -4,7 +4,7 @@ import type { Configuration } from '../config/configuration.ts';
 import { stampText } from '../contract/entity.ts';
 import { formatViewId } from '../contract/ids.ts';
 import { LogReader } from '../store/change-log/entries.ts';
-import type { LoggedView } from '../store/change-log/views.ts';
+import type { LoggedView } from '../store/change-log/logged-views.ts';
 import { changeTags } from '../store/derived/cache-tags.ts';
 import type { Destination } from '../store/derived/processed-record.ts';
 import type { EnvironmentScope } from '../store/environment-scope.ts';
@@ -18,14 +18,14 @@ import { type FoundPlaces, readShownOn } from './shown-on.ts';
 import { readViewStates, type ViewState } from './view-states.ts';
 
 export interface FeedPage {
-  readonly changes: readonly ToldChange[];
+  readonly changes: readonly FeedChange[];
   readonly position: Position;
   /** All that was there has been reported. */
   readonly isUpToDate: boolean;
 }
 
 /** A change, and the position of its reader after it. */
-export interface ToldChange {
+export interface FeedChange {
   readonly change: Change;
   readonly view: LoggedView;
   /** Of its entry in the log. */
@@ -77,7 +77,7 @@ export class Feed {
   }
 
   /** Where else views are delivered that have changed. @throws StoreUnavailableError */
-  async shownOn(changes: readonly ToldChange[]): Promise<ShownOn[]> {
+  async shownOn(changes: readonly FeedChange[]): Promise<ShownOn[]> {
     const shown: ShownOn[] = [];
     for (const { view } of changes) shown.push((await this.placesOf(view)).places);
     return shown;

@@ -1,6 +1,6 @@
 /** The feeds of all environments that somebody in this process reads or follows. */
 import { BoundedCache } from '../lib/bounded-cache.ts';
-import { logField } from '../store/change-log/views.ts';
+import { logField } from '../store/change-log/logged-views.ts';
 import type { EnvironmentScope } from '../store/environment-scope.ts';
 import { Expansions } from './expansions.ts';
 import { Feed, type FeedOptions } from './feed.ts';

@@ -1,7 +1,7 @@
 /** Takes what the change log has after a position, in pages (docs/design/changes.md "Reading"). */
 import type { LogEntry, LogPortion, LogReader } from '../store/change-log/entries.ts';
+import type { LoggedView } from '../store/change-log/logged-views.ts';
 import { readRedirectsOnHosts } from '../store/change-log/served.ts';
-import type { LoggedView } from '../store/change-log/views.ts';
 import type { Store } from '../store/store.ts';
 import type { Position } from './offset.ts';
 import { viewName } from './view-states.ts';

@@ -2,7 +2,7 @@
 import { shownOnMax, shownReferencesMax } from '../contract/limits.ts';
 import { portions } from '../lib/portions.ts';
 import type { LogReader } from '../store/change-log/entries.ts';
-import type { LoggedView } from '../store/change-log/views.ts';
+import type { LoggedView } from '../store/change-log/logged-views.ts';
 import { type Reference, readReferences, readReferrers, referenceText } from '../store/derived/references.ts';
 import type { Store } from '../store/store.ts';
 import type { ShownOn } from './change.ts';

@@ -3,9 +3,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { EntityRef } from '../contract/ids.ts';
 import { groupBy } from '../lib/group-by.ts';
 import type { LogReader } from '../store/change-log/entries.ts';
+import type { LoggedView } from '../store/change-log/logged-views.ts';
 import { readRemovedViews } from '../store/change-log/removed-views.ts';
 import { type ClaimOfView, readService, type ServiceState } from '../store/change-log/served.ts';
-import type { LoggedView } from '../store/change-log/views.ts';
 import { readProcessed } from '../store/derived/processed.ts';
 import type { Destination, FormerClaim, ProcessedRecord } from '../store/derived/processed-record.ts';
 import type { EnvironmentScope } from '../store/environment-scope.ts';
@@ -179,7 +179,13 @@ function presentClaimant(
   );
   // A record that a restore has put names views that are not made yet.
   if (record === null || output === undefined || output.bytesDigest.length === 0) return null;
-  const { claims, formerClaims = [], toldType = record.type, references = [], destinations = [] } = output;
+  const {
+    claims,
+    formerClaims = [],
+    reportedType: toldType = record.type,
+    references = [],
+    destinations = [],
+  } = output;
   return {
     view,
     isThere: true,

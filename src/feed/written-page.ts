@@ -1,5 +1,5 @@
 /** Changes that go to many followers: each is written once for all of them. */
-import type { Feed, FeedPage, ToldChange } from './feed.ts';
+import type { Feed, FeedChange, FeedPage } from './feed.ts';
 import type { Position } from './offset.ts';
 
 /** Pieces that an event stream takes at a time: a connection that does not read holds one at most. */
@@ -20,7 +20,7 @@ export class WrittenPage {
     private readonly page: FeedPage,
   ) {}
 
-  get changes(): readonly ToldChange[] {
+  get changes(): readonly FeedChange[] {
     return this.page.changes;
   }
 

@@ -1,5 +1,5 @@
 /** The handler of every endpoint of the route table; a missing one does not compile. */
-import { changesFeed, managementChanges } from './changes/feed.ts';
+import { changesFeed, managementChanges } from './changes/changes-feed.ts';
 import { consolePage } from './console/console.ts';
 import { deliverByBody, deliverByQuery } from './delivery/delivery.ts';
 import type { Handler } from './handler.ts';
@@ -7,26 +7,31 @@ import { saveEntities } from './ingest/bulk.ts';
 import { deleteEntities, deleteEntity, deleteEntityV1 } from './ingest/delete.ts';
 import { listEntities } from './ingest/list.ts';
 import { saveEntity, saveEntityV1 } from './ingest/save.ts';
-import { getConfiguration, putConfiguration } from './management/configuration.ts';
-import { managementDiagnostics } from './management/diagnostics.ts';
-import { managementEntities } from './management/entities.ts';
-import { managementEntity } from './management/entity.ts';
-import { explainUrl } from './management/explain-url.ts';
-import { explainViewById } from './management/explain-view.ts';
-import { managementJob } from './management/job.ts';
-import { managementPreview } from './management/preview.ts';
-import { managementQuery } from './management/query.ts';
-import { managementSchedule } from './management/schedule.ts';
-import { managementStatus } from './management/status.ts';
-import { managementTenant } from './management/tenant.ts';
-import { enableWebhook, managementWebhooks, replayWebhook, testWebhook } from './management/webhooks.ts';
+import { getConfiguration, putConfiguration } from './management/management-configuration.ts';
+import { managementDiagnostics } from './management/management-diagnostics.ts';
+import { managementEntities } from './management/management-entities.ts';
+import { managementEntity } from './management/management-entity.ts';
+import { explainUrl } from './management/management-explain-url.ts';
+import { explainViewById } from './management/management-explain-view.ts';
+import { managementJob } from './management/management-job.ts';
+import { managementPreview } from './management/management-preview.ts';
+import { managementQuery } from './management/management-query.ts';
+import { managementSchedule } from './management/management-schedule.ts';
+import { managementStatus } from './management/management-status.ts';
+import { managementTenant } from './management/management-tenant.ts';
+import {
+  enableWebhook,
+  managementWebhooks,
+  replayWebhook,
+  testWebhook,
+} from './management/management-webhooks.ts';
 import { mcp } from './mcp/mcp.ts';
 import { live, metricsText, ready } from './operations/health.ts';
 import { queryIndexes, querySources } from './query/multi-query.ts';
 import { queryIndex, querySourceGroup } from './query/query.ts';
 import { listRoutesV1 } from './routes/v1.ts';
 import { listRoutesV2 } from './routes/v2.ts';
-import { openapi } from './routing/openapi/document.ts';
+import { openapi } from './routing/openapi/openapi-document.ts';
 import type { RouteName } from './routing/route-definition.ts';
 import type { Services } from './services.ts';
 

@@ -12,7 +12,7 @@ import { requestIdOf, traceparentOf } from './operations/request-ids.ts';
 import { type RecordedRoute, RequestRecord } from './operations/request-record.ts';
 import { Admission, type RateLimits } from './routing/admission.ts';
 import { CrossOrigin, preflightAnswer } from './routing/cross-origin.ts';
-import { failureAnswer } from './routing/failure.ts';
+import { failureAnswer } from './routing/failure-answer.ts';
 import { type ProblemStyle, problemAnswer, styleBefore, withRequestId } from './routing/problem-answer.ts';
 import type { RouteDefinition, RouteName } from './routing/route-definition.ts';
 import { pathsOf, pathsServed, routeTable, type ServedPath } from './routing/route-table.ts';

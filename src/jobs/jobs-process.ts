@@ -11,18 +11,18 @@ import { readGenerations } from '../store/configuration/rebuild-generation.ts';
 import { AutoFields } from '../store/entities/auto-fields.ts';
 import { Heartbeat } from '../store/processes/heartbeat.ts';
 import type { ProcessBeat } from '../store/processes/process-messages.ts';
-import { StoreUnavailableError } from '../store/redis/errors.ts';
+import { StoreUnavailableError } from '../store/redis/redis-errors.ts';
 import type { Store } from '../store/store.ts';
 import { WebhookJobs, type WebhookJobsOptions } from '../webhooks/webhook-jobs.ts';
-import { publishAskedLookups } from './asked-lookups.ts';
-import { runDryRun } from './dry-run/job.ts';
+import { runDryRun } from './dry-run/dry-run-job.ts';
 import { type DryRunProgress, type DryRunTask, dryRunJobs, dryRunQueueName } from './dry-run/queue.ts';
+import { JobsMetrics } from './jobs-metrics.ts';
 import { LayoutWatch } from './layout-change.ts';
-import { JobsMetrics } from './metrics.ts';
 import { OwnerSlots } from './owner-slots.ts';
-import { hearEveryMs, PacedPortions } from './paced-portions.ts';
+import { frontFiguresEveryMs, PacedPortions } from './paced-portions.ts';
+import { publishRuntimeLookups } from './publish-runtime-lookups.ts';
 import { runPurge } from './purge-job.ts';
-import { type PurgeProgress, type PurgeTask, purgeJobs, purgeQueueName } from './purge-queue.ts';
+import { type PurgeProgress, type PurgeTask, purgeJobs, purgeQueueName } from './purge-job-queue.ts';
 import { runRebuild } from './rebuild-job.ts';
 import {
   enqueueRebuild,
@@ -31,7 +31,7 @@ import {
   rebuildJobs,
   rebuildQueueName,
   rebuildState,
-} from './rebuild-queue.ts';
+} from './rebuild-job-queue.ts';
 import { UrlFormWatch } from './url-form-change.ts';
 
 const enqueueTickMs = 300;
@@ -129,7 +129,7 @@ export class JobsProcess {
       this.#repeat(enqueueTickMs, () => this.#enqueue()),
       this.#repeat(measureMs, () => this.#measure()),
       this.#repeat(clashesMs, () => this.#countClashes()),
-      this.#repeat(hearEveryMs, () => context.pace.hear()),
+      this.#repeat(frontFiguresEveryMs, () => context.pace.hear()),
     ]);
   }
 
@@ -167,7 +167,7 @@ export class JobsProcess {
 
   async #enqueue(): Promise<void> {
     const { store } = this.options;
-    await publishAskedLookups(store);
+    await publishRuntimeLookups(store);
     const { active, enqueued } = await readGenerations(store);
     if (active > enqueued) await enqueueRebuild(store, this.#queue, active);
   }

@@ -4,7 +4,7 @@
  * new layout. When all workers know that, the old layout is given up. See `store/configuration/layouts.ts`.
  */
 
-import { KeptLook } from '../lib/kept-look.ts';
+import { CachedPromise } from '../lib/cached-promise.ts';
 import type { LookupLayout } from '../schemas/lookup/layout.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
 import {
@@ -17,7 +17,7 @@ import {
 } from '../store/configuration/layouts.ts';
 import { liveProcesses } from '../store/processes/registry.ts';
 import type { Store } from '../store/store.ts';
-import { isKnownToAll } from './known-to-all.ts';
+import { isAppliedByAll } from './applied-by-all.ts';
 
 /** How long one look serves. */
 const sightMs = 100;
@@ -61,10 +61,10 @@ interface Sight {
 
 /** Looks on behalf of the jobs of all partitions, because all of them wait for the same. */
 export class LayoutWatch {
-  readonly #sight: KeptLook<Sight>;
+  readonly #sight: CachedPromise<Sight>;
 
   constructor(private readonly store: Store) {
-    this.#sight = new KeptLook(() => sightOf(store), sightMs);
+    this.#sight = new CachedPromise(() => sightOf(store), sightMs);
   }
 
   /**
@@ -92,7 +92,7 @@ async function sightOf(store: Store): Promise<Sight> {
   const layouts = await readLayouts(store);
   const [processes, isKnown] = await Promise.all([
     liveProcesses(store),
-    isKnownToAll(store, layouts, ['worker']),
+    isAppliedByAll(store, layouts, ['worker']),
   ]);
   const workers = processes.filter(({ role }) => role === 'worker');
   return { layouts, isKnown, generation: Math.min(...workers.map((worker) => worker.generation)) };

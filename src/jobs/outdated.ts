@@ -1,7 +1,7 @@
 /** Tells whether the outputs of an entity are those that the present configuration gives. Pure. */
 
 import { buildersFor, outputKey, placeOf } from '../actors/batch/builder.ts';
-import type { Basis } from '../actors/batch/turn.ts';
+import type { TurnBasis } from '../actors/batch/turn.ts';
 import type { UrlForm } from '../config/urls/url-form.ts';
 import { type ProcessedRecord, processedState } from '../store/derived/processed-record.ts';
 import { urlFormOfField } from '../store/keys.ts';
@@ -12,7 +12,7 @@ import { urlFormOfField } from '../store/keys.ts';
  * @param hasNoRoom true for an entity type of which no index item is built, because its source has no room for it
  */
 export function isOutdated(
-  { configuration, layouts }: Basis,
+  { configuration, layouts }: TurnBasis,
   tenantAlias: string,
   sourceId: string,
   record: ProcessedRecord,

@@ -1,23 +1,23 @@
-/** Gives jobs their portions at the pace that readers leave them (`pace.ts`). All jobs of a process share one. */
+/** Gives jobs their portions at the pace that readers leave them (`backpressure.ts`). All jobs of a process share one. */
 import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
-import { KeptLook } from '../lib/kept-look.ts';
+import { CachedPromise } from '../lib/cached-promise.ts';
 import { liveProcesses } from '../store/processes/registry.ts';
 import type { Store } from '../store/store.ts';
-import { type FrontFigures, Pace } from './pace.ts';
+import { Backpressure, type FrontFigures } from './backpressure.ts';
 
 /** Fronts tell their figures once a second. */
-export const hearEveryMs = 1_000;
+export const frontFiguresEveryMs = 1_000;
 const stillPollMs = 100;
 
 export class PacedPortions {
-  readonly #pace = new Pace();
-  readonly #hearing: KeptLook<void>;
+  readonly #pace = new Backpressure();
+  readonly #hearing: CachedPromise<void>;
 
   constructor(store: Store) {
-    this.#hearing = new KeptLook(async () => {
+    this.#hearing = new CachedPromise(async () => {
       this.#pace.hear(figuresOf(await liveProcesses(store)), performance.now());
-    }, hearEveryMs);
+    }, frontFiguresEveryMs);
   }
 
   /** Entities a second over all jobs; null for no limit, because nobody reads. */

@@ -15,12 +15,12 @@ import { readLayouts } from '../store/configuration/layouts.ts';
 import { countProcessed } from '../store/derived/processed.ts';
 import { readOwner } from '../store/partitions/owners.ts';
 import { liveProcesses } from '../store/processes/registry.ts';
-import { isOwnerHeard } from './known-to-all.ts';
+import { isOwnerAlive } from './applied-by-all.ts';
 import { type LayoutChange, type LayoutWatch, layoutChanges } from './layout-change.ts';
 import { isOutdated } from './outdated.ts';
 import { type JobContext, PartitionJob } from './partition-job.ts';
+import type { RebuildProgress, RebuildTask } from './rebuild-job-queue.ts';
 import { type Criterion, type PassSource, type ProcessedEntity, RebuildPass } from './rebuild-pass.ts';
-import type { RebuildProgress, RebuildTask } from './rebuild-queue.ts';
 import type { UrlFormWatch } from './url-form-change.ts';
 
 /** How often the jobs of all partitions look whether lookup indexes are whole, and whether all know the form of URLs. */
@@ -169,7 +169,7 @@ class Rebuild {
       await configuration.refresh();
       const [processes, owner] = await Promise.all([liveProcesses(store), readOwner(store, partition)]);
       const isCurrent = processes.every((one) => one.role !== 'worker' || one.generation >= generation);
-      if (configuration.generation >= generation && isOwnerHeard(owner, processes) && isCurrent) return;
+      if (configuration.generation >= generation && isOwnerAlive(owner, processes) && isCurrent) return;
       await this.job.waits.pause();
     }
   }

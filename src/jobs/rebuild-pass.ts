@@ -10,7 +10,7 @@ import { lastSequence } from '../store/partitions/partition-state.ts';
 import type { ScanPlace } from '../store/redis/scan.ts';
 import type { Store } from '../store/store.ts';
 import type { PartitionJob } from './partition-job.ts';
-import type { RebuildProgress, RebuildTask } from './rebuild-queue.ts';
+import type { RebuildProgress, RebuildTask } from './rebuild-job-queue.ts';
 
 export interface PassSource {
   /** `<tenant>|<sourceId>`; sources are passed in the order of these texts. */

@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import { readCommittedState, readPartitionState, rebuiltUpTo } from '../store/partitions/partition-state.ts';
 import type { Store } from '../store/store.ts';
-import type { RebuildProgress } from './rebuild-queue.ts';
+import type { RebuildProgress } from './rebuild-job-queue.ts';
 
 /** Polls are frequent at first, then as long as what was waited for suggests, up to the longest. */
 const pollMsMin = 4;

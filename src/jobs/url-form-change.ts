@@ -2,7 +2,7 @@
  * Brings the claims of tenants on URLs from one form to the other when a configuration asks for it, so that no reader
  * misses one: all processes know of a step before the next one. See `store/configuration/url-forms.ts`.
  */
-import { KeptLook } from '../lib/kept-look.ts';
+import { CachedPromise } from '../lib/cached-promise.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
 import { type LayoutStates, layoutsVersion, readLayouts } from '../store/configuration/layouts.ts';
 import {
@@ -13,7 +13,7 @@ import {
   wantedForm,
 } from '../store/configuration/url-forms.ts';
 import type { Store } from '../store/store.ts';
-import { isKnownToAll } from './known-to-all.ts';
+import { isAppliedByAll } from './applied-by-all.ts';
 
 /** How long one look serves. */
 const sightMs = 100;
@@ -26,10 +26,10 @@ interface Sight {
 
 /** Looks on behalf of the jobs of all partitions. */
 export class UrlFormWatch {
-  readonly #sight: KeptLook<Sight>;
+  readonly #sight: CachedPromise<Sight>;
 
   constructor(private readonly store: Store) {
-    this.#sight = new KeptLook(() => sightOf(store), sightMs);
+    this.#sight = new CachedPromise(() => sightOf(store), sightMs);
   }
 
   /**
@@ -68,7 +68,7 @@ export class UrlFormWatch {
 
 async function sightOf(store: Store): Promise<Sight> {
   const layouts = await readLayouts(store);
-  return { layouts, isKnown: await isKnownToAll(store, layouts, ['web', 'worker']) };
+  return { layouts, isKnown: await isAppliedByAll(store, layouts, ['web', 'worker']) };
 }
 
 function tenantsOf(configured: Iterable<string>, layouts: LayoutStates): string[] {

@@ -8,7 +8,7 @@ import { type Niceness, nicenessMax } from '../config/settings/kinds.ts';
  * Gives this process a niceness for good. When all cores are busy, processes with a lower one go first. While a core is
  * idle, nothing changes. Does nothing where that is not allowed.
  */
-export function stepBack(niceness: Niceness): void {
+export function lowerPriority(niceness: Niceness): void {
   if (niceness === 0) return;
   const number = niceness === 'idle' ? nicenessMax : niceness;
   attempt(() => setPriority(number));

@@ -110,7 +110,7 @@ export const keys = {
   /** Hash: view that refers to a view (`derived/references.ts`) -> nothing. */
   referrers: (tag: string, tenant: string, environmentId: string, view: string) =>
     `${tag}:referrers:${tenant}:${environmentId}:${view}`,
-  /** Sorted set: view in the change log (`change-log/views.ts`) -> sequence of its latest change. */
+  /** Sorted set: view in the change log (`change-log/logged-views.ts`) -> sequence of its latest change. */
   log: (tag: string, tenant: string, environmentId: string) => `${tag}:log:${tenant}:${environmentId}`,
   /** Sorted set, kept for a time: removed views, and views that won or lost a claim -> sequence of the change. */
   traces: (tag: string, tenant: string, environmentId: string) => `${tag}:traces:${tenant}:${environmentId}`,
@@ -136,7 +136,7 @@ export const keys = {
   /** Ordered list: originIds of the processed entities of a type. */
   directory: (tag: string, tenant: string, sourceId: string, type: string) =>
     `${tag}:directory:${tenant}:${sourceId}:${type}`,
-  /** Ordered list: the next moment of each entity of a source that waits for one (`entities/schedule.ts`). */
+  /** Ordered list: the next moment of each entity of a source that waits for one (`entities/entity-schedule.ts`). */
   schedule: (tag: string, tenant: string, sourceId: string) => `${tag}:schedule:${tenant}:${sourceId}`,
   /** Hash: `<tenant>|<sourceId>` -> '1': the sources that have, or once had, a schedule in the partition. */
   scheduledSources: (tag: string) => `${tag}:schedules`,

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { asTyped } from '../lib/typed-command.mjs';
 import { keys } from './keys.ts';
-import type { RedisClient } from './redis/connection.ts';
+import type { RedisClient } from './redis/redis-connection.ts';
 import { Script } from './redis/script.ts';
 
 /** The store was first used with another number of partitions. */

@@ -3,15 +3,15 @@ import { Redis } from 'ioredis';
 import { keys, Partitions, platformTag } from './keys.ts';
 import { channelsOf, type ProcessChannels } from './processes/channels.ts';
 import { Registry } from './processes/registry.ts';
+import { FieldReader } from './redis/field-reader.ts';
 import {
   type ConnectionOptions,
   connect,
   disconnect,
   type RedisAddress,
   type RedisClient,
-} from './redis/connection.ts';
-import { answerOf, storeError } from './redis/errors.ts';
-import { FieldReader } from './redis/field-reader.ts';
+} from './redis/redis-connection.ts';
+import { answerOf, storeError } from './redis/redis-errors.ts';
 import { confirmationOf, type Replication, replicationOf, surviving } from './redis/replication.ts';
 import { checkServers, UnfitRedisError } from './redis/server-check.ts';
 import {

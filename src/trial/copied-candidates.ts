@@ -7,7 +7,7 @@ import type { Source } from '../config/configuration.ts';
 import { dryRunCopiedEntitiesMax } from '../contract/limits.ts';
 import { stateAt } from '../contract/publish-times.ts';
 import { entriesOf, type LookupLayout, project } from '../schemas/lookup/layout.ts';
-import type { LookupCandidate } from '../schemas/lookup/query.ts';
+import type { LookupCandidate } from '../schemas/lookup/lookup-query.ts';
 import type { LayoutStates } from '../store/configuration/layouts.ts';
 import { readEntities, scanOriginIds } from '../store/entities/entities.ts';
 import { readOwner } from '../store/partitions/owners.ts';

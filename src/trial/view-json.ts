@@ -1,7 +1,7 @@
 /** A view as people look at it: its JSON, with `{"$view": id}` in the place of each reference. */
 import { formatViewId } from '../contract/ids.ts';
 import type { Json } from '../contract/json.ts';
-import type { ReferencePiece, ViewBody } from '../schemas/build/outcome.ts';
+import type { ReferencePiece, ViewBody } from '../schemas/build/build-outcome.ts';
 import type { StoredBody } from '../store/derived/stored-body.ts';
 
 /** @param body as it is built, or as it is stored */

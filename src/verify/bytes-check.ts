@@ -6,7 +6,7 @@ import { outputKey } from '../actors/batch/builder.ts';
 import type { Output } from '../actors/batch/output.ts';
 import { formatEntityId } from '../contract/ids.ts';
 import { finish } from '../lib/pace.ts';
-import type { BuildFailure } from '../schemas/build/outcome.ts';
+import type { BuildFailure } from '../schemas/build/build-outcome.ts';
 import { digestOf } from '../store/codec/digest.ts';
 import { storedFields } from '../store/derived/stored-body.ts';
 import { type Finding, finding, outputSubject, whereTheyDiffer } from './finding.ts';

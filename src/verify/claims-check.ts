@@ -5,8 +5,8 @@
  */
 
 import { outputKey } from '../actors/batch/builder.ts';
-import { claimsOf, formerClaims, sameClaim } from '../actors/batch/claims.ts';
 import type { Output } from '../actors/batch/output.ts';
+import { claimsOf, formerClaims, sameClaim } from '../actors/batch/view-claims.ts';
 import { claimKey, type ProcessedClaim } from '../store/derived/processed-record.ts';
 import { type Finding, finding, outputSubject } from './finding.ts';
 import type { TurnState } from './turn-state.ts';

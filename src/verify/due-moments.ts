@@ -1,6 +1,6 @@
 /** Waits until no moment of the schedule is due that has not been processed. */
 import { setTimeout } from 'node:timers/promises';
-import { nextMoments, scheduledSources } from '../store/entities/schedule.ts';
+import { nextMoments, scheduledSources } from '../store/entities/entity-schedule.ts';
 import { readOwners } from '../store/partitions/owners.ts';
 import type { Store } from '../store/store.ts';
 

@@ -22,7 +22,7 @@ import { StoredState } from '../store/derived/stored-state.ts';
 import type { Suspect } from '../store/derived/suspects.ts';
 import type { AutoFields } from '../store/entities/auto-fields.ts';
 import { areListed } from '../store/entities/directory.ts';
-import { areScheduled } from '../store/entities/schedule.ts';
+import { areScheduled } from '../store/entities/entity-schedule.ts';
 import { wholeTurn } from '../store/partitions/intake.ts';
 import { readOwner } from '../store/partitions/owners.ts';
 import type { Store } from '../store/store.ts';

@@ -11,7 +11,7 @@ import type { Source } from '../config/configuration.ts';
 import type { StoredEntity } from '../contract/entity.ts';
 import { BoundedCache } from '../lib/bounded-cache.ts';
 import type { LookupLayout } from '../schemas/lookup/layout.ts';
-import type { LookupCandidate } from '../schemas/lookup/query.ts';
+import type { LookupCandidate } from '../schemas/lookup/lookup-query.ts';
 import type { LayoutStates } from '../store/configuration/layouts.ts';
 import { readCandidates } from '../store/derived/lookup-candidates.ts';
 import { readEntities } from '../store/entities/entities.ts';

@@ -6,9 +6,8 @@ import { keysOf, type LookupDemand, lookupSource } from '../actors/batch/lookup-
 import type { Source } from '../config/configuration.ts';
 import { stateAt } from '../contract/publish-times.ts';
 import { portions } from '../lib/portions.ts';
-import type { LookupLayout } from '../schemas/lookup/layout.ts';
-import { entriesOf, project } from '../schemas/lookup/layout.ts';
-import type { LookupCandidate } from '../schemas/lookup/query.ts';
+import { entriesOf, type LookupLayout, project } from '../schemas/lookup/layout.ts';
+import type { LookupCandidate } from '../schemas/lookup/lookup-query.ts';
 import { LayoutStates } from '../store/configuration/layouts.ts';
 import { readEntities, scanOriginIds } from '../store/entities/entities.ts';
 import { readOwner } from '../store/partitions/owners.ts';

@@ -14,7 +14,7 @@ import { waitUntilNoneIsDue } from './due-moments.ts';
 import { type CheckCounts, checkEntities, noCounts } from './entity-check.ts';
 import { countTargets, entitiesPerCheck, entityTargets, placesOf } from './entity-targets.ts';
 import { type EntityTarget, type Finding, mergeTargets, type Target, targetKey } from './finding.ts';
-import { leftovers } from './leftovers.ts';
+import { orphans } from './orphans.ts';
 import { ReadOnlyLookups } from './read-only-lookups.ts';
 import { repairTargets } from './repair.ts';
 import { checkRoutes } from './route-check.ts';
@@ -92,7 +92,7 @@ class Verification {
   async run(): Promise<VerifyResult> {
     await this.#compareEntities();
     this.#tell('leftovers');
-    for await (const targets of leftovers(this.options.store, this.options.tenant)) {
+    for await (const targets of orphans(this.options.store, this.options.tenant)) {
       await this.#compare(targets);
     }
     await this.#settle();

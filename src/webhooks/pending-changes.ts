@@ -1,7 +1,7 @@
 /** The next changes of an environment that a webhook wants. */
 import type { Webhook } from '../config/configuration.ts';
 import { webhookBatchSizeMax } from '../contract/limits.ts';
-import type { Feed, ToldChange } from '../feed/feed.ts';
+import type { Feed, FeedChange } from '../feed/feed.ts';
 import type { Position } from '../feed/offset.ts';
 import type { SentChange } from './message.ts';
 
@@ -30,7 +30,7 @@ export async function pendingChanges(
   until: Position | null,
 ): Promise<PendingChanges> {
   const { size } = webhook.batch;
-  const wanted: ToldChange[] = [];
+  const wanted: FeedChange[] = [];
   let position = from;
   let isAll = false;
   while (!isAll && wanted.length < size) {
@@ -47,14 +47,14 @@ export async function pendingChanges(
   return { changes, position, isFull: wanted.length >= size };
 }
 
-function isWanted({ schemas, isDestination, alias }: Webhook, { change, destinations }: ToldChange): boolean {
+function isWanted({ schemas, isDestination, alias }: Webhook, { change, destinations }: FeedChange): boolean {
   if (schemas !== null && !schemas.has(change.alias)) return false;
   return !isDestination || destinations.some((destination) => destination.alias === alias);
 }
 
 function optionsFor(
   { isDestination, alias }: Webhook,
-  { destinations }: ToldChange,
+  { destinations }: FeedChange,
 ): Pick<SentChange, 'options'> {
   const options = destinations.find((destination) => destination.alias === alias)?.options;
   return isDestination && options !== undefined ? { options } : {};

@@ -4,7 +4,7 @@ import { type ClientRequest, type IncomingMessage, request as requestHttp } from
 import { request as requestHttps } from 'node:https';
 import { isIP } from 'node:net';
 import { webhookAnswerMs } from '../contract/limits.ts';
-import { type AddressGuard, hostOf } from './addresses.ts';
+import { type AddressGuard, hostOf } from './allowed-addresses.ts';
 
 export class AddressRefusedError extends Error {
   override readonly name = 'AddressRefusedError';

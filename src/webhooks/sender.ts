@@ -9,7 +9,7 @@ import { formatEntityId, parseViewId } from '../contract/ids.ts';
 import type { Feed } from '../feed/feed.ts';
 import { OffsetGoneError } from '../feed/log-page.ts';
 import type { Position } from '../feed/offset.ts';
-import { StoreUnavailableError } from '../store/redis/errors.ts';
+import { StoreUnavailableError } from '../store/redis/redis-errors.ts';
 import type { Store } from '../store/store.ts';
 import { lastTrace } from '../store/webhooks/request-traces.ts';
 import {
@@ -19,13 +19,13 @@ import {
   type StoredState,
   type WebhookState,
 } from '../store/webhooks/webhook-states.ts';
-import type { AddressGuard } from './addresses.ts';
+import type { AddressGuard } from './allowed-addresses.ts';
 import type { LogWatch } from './log-watch.ts';
 import { changesMessage, requestSize, signedPost } from './message.ts';
 import { type PendingChange, type PendingChanges, pendingChanges } from './pending-changes.ts';
 import { AddressRefusedError, NoAnswerError, type Posted, post } from './post.ts';
 import { retryDelay } from './retry.ts';
-import { positionOf } from './standing.ts';
+import { positionOf } from './webhook-status.ts';
 
 export type Outcome = 'sent' | 'failed' | 'refused' | 'gone';
 

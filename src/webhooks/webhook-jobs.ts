@@ -6,11 +6,11 @@ import { repeat } from '../lib/repeat.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
 import { JobRunner } from '../store/configuration/job-runner.ts';
 import { JobQueue } from '../store/configuration/jobs-queue.ts';
-import { StoreUnavailableError } from '../store/redis/errors.ts';
+import { StoreUnavailableError } from '../store/redis/redis-errors.ts';
 import { readWebhookStates, webhookField } from '../store/webhooks/webhook-states.ts';
 import { LogWatch } from './log-watch.ts';
 import { Sender, type SenderOptions, type WebhookFailure } from './sender.ts';
-import { standingOf } from './standing.ts';
+import { webhookStatusOf } from './webhook-status.ts';
 
 const queueName = 'webhook';
 const concurrency = 10_000;
@@ -123,7 +123,7 @@ export class WebhookJobs {
     this.options.onFigures(
       await Promise.all(
         standings.map(async ({ tenant, webhook, feed, state }) => {
-          const { alias, behind, state: word } = await standingOf(store, feed, webhook, state);
+          const { alias, behind, state: word } = await webhookStatusOf(store, feed, webhook, state);
           const isFailing = word === 'retrying' || word === 'refused' || state.isDisabled === true;
           return { tenant, alias, behind, isFailing };
         }),

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { processBatch } from '../../src/actors/batch/batch.ts';
+import { Intents } from '../../src/actors/batch/batch-intents.ts';
 import { CodeRuns } from '../../src/actors/batch/code-runs.ts';
-import { Intents } from '../../src/actors/batch/intents.ts';
 import { OpenCharacters } from '../../src/actors/batch/open-characters.ts';
-import { WorkerMetrics } from '../../src/actors/metrics.ts';
 import { NamedFields } from '../../src/actors/named-fields.ts';
 import { PartitionActor } from '../../src/actors/partition.ts';
 import { SchedulePortions } from '../../src/actors/schedule-portions.ts';
+import { WorkerMetrics } from '../../src/actors/worker-metrics.ts';
 import type { SourceEntity } from '../../src/contract/entity.ts';
 import { codeOpenCharactersMax } from '../../src/contract/limits.ts';
 import { Semaphore } from '../../src/lib/semaphore.ts';
@@ -29,7 +29,7 @@ import {
   takeLease,
 } from '../../src/store/partitions/lease.ts';
 import { readOwners } from '../../src/store/partitions/owners.ts';
-import { StoreFullError } from '../../src/store/redis/errors.ts';
+import { StoreFullError } from '../../src/store/redis/redis-errors.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openStreamSource } from '../../src/store/streams/shared-streams.ts';
 import { Progress } from '../../src/store/visibility/progress.ts';

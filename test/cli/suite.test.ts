@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { sumOfWaiting } from '../../src/cli/start/settled.ts';
+import { sumOfWaiting } from '../../src/cli/start/wait-until-settled.ts';
 import { affectedTests, summaryOf } from '../../src/cli/test/affected-tests.ts';
 import { gitChanges } from '../../src/cli/test/git-changes.ts';
 import { canShare, writeSharing } from '../../src/cli/test/shared-processes.ts';

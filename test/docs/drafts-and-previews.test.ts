@@ -6,7 +6,7 @@ import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { transform } from 'esbuild';
-import { readConfiguration } from '../../src/config/documents/read.ts';
+import { readConfiguration } from '../../src/config/documents/read-documents.ts';
 import { root, temporaryFolder } from '../cli/support/command.ts';
 import { compilerSays } from '../support/type-check.ts';
 import { textOf } from './support/markdown.ts';

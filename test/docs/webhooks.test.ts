@@ -6,7 +6,7 @@ import path from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { Webhook } from '../../src/config/configuration.ts';
-import { AddressGuard } from '../../src/webhooks/addresses.ts';
+import { AddressGuard } from '../../src/webhooks/allowed-addresses.ts';
 import { changesMessage, signedPost } from '../../src/webhooks/message.ts';
 import { post } from '../../src/webhooks/post.ts';
 import { temporaryFolder } from '../cli/support/command.ts';

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { rebuildJobs } from '../../src/jobs/rebuild-queue.ts';
+import { rebuildJobs } from '../../src/jobs/rebuild-job-queue.ts';
 import { readPartitionStates } from '../../src/store/partitions/partition-state.ts';
 import { typeScriptWords } from '../../src/typescript/words.ts';
 import { TestRedis } from '../support/redis.ts';

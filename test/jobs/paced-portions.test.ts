@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RequestRate } from '../../src/http/operations/request-rate.ts';
-import { portionMax } from '../../src/jobs/pace.ts';
+import { portionMax } from '../../src/jobs/backpressure.ts';
 import { PacedPortions } from '../../src/jobs/paced-portions.ts';
 import { Heartbeat } from '../../src/store/processes/heartbeat.ts';
 import type { ProcessBeat } from '../../src/store/processes/process-messages.ts';

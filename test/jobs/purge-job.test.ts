@@ -1,14 +1,14 @@
 /** What a removed tenant or source leaves is removed for good, and nothing else is. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { purgeJobs, purgeState } from '../../src/jobs/purge-queue.ts';
+import { purgeJobs, purgeState } from '../../src/jobs/purge-job-queue.ts';
 import { ConfigurationRefusedError } from '../../src/store/configuration/published-configuration.ts';
-import { beginPurge, readPurge } from '../../src/store/configuration/purge.ts';
+import { beginPurge, readPurge } from '../../src/store/configuration/purge-state.ts';
 import { readGenerations } from '../../src/store/configuration/rebuild-generation.ts';
 import { countTypes } from '../../src/store/entities/directory.ts';
 import { countEntities } from '../../src/store/entities/entities.ts';
-import { scheduledSources } from '../../src/store/entities/schedule.ts';
-import { connect } from '../../src/store/redis/connection.ts';
+import { scheduledSources } from '../../src/store/entities/entity-schedule.ts';
+import { connect } from '../../src/store/redis/redis-connection.ts';
 import { runCommand } from '../cli/support/command.ts';
 import { TestRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { autoIndexedNamesMax } from '../../src/contract/limits.ts';
-import { rebuildJobs, rebuildState } from '../../src/jobs/rebuild-queue.ts';
+import { rebuildJobs, rebuildState } from '../../src/jobs/rebuild-job-queue.ts';
 import { countRoutes } from '../../src/store/claims/routes.ts';
 import { indexName, keys } from '../../src/store/keys.ts';
 import { readPartitionStates } from '../../src/store/partitions/partition-state.ts';

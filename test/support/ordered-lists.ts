@@ -1,6 +1,6 @@
 /** Ordered lists as they stand in Redis, read and damaged key by key. */
 import { keys } from '../../src/store/keys.ts';
-import type { RedisClient } from '../../src/store/redis/connection.ts';
+import type { RedisClient } from '../../src/store/redis/redis-connection.ts';
 
 /** The texts of each leaf, as they stand, by the leaf's bound. */
 export async function leavesOf(client: RedisClient, list: string): Promise<Map<string, string[]>> {

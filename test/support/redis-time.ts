@@ -1,4 +1,4 @@
-import type { RedisClient } from '../../src/store/redis/connection.ts';
+import type { RedisClient } from '../../src/store/redis/redis-connection.ts';
 
 /** Milliseconds by the clock of Redis, by which leases end. */
 export async function redisTimeMs(client: RedisClient): Promise<number> {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { AddressGuard } from '../../src/webhooks/addresses.ts';
+import { AddressGuard } from '../../src/webhooks/allowed-addresses.ts';
 import { NoAnswerError, type Posted, post } from '../../src/webhooks/post.ts';
 import { until } from '../support/until.ts';
 

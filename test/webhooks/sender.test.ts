@@ -7,7 +7,7 @@ import { ActiveConfiguration } from '../../src/store/configuration/active-config
 import { acceptEntities } from '../../src/store/entities/accept.ts';
 import { encodeEntity } from '../../src/store/entities/entity-record.ts';
 import { readWebhookState, webhookField } from '../../src/store/webhooks/webhook-states.ts';
-import { AddressGuard } from '../../src/webhooks/addresses.ts';
+import { AddressGuard } from '../../src/webhooks/allowed-addresses.ts';
 import { LogWatch } from '../../src/webhooks/log-watch.ts';
 import { Sender, type WebhookFailure } from '../../src/webhooks/sender.ts';
 import { Fleet, publishDocuments } from '../actors/support/fleet.ts';

@@ -9,7 +9,7 @@ import { batchWaitMs } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
 import type { ClaimWrite } from '../../store/claims/claim-records.ts';
 import { writeClaims } from '../../store/claims/claims.ts';
-import { noteAsked } from '../../store/configuration/asked-lookups.ts';
+import { noteRuntimeLookups } from '../../store/configuration/runtime-lookups.ts';
 import { registerDependents } from '../../store/derived/lookups.ts';
 import { ReferenceChanges, type ReferrerWrite, writeReferences } from '../../store/derived/references.ts';
 import type { Suspect } from '../../store/derived/suspects.ts';
@@ -18,22 +18,22 @@ import { keys } from '../../store/keys.ts';
 import type { DownstreamInvalidation } from '../../store/partitions/announcement.ts';
 import { type EntityWork, nameOfWork } from '../../store/partitions/intake.ts';
 import type { Lease } from '../../store/partitions/lease.ts';
-import { FencedError, StoreUnavailableError } from '../../store/redis/errors.ts';
+import { FencedError, StoreUnavailableError } from '../../store/redis/redis-errors.ts';
 import type { Store } from '../../store/store.ts';
 import type { NamedFields } from '../named-fields.ts';
 import { AutoTypes } from './auto-types.ts';
+import { BatchChanges } from './batch-changes.ts';
+import { typeWithoutRoom } from './batch-diagnostics.ts';
+import type { IntentOwner, Intents } from './batch-intents.ts';
 import { buildTurns } from './build-turns.ts';
-import { BatchChanges } from './changes.ts';
 import type { CodeRuns } from './code-runs.ts';
 import { Comparison } from './comparison.ts';
-import { typeWithoutRoom } from './diagnostics.ts';
-import type { IntentOwner, Intents } from './intents.ts';
 import { LookupSource } from './lookup-source.ts';
 import type { Output } from './output.ts';
 import { newEntries, publishTurns } from './publish.ts';
 import { ReplicationBarrier } from './replication-barrier.ts';
 import { readReturningViews } from './returning-views.ts';
-import { type Basis, loadTurns, type Turn } from './turn.ts';
+import { loadTurns, type Turn, type TurnBasis } from './turn.ts';
 
 /** The most references that move with a commit: more would block Redis for too long. */
 const referencesPerCommit = 4000;
@@ -41,7 +41,7 @@ const referencesPerCommit = 4000;
 export interface BatchContext {
   readonly store: Store;
   readonly lease: Lease;
-  readonly basis: Basis;
+  readonly basis: TurnBasis;
   readonly autoFields: AutoFields;
   readonly intents: Intents;
   readonly namedFields: NamedFields;
@@ -144,7 +144,7 @@ async function tryBatch(
   const { outputs, withoutRoom, autoTypes } = await buildTurns(turns, lookups, code, decided, batchWaitMs);
   const [returning] = await Promise.all([
     readReturningViews(store, lease.tag, outputs),
-    noteAsked(
+    noteRuntimeLookups(
       store,
       lookups.unforeseen.map(({ tenant, sourceGroup, query }) => ({
         tenant: tenant.alias,

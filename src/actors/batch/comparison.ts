@@ -3,7 +3,7 @@ import { sliceMs } from '../../contract/limits.ts';
 import { momentAfter } from '../../contract/publish-times.ts';
 import { type Steps, Unfinished } from '../../lib/pace.ts';
 import { Slice } from '../../lib/slices/slice.ts';
-import type { BuildFailure } from '../../schemas/build/outcome.ts';
+import type { BuildFailure } from '../../schemas/build/build-outcome.ts';
 import { digestOf } from '../../store/codec/digest.ts';
 import {
   claimKey,
@@ -15,17 +15,17 @@ import {
   processedState,
 } from '../../store/derived/processed-record.ts';
 import type { AutoTypes } from './auto-types.ts';
+import { type BatchChanges, deferredOutput } from './batch-changes.ts';
+import { diagnosticsOf } from './batch-diagnostics.ts';
 import { storedOutput } from './build-turns.ts';
 import { type Builder, dependentOf, outdatedDigest, outputKey } from './builder.ts';
-import { type BatchChanges, deferredOutput } from './changes.ts';
-import { claimsInForm, claimsOf, formerClaims, isListed, sameClaim } from './claims.ts';
-import { diagnosticsOf } from './diagnostics.ts';
-import { causeBefore, causeOf, historyOf, removedView } from './history.ts';
 import type { LookupSource } from './lookup-source.ts';
 import type { Output } from './output.ts';
-import { compareReferences } from './references.ts';
+import { compareReferences } from './referenced-views.ts';
 import type { ReturningViews } from './returning-views.ts';
 import { formerOutputs, type Turn } from './turn.ts';
+import { claimsInForm, claimsOf, formerClaims, isListed, sameClaim } from './view-claims.ts';
+import { causeBefore, causeOf, historyOf, removedView } from './view-history.ts';
 
 /** Digest of an output of which nothing was ever made. */
 const nothingMade = Buffer.alloc(0);
@@ -37,8 +37,8 @@ interface ClaimChange {
   readonly claims: readonly ProcessedClaim[];
   /** Those that are as they were before need not be put again. */
   readonly areListed: boolean;
-  /** The view is told of anyhow. */
-  readonly isTold: boolean;
+  /** The view is reported anyway. */
+  readonly isReported: boolean;
 }
 
 export class Comparison {
@@ -149,11 +149,12 @@ export class Comparison {
     if (!isSame || turn.repair !== null) this.changes.putOutput(turn, builder, stored, former !== null);
     counts.built += 1;
     counts.unchanged += isSame ? 1 : 0;
-    const isTold = !isSame || turn.isUncertain;
-    if (builder.kind === 'view' && (isTold || turn.repair !== null)) this.changes.tell(turn, builder, isTold);
+    const isReported = !isSame || turn.isUncertain;
+    if (builder.kind === 'view' && (isReported || turn.repair !== null))
+      this.changes.tell(turn, builder, isReported);
     const { kind, environmentId, name, schemaDigest } = builder;
-    const claims = this.#compareClaims(output, former, isTold);
-    const told = historyOf(turn, former, claims, isTold, this.returning.get(output));
+    const claims = this.#compareClaims(output, former, isReported);
+    const history = historyOf(turn, former, claims, isReported, this.returning.get(output));
     const compared = compareReferences(this.changes, output, former);
     const references = compared instanceof Unfinished ? yield* compared.steps : compared;
     return {
@@ -164,7 +165,7 @@ export class Comparison {
       bytesDigest,
       claims,
       dependsOn,
-      ...told,
+      ...history,
       ...references,
       ...destinationsOf(output),
       ...(isSame ? causeBefore(former) : causeOf(turn, former, builder)),
@@ -180,11 +181,11 @@ export class Comparison {
     const { result } = output;
     const areUnknown = result.kind === 'view' && result.claims.areUnknown === true;
     const claims = areUnknown ? this.#keepClaims(output, former) : this.#compareClaims(output, former, false);
-    const { toldType, formerClaims, ...kept } = former;
-    const told = historyOf(output.turn, former, claims, false);
+    const { reportedType, formerClaims, ...kept } = former;
+    const history = historyOf(output.turn, former, claims, false);
     const isDoubted = output.turn.repair !== null && former.bytesDigest.length > 0;
     const bytesDigest = isDoubted ? unknownBytes : former.bytesDigest;
-    return { ...kept, bytesDigest, schemaDigest: outdatedDigest, claims, ...told };
+    return { ...kept, bytesDigest, schemaDigest: outdatedDigest, claims, ...history };
   }
 
   /**
@@ -212,10 +213,10 @@ export class Comparison {
         failure,
       };
     }
-    const { toldType, formerClaims, ...kept } = former;
+    const { reportedType, formerClaims, ...kept } = former;
     const claims = this.#keepClaims(output, former);
-    const told = historyOf(turn, former, claims, false);
-    return { ...kept, schemaDigest, claims, dependsOn, ...told, failure };
+    const history = historyOf(turn, former, claims, false);
+    return { ...kept, schemaDigest, claims, dependsOn, ...history, failure };
   }
 
   /**
@@ -230,7 +231,7 @@ export class Comparison {
       before: isMade ? former.claims : former.claims.filter((claim) => !recorded.includes(claim)),
       claims: isMade ? claims : [],
       areListed: isListed(turn, former),
-      isTold: false,
+      isReported: false,
     });
     return claims;
   }
@@ -248,7 +249,7 @@ export class Comparison {
   #compareClaims(
     { turn, result, builder }: Output,
     former: ProcessedOutput | null,
-    isTold: boolean,
+    isReported: boolean,
   ): ProcessedClaim[] {
     if (result.kind !== 'view' || turn.entity === null) return [];
     const before = former?.claims ?? [];
@@ -257,20 +258,20 @@ export class Comparison {
     const claims = claimsNothing
       ? []
       : claimsOf(turn.entity, result.claims, formerClaims(turn, builder), turn.urlForm);
-    this.#moveClaims(turn, builder, { before, claims, areListed: isListed(turn, former), isTold });
+    this.#moveClaims(turn, builder, { before, claims, areListed: isListed(turn, former), isReported });
     return claims;
   }
 
-  #moveClaims(turn: Turn, builder: Builder, { before, claims, areListed, isTold }: ClaimChange): void {
+  #moveClaims(turn: Turn, builder: Builder, { before, claims, areListed, isReported }: ClaimChange): void {
     // Most views claim nothing, or one URL for the first time.
     const formers = before.length === 0 ? null : new Map(before.map((claim) => [claimKey(claim), claim]));
     const kept = before.length === 0 ? null : new Set(claims.map(claimKey));
     for (const claim of before) {
-      if (!kept?.has(claimKey(claim))) this.changes.moveClaim('drop', turn, builder, claim, isTold);
+      if (!kept?.has(claimKey(claim))) this.changes.moveClaim('drop', turn, builder, claim, isReported);
     }
     for (const claim of claims) {
       if (areListed && sameClaim(claim, formers?.get(claimKey(claim)))) continue;
-      this.changes.moveClaim('put', turn, builder, claim, isTold);
+      this.changes.moveClaim('put', turn, builder, claim, isReported);
     }
   }
 

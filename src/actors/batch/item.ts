@@ -6,7 +6,7 @@ import { stringified } from '../../contract/large-json/stringify-in-parts.ts';
 import { diagnosticsPerBuildMax } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
 import { chain, type Maybe, pace, repeat, type Steps, Unfinished } from '../../lib/pace.ts';
-import type { BuiltItem } from '../../schemas/build/outcome.ts';
+import type { BuiltItem } from '../../schemas/build/build-outcome.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
 import { fitAutoField, fitField, fitsAsItIs, fitsAutoAsItIs } from '../../search/fields/fit.ts';
 import { decidesNothing } from '../../search/fields/infer.ts';

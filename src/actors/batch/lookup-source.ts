@@ -5,12 +5,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Source, Tenant } from '../../config/configuration.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
-import { askedLookupsMax } from '../../contract/limits.ts';
+import { runtimeLookupsMax } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
 import { portions } from '../../lib/portions.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
 import type { LookupLayout } from '../../schemas/lookup/layout.ts';
-import type { LookupQuery } from '../../schemas/lookup/query.ts';
+import type { LookupQuery } from '../../schemas/lookup/lookup-query.ts';
 import type { LayoutStates } from '../../store/configuration/layouts.ts';
 import { candidatePortions } from '../../store/derived/lookup-candidates.ts';
 import { type LookupKey, registerDependents } from '../../store/derived/lookups.ts';
@@ -141,7 +141,7 @@ function isForeseen(demand: LookupDemand): boolean {
 /** True when code asks for one more kind of lookup than its tenant may have. */
 export function isBeyondLimit(demand: LookupDemand): boolean {
   return (
-    lookupSource(demand) !== null && !isForeseen(demand) && demand.tenant.askedLookups >= askedLookupsMax
+    lookupSource(demand) !== null && !isForeseen(demand) && demand.tenant.askedLookups >= runtimeLookupsMax
   );
 }
 

@@ -3,14 +3,14 @@
 import type { Tenant } from '../../config/configuration.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
 import type { Json } from '../../contract/json.ts';
-import { askedLookupsMax, sliceMs } from '../../contract/limits.ts';
+import { runtimeLookupsMax, sliceMs } from '../../contract/limits.ts';
 import { chain, type Maybe, type Steps, Unfinished } from '../../lib/pace.ts';
 import { Slice } from '../../lib/slices/slice.ts';
-import type { BuildInput } from '../../schemas/build/input.ts';
+import type { BuildInput } from '../../schemas/build/build-input.ts';
+import type { BuildFailure, BuildOutcome, BuiltItem, BuiltView } from '../../schemas/build/build-outcome.ts';
 import { LongTexts } from '../../schemas/build/long-texts.ts';
-import type { BuildFailure, BuildOutcome, BuiltItem, BuiltView } from '../../schemas/build/outcome.ts';
-import type { CodeCall } from '../../schemas/code/call.ts';
-import type { LookupQuery } from '../../schemas/lookup/query.ts';
+import type { CodeCall } from '../../schemas/code/code-call.ts';
+import type { LookupQuery } from '../../schemas/lookup/lookup-query.ts';
 import type { ResolvedDestination, ViewClaims } from '../../schemas/schema.ts';
 import type { DeferredFor } from '../../store/partitions/deferred.ts';
 import { type Builder, buildersFor, dependentOf } from './builder.ts';
@@ -256,7 +256,7 @@ async function resolveUntil(
 
 /** Of a lookup that no index will ever answer. */
 function tooManyLookups([first]: readonly LookupDemand[]): BuildFailure {
-  const message = `the schemas of the tenant use more than ${askedLookupsMax} kinds of lookups that are computed at run time`;
+  const message = `the schemas of the tenant use more than ${runtimeLookupsMax} kinds of lookups that are computed at run time`;
   return { message, place: first?.query.place ?? '$' };
 }
 

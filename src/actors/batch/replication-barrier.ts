@@ -7,7 +7,7 @@
  */
 import { setTimeout } from 'node:timers/promises';
 import type { Caller, Lease } from '../../store/partitions/lease.ts';
-import { FencedError, StoreUnavailableError } from '../../store/redis/errors.ts';
+import { FencedError, StoreUnavailableError } from '../../store/redis/redis-errors.ts';
 import type { Histories } from '../../store/redis/replication.ts';
 import type { Store } from '../../store/store.ts';
 

@@ -25,11 +25,11 @@ import type { Suspect } from '../../store/derived/suspects.ts';
 import { readEntitiesIn } from '../../store/entities/entities.ts';
 import type { EntityWork } from '../../store/partitions/intake.ts';
 import type { Store } from '../../store/store.ts';
+import type { Intents } from './batch-intents.ts';
 import { outdatedDigest, outputKey, placeOf } from './builder.ts';
-import type { Intents } from './intents.ts';
 
 /** What a batch works by, from its beginning to its end. */
-export interface Basis {
+export interface TurnBasis {
   readonly configuration: Configuration;
   readonly layouts: LayoutStates;
 }
@@ -95,7 +95,7 @@ const noMoments: readonly number[] = [];
 export async function loadTurns(
   store: Store,
   tag: string,
-  { configuration, layouts }: Basis,
+  { configuration, layouts }: TurnBasis,
   works: readonly EntityWork[],
   nowMs: number,
   intents: Pick<Intents, 'of'> = noIntents,

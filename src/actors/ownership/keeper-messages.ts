@@ -3,7 +3,7 @@
 import type { Lease } from '../../store/partitions/lease.ts';
 import type { ProcessChannels } from '../../store/processes/channels.ts';
 import type { ProcessBeat } from '../../store/processes/process-messages.ts';
-import type { RedisAddress } from '../../store/redis/connection.ts';
+import type { RedisAddress } from '../../store/redis/redis-connection.ts';
 
 /** What the thread begins with. */
 export interface KeeperStart {

@@ -1,7 +1,7 @@
 /** The thread that keeps a worker alive while its main thread computes. It has a connection of its own. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { LeaseEnds } from '../../store/partitions/lease-ends.ts';
-import { connect, disconnect } from '../../store/redis/connection.ts';
+import { connect, disconnect } from '../../store/redis/redis-connection.ts';
 import { LocalKeeper } from './keeper.ts';
 import { type FromKeeper, type KeeperStart, sharedClockMs, type ToKeeper } from './keeper-messages.ts';
 

@@ -6,7 +6,7 @@ import { LeaseRenewal } from '../../store/partitions/lease-renewal.ts';
 import type { ProcessHost } from '../../store/processes/channels.ts';
 import { Heartbeat } from '../../store/processes/heartbeat.ts';
 import type { ProcessBeat } from '../../store/processes/process-messages.ts';
-import { StoreUnavailableError } from '../../store/redis/errors.ts';
+import { StoreUnavailableError } from '../../store/redis/redis-errors.ts';
 
 export interface KeeperEvents {
   /** The lease is no longer ours. */

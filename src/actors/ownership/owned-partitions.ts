@@ -9,7 +9,7 @@ import {
   takeLease,
 } from '../../store/partitions/lease.ts';
 import type { LeaseEnds } from '../../store/partitions/lease-ends.ts';
-import { FencedError, StoreUnavailableError } from '../../store/redis/errors.ts';
+import { FencedError, StoreUnavailableError } from '../../store/redis/redis-errors.ts';
 import { PartitionActor, type PartitionContext } from '../partition.ts';
 import type { Keeper } from './keeper.ts';
 import type { LeaseNews } from './lease-news.ts';

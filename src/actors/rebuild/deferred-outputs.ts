@@ -9,7 +9,7 @@ import type { PartitionWrites } from '../../store/partitions/commit.ts';
 import { type DeferredState, encodeDeferred, readDeferred } from '../../store/partitions/deferred.ts';
 import { nameOfWork } from '../../store/partitions/intake.ts';
 import type { Store } from '../../store/store.ts';
-import type { DeferredOutput } from '../batch/changes.ts';
+import type { DeferredOutput } from '../batch/batch-changes.ts';
 import type { Turn } from '../batch/turn.ts';
 import { FirstByTenant } from './first-by-tenant.ts';
 import { RebuildQueue, type Waiting } from './rebuild-queue.ts';

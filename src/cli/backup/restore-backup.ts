@@ -4,12 +4,12 @@ import { declareWhole } from '../../store/configuration/layouts.ts';
 import { publishConfiguration } from '../../store/configuration/published-configuration.ts';
 import { noteEnqueued } from '../../store/configuration/rebuild-generation.ts';
 import { AutoFields } from '../../store/entities/auto-fields.ts';
-import { holdForRestore, releaseHold, restoreSnapshots } from '../../store/entities/restore.ts';
+import { holdForRestore, releaseHold, restoreSnapshots } from '../../store/entities/restore-snapshots.ts';
 import type { Store } from '../../store/store.ts';
 import { waitForProcesses } from '../platform/job-wait.ts';
 import { CommandStop } from '../terminal/command-stop.ts';
-import { type EntityLine, snapshotOf } from './lines.ts';
-import { type CheckedBackup, readBackupEntities } from './read.ts';
+import { type EntityLine, snapshotOf } from './backup-lines.ts';
+import { type CheckedBackup, readBackupEntities } from './read-backup.ts';
 
 export interface RestoreOptions {
   readonly store: Store;

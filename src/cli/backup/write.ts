@@ -10,7 +10,7 @@ import { countEntities } from '../../store/entities/entities.ts';
 import { scanSnapshots } from '../../store/entities/snapshots.ts';
 import type { Store } from '../../store/store.ts';
 import { CommandStop } from '../terminal/command-stop.ts';
-import { backupFormat, backupVersion, entityLine, fieldsLine, lineText } from './lines.ts';
+import { backupFormat, backupVersion, entityLine, fieldsLine, lineText } from './backup-lines.ts';
 
 export interface BackupOptions {
   readonly store: Store;

@@ -1,13 +1,13 @@
 import { counted } from '../../config/documents/issue-text.ts';
 import type { Trust } from '../platform/own-certificate.ts';
 import { CommandStop } from '../terminal/command-stop.ts';
-import type { ImportArguments } from './arguments.ts';
 import { PlatformAway } from './bulk-client.ts';
 import { FailureFile } from './failure-file.ts';
 import { formatOf, readerOf } from './formats.ts';
+import type { ImportArguments } from './import-arguments.ts';
+import { openInput } from './import-input.ts';
+import { doneEntities, ImportClock, showProgress } from './import-progress.ts';
 import { type ImportCounts, Importer, retryTotalMsDefault } from './importer.ts';
-import { openInput } from './input.ts';
-import { doneEntities, ImportClock, showProgress } from './progress.ts';
 import { notingIds, type RecordReader } from './records.ts';
 
 export interface ImportSummary extends ImportCounts {

@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { addAbortSignal, type Readable } from 'node:stream';
 import type { Trust } from '../platform/own-certificate.ts';
-import { type BatchOutcome, readBulkAnswer } from './answers.ts';
 import { Batch, bulkBody } from './batches.ts';
+import { type BatchOutcome, readBulkAnswer } from './bulk-answers.ts';
 import { BulkClient, PlatformAway } from './bulk-client.ts';
 import type { FailureFile } from './failure-file.ts';
 import { readNdjson } from './ndjson.ts';

@@ -3,7 +3,7 @@ import { ArraySplitter, SplitError } from '../../lib/array-splitter.ts';
 import { type Place, TextPlace } from '../../lib/text-place.ts';
 import { CommandStop } from '../terminal/command-stop.ts';
 import { withoutByteOrderMarks } from './byte-order-marks.ts';
-import { lineBytesMax } from './lines.ts';
+import { lineBytesMax } from './import-lines.ts';
 import { type EntityRecord, type Failure, readRecord } from './records.ts';
 
 export async function* readJsonArray(

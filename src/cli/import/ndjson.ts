@@ -1,6 +1,6 @@
 /** Reads a file that has one entity a line. */
 import { withoutByteOrderMarks } from './byte-order-marks.ts';
-import { readLineGroups } from './lines.ts';
+import { readLineGroups } from './import-lines.ts';
 import { type EntityRecord, type Failure, isFailure, readRecord } from './records.ts';
 
 const openBracket = 0x5b;

@@ -6,8 +6,8 @@ import { bulkEntitiesMax, managementPageMax } from '../../contract/limits.ts';
 import { portions } from '../../lib/portions.ts';
 import { CommandStop } from '../terminal/command-stop.ts';
 import { requireConsent } from '../terminal/consent.ts';
-import type { PruneOptions } from './arguments.ts';
 import { type BulkAnswer, BulkClient, PlatformAway } from './bulk-client.ts';
+import type { PruneOptions } from './import-arguments.ts';
 import {
   type ImportFileOptions,
   type ImportSummary,
@@ -15,8 +15,8 @@ import {
   readerFor,
   stopReason,
 } from './import-file.ts';
+import { openInput } from './import-input.ts';
 import { retryTotalMsDefault } from './importer.ts';
-import { openInput } from './input.ts';
 import { isFailure, notingIds } from './records.ts';
 
 /** Entities that are named in a plan. */

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
 import { type JsonMistake, jsonBytesMistake } from '../../lib/json-mistake.ts';
-import { lineBytesMax } from './lines.ts';
+import { lineBytesMax } from './import-lines.ts';
 
 /** Reads the records of a byte stream in bounded memory. @throws CommandStop when the rest cannot be read */
 export type RecordReader = (

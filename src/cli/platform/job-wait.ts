@@ -1,6 +1,6 @@
 /** Waits on the command line until the processes run a configuration and their jobs are done. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type RebuildJobs, rebuildState } from '../../jobs/rebuild-queue.ts';
+import { type RebuildJobs, rebuildState } from '../../jobs/rebuild-job-queue.ts';
 import { script } from '../../lib/typed-command.mjs';
 import type { ProcessBeat } from '../../store/processes/process-messages.ts';
 import { liveProcesses } from '../../store/processes/registry.ts';

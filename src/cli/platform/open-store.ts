@@ -1,7 +1,7 @@
 import type { Settings } from '../../config/settings/settings.ts';
 import { NoReplicaError } from '../../store/redis/confirming-master.ts';
-import type { RedisAddress } from '../../store/redis/connection.ts';
-import { StoreFullError, StoreUnavailableError } from '../../store/redis/errors.ts';
+import type { RedisAddress } from '../../store/redis/redis-connection.ts';
+import { StoreFullError, StoreUnavailableError } from '../../store/redis/redis-errors.ts';
 import { isMismatch, openStore, type Store, type StoreOptions } from '../../store/store.ts';
 import { CommandStop } from '../terminal/command-stop.ts';
 import { shownAddress } from './redis-address.ts';

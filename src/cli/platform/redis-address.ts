@@ -1,5 +1,5 @@
 import type { Settings } from '../../config/settings/settings.ts';
-import type { RedisAddress } from '../../store/redis/connection.ts';
+import type { RedisAddress } from '../../store/redis/redis-connection.ts';
 import { privateRedisUrl } from '../start/private-redis.ts';
 import { CommandStop } from '../terminal/command-stop.ts';
 

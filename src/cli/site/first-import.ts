@@ -6,7 +6,7 @@ import { isHashed } from '../../config/tenant/api-key.ts';
 import { isJsonObject, type Json } from '../../contract/json.ts';
 import { entitiesOf } from '../../jobs/stored-counts.ts';
 import { processedSources } from '../../store/derived/processed.ts';
-import type { RedisAddress } from '../../store/redis/connection.ts';
+import type { RedisAddress } from '../../store/redis/redis-connection.ts';
 import { type StoreSettings, withStore } from '../platform/open-store.ts';
 
 const redisTimeoutMs = 5_000;

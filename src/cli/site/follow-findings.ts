@@ -4,13 +4,13 @@ import type { Configuration } from '../../config/configuration.ts';
 import { counted } from '../../config/documents/issue-text.ts';
 import { parseEntityId } from '../../contract/ids.ts';
 import { readActiveDigest } from '../../store/configuration/published-configuration.ts';
-import type { RedisAddress } from '../../store/redis/connection.ts';
-import { StoreUnavailableError } from '../../store/redis/errors.ts';
+import type { RedisAddress } from '../../store/redis/redis-connection.ts';
+import { StoreUnavailableError } from '../../store/redis/redis-errors.ts';
 import type { Store } from '../../store/store.ts';
 import { diagnose } from '../../verify/diagnostics/diagnose.ts';
 import { DiagnosticGroups, type LocatedDiagnostic } from '../../verify/diagnostics/located-diagnostic.ts';
 import { TypeCounts } from '../../verify/diagnostics/type-counts.ts';
-import { activeConfiguration } from '../configuration/active-configuration.ts';
+import { activeConfiguration } from '../configuration/load-active-configuration.ts';
 import { type StoreSettings, withStore } from '../platform/open-store.ts';
 
 const redisTimeoutMs = 5_000;

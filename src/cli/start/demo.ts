@@ -7,7 +7,7 @@ import { importFile } from '../import/import-file.ts';
 import type { Trust } from '../platform/own-certificate.ts';
 import { askFront } from './front-answer.ts';
 import { makeFolder } from './make-folder.ts';
-import { waitUntilSettled } from './settled.ts';
+import { waitUntilSettled } from './wait-until-settled.ts';
 
 /** The keys of `config/tenants/atlas/tenant.json`. */
 export const demoKeys = {

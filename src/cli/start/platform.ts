@@ -2,18 +2,18 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { environmentWithFile } from '../../config/settings/environment.ts';
+import { environmentWithFile } from '../../config/settings/environment-file.ts';
 import { readSettings, type Settings } from '../../config/settings/settings.ts';
 import { checkTlsFiles } from '../../config/settings/tls-files.ts';
 import { stopMsOf } from '../../contract/front-limits.ts';
-import type { RedisAddress } from '../../store/redis/connection.ts';
+import type { RedisAddress } from '../../store/redis/redis-connection.ts';
 import {
   applyFolder,
   type Publisher,
   publishAtStart,
   readSoundConfiguration,
   refusingLosses,
-} from '../configuration/publish.ts';
+} from '../configuration/publish-configuration.ts';
 import { baseUrl } from '../platform/base-url.ts';
 import { withStore } from '../platform/open-store.ts';
 import { ownTrust, type Trust } from '../platform/own-certificate.ts';
@@ -24,12 +24,12 @@ import { logTextFor } from '../terminal/log-text.ts';
 import { stopSignals } from '../terminal/stop-signals.ts';
 import { lockDataDir } from './data-dir-lock.ts';
 import { makeFolder } from './make-folder.ts';
-import { Output } from './output.ts';
 import { freePort, requireFreePort } from './ports.ts';
 import { startMessageRedis, startPrivateRedis } from './private-redis.ts';
+import { Output } from './process-output.ts';
 import { parseProcfile } from './procfile.ts';
-import { waitUntilReady } from './readiness.ts';
 import { Supervisor } from './supervisor.ts';
+import { waitUntilReady } from './wait-until-ready.ts';
 
 const redisTimeoutMs = 5_000;
 const procfile = fileURLToPath(new URL('../../../Procfile', import.meta.url));

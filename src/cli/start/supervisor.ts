@@ -1,6 +1,6 @@
 import { defaultFrontLimits, stopMsOf } from '../../contract/front-limits.ts';
 import { Child, type ChildOptions } from './child.ts';
-import type { Output } from './output.ts';
+import type { Output } from './process-output.ts';
 import type { ProcfileEntry } from './procfile.ts';
 import { supervisedVariable } from './supervised.ts';
 

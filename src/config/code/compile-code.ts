@@ -14,7 +14,7 @@ import {
 import { groupBy } from '../../lib/group-by.ts';
 import { quote } from '../../lib/quote.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
-import { type ProgramKind, programName } from '../../schemas/code/call.ts';
+import { type ProgramKind, programName } from '../../schemas/code/code-call.ts';
 import { type CodeProgram, sourcePlace } from '../../schemas/code/program.ts';
 import { readCollations } from '../../schemas/definition/collations.ts';
 import { readIndexFields } from '../../schemas/definition/index-fields.ts';

@@ -80,7 +80,7 @@ function isModuleName(name: string): boolean {
 const programFolder = '.compiled';
 
 /** Where the lookups lie that schemas in JavaScript asked for when they were run, as a list of `AskedLookup`. */
-export function askedLookupsPath(tenant: string): string {
+export function runtimeLookupsPath(tenant: string): string {
   return `tenants/${tenant}/${programFolder}/lookups.json`;
 }
 

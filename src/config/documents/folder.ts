@@ -9,7 +9,7 @@ import { quote } from '../../lib/quote.ts';
 import { nearestName } from '../../lib/suggest.ts';
 import { holdsSecrets, ModuleRefused } from '../code/read-module.ts';
 import type { ConfigDocuments } from '../configuration.ts';
-import { nameAdvice } from '../tenant/fields.ts';
+import { nameAdvice } from '../tenant/common-fields.ts';
 import { isTenantName, mayBeSortedInto, missingTenantFileAdvice, tenantFilePath } from './document-path.ts';
 import { type SchemaFolder, schemaFolders, splitSchemaFileName } from './schema-file-name.ts';
 

@@ -3,8 +3,8 @@ import type { Steps } from '../../lib/pace.ts';
 import { quote } from '../../lib/quote.ts';
 import type { CodeProgram } from '../../schemas/code/program.ts';
 import type { ConfigDocuments } from '../configuration.ts';
-import type { AskedLookup } from '../tenant/tenant.ts';
-import { askedLookupsPath, documentPlace, type SchemaPlace } from './document-path.ts';
+import type { RuntimeLookup } from '../tenant/tenant.ts';
+import { documentPlace, runtimeLookupsPath, type SchemaPlace } from './document-path.ts';
 import { parseJsonText } from './json-text.ts';
 import type { SchemaFolder } from './schema-file-name.ts';
 
@@ -19,7 +19,7 @@ export interface TenantDocuments {
   /** Files that they import. */
   readonly modules: Cursor[];
   /** Lookups that they asked for when they were run. */
-  readonly askedLookups: AskedLookup[];
+  readonly askedLookups: RuntimeLookup[];
 }
 
 /** Documents parsed, by the name of their tenant; what is wrong with a path or a text is reported. */
@@ -42,7 +42,7 @@ export function* parseDocuments(
       continue;
     }
     if (place.kind === 'program') {
-      if (file === askedLookupsPath(place.tenant)) tenant.askedLookups.push(...JSON.parse(text));
+      if (file === runtimeLookupsPath(place.tenant)) tenant.askedLookups.push(...JSON.parse(text));
       else tenant.programs.push(JSON.parse(text));
       continue;
     }

@@ -45,7 +45,7 @@ export interface Settings extends Omit<SettingValues, Raw> {
   readonly configDir: string;
   /**
    * False when the setting is absent. The folder then replaces no other active configuration
-   * (`cli/configuration/publish.ts`).
+   * (`cli/configuration/publish-configuration.ts`).
    */
   readonly isConfigDirGiven: boolean;
   /** True for the folder `config` of this repository, which has the demo tenant with its public keys. */

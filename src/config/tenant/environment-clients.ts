@@ -3,11 +3,11 @@ import type { Json } from '../../contract/json.ts';
 import { deliveryDepthMax, originsPerClientMax } from '../../contract/limits.ts';
 import { quote } from '../../lib/quote.ts';
 import type { CacheTagHeader, Domain, Environment, Scope } from '../configuration.ts';
-import { Names } from '../documents/names.ts';
+import { Names } from '../documents/document-names.ts';
 import { canonicalHost } from '../urls/host.ts';
 import { AllowedOrigins, originPattern } from '../urls/origins.ts';
 import { readCacheControl, readCacheTags } from './client-caching.ts';
-import { readAlias, readKeys, readNamed, readWholeNumber, type WrittenKey } from './fields.ts';
+import { readAlias, readKeys, readNamed, readWholeNumber, type WrittenKey } from './common-fields.ts';
 import { type IndexPatterns, readIndexPatterns } from './index-patterns.ts';
 
 export interface ClientEntry {

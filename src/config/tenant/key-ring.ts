@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { ConfigIssue } from '../../contract/diagnostic.ts';
 import { apiKeyCharactersMax } from '../../contract/limits.ts';
 import type { Principal } from '../configuration.ts';
-import type { KeyPlace, WrittenKey } from './fields.ts';
+import type { KeyPlace, WrittenKey } from './common-fields.ts';
 
 /** Said of a key that is taken. */
 export const keyGivenTwice = 'this API key is given twice';

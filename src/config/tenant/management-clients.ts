@@ -1,7 +1,7 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
 import type { ManagementScope } from '../configuration.ts';
-import { Names } from '../documents/names.ts';
-import { readKeys, readNamed, type WrittenKey } from './fields.ts';
+import { Names } from '../documents/document-names.ts';
+import { readKeys, readNamed, type WrittenKey } from './common-fields.ts';
 
 export interface ManagementClientEntry {
   readonly name: string;

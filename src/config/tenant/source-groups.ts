@@ -1,8 +1,8 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
 import { quote } from '../../lib/quote.ts';
 import type { Environment, Source, SourceGroup } from '../configuration.ts';
-import { Names } from '../documents/names.ts';
-import { readAlias, readId, readKeys, readNamed, type WrittenKey } from './fields.ts';
+import { Names } from '../documents/document-names.ts';
+import { readAlias, readId, readKeys, readNamed, type WrittenKey } from './common-fields.ts';
 
 export interface SourceEntry {
   readonly source: Source;

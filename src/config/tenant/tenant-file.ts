@@ -5,13 +5,13 @@
 
 import type { Cursor } from '../../contract/config-cursor.ts';
 import type { Domain, Environment } from '../configuration.ts';
-import { Names } from '../documents/names.ts';
+import { Names } from '../documents/document-names.ts';
 import type { UrlForm } from '../urls/url-form.ts';
+import { readAlias, readId } from './common-fields.ts';
 import { type ClientEntry, readClient, readDomains } from './environment-clients.ts';
-import { readAlias, readId } from './fields.ts';
 import { type ManagementClientEntry, readManagementClient } from './management-clients.ts';
+import { readWebhooks, type WebhookEntry } from './read-webhooks.ts';
 import { readSourceGroups, type SourceGroups } from './source-groups.ts';
-import { readWebhooks, type WebhookEntry } from './webhooks.ts';
 
 export interface TenantFile extends SourceGroups {
   readonly urlForm: UrlForm;

@@ -5,7 +5,7 @@ import type { Source, SourceGroup, Tenant } from '../configuration.ts';
 import type { TenantFile } from './tenant-file.ts';
 
 /** A lookup that code asked for when it was run. */
-export interface AskedLookup {
+export interface RuntimeLookup {
   readonly sourceGroup: string;
   readonly plan: LookupPlan;
 }
@@ -29,7 +29,7 @@ export function tenantOf(
   { urlForm, environments, domains, sourceGroups, sources, webhooks }: TenantFile,
   { schemas, partials, indexes, hasCode }: CompiledSchemas,
   layoutOf: (plans: Iterable<LookupPlan>) => LookupLayout,
-  askedLookups: readonly AskedLookup[] = [],
+  askedLookups: readonly RuntimeLookup[] = [],
 ): Tenant {
   const sourceIn = sourceTable(sourceGroups.values());
   const schemasFor = triggerTable(schemas.values());
@@ -81,7 +81,7 @@ function lookupLayouts(
   groups: Iterable<SourceGroup>,
   readers: readonly Triggered[],
   layoutOf: (plans: Iterable<LookupPlan>) => LookupLayout,
-  askedLookups: readonly AskedLookup[],
+  askedLookups: readonly RuntimeLookup[],
 ): ReadonlyMap<string, LookupLayout> {
   const plansOf = new Map<string, Set<LookupPlan>>();
   for (const { triggers, lookupPlans } of readers) {

@@ -11,8 +11,8 @@ import type { ClientPrincipal } from '../../config/configuration.ts';
 import { assert } from '../../lib/assert.ts';
 import { BoundedCache } from '../../lib/bounded-cache.ts';
 import type { FinishedAnswer } from '../delivery/finished-answer.ts';
-import { AskedBefore } from './asked-before.ts';
-import { HeardChanges } from './heard-changes.ts';
+import { ReceivedChanges } from './received-changes.ts';
+import { SeenOnceFilter } from './seen-once-filter.ts';
 import { SubjectIndex, subjectBytes } from './subject-index.ts';
 
 /** The interface that an answer is of: one text may be asked of each. */
@@ -79,8 +79,8 @@ const largestShare = 1 / 8;
 const stillYoungShare = 1 / 8;
 
 export class AnswerCache<A extends Keepable = FinishedAnswer> {
-  readonly #heard = new HeardChanges();
-  readonly #askedBefore = new AskedBefore();
+  readonly #heard = new ReceivedChanges();
+  readonly #seenOnce = new SeenOnceFilter();
   readonly #counts = { hits: 0, misses: 0, evicted: 0, invalidated: 0 };
   #answers = noAnswers<A>();
   #readers = new SubjectIndex<Kept<A>>();
@@ -120,7 +120,7 @@ export class AnswerCache<A extends Keepable = FinishedAnswer> {
    * The answer is at least as new as what this front had received when the call came. @throws what `compute` throws
    */
   async answerTo(key: AnswerKey, compute: () => Promise<ComputedAnswer<A>>): Promise<A> {
-    if (key.kind === 'query' && !(this.isOn && this.#askedBefore.note(key.text))) {
+    if (key.kind === 'query' && !(this.isOn && this.#seenOnce.note(key.text))) {
       return (await compute()).answer;
     }
     const askedAt = this.#heard.count;

@@ -8,7 +8,7 @@ import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import { claimField } from '../../store/keys.ts';
 import type { HashField } from '../../store/redis/field-reader.ts';
 import type { Store } from '../../store/store.ts';
-import type { DeliveryRequest } from './request.ts';
+import type { DeliveryRequest } from './delivery-request.ts';
 
 export class ClaimsToRead {
   readonly scope: EnvironmentScope;

@@ -11,10 +11,10 @@ import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import type { HashField } from '../../store/redis/field-reader.ts';
 import type { Store } from '../../store/store.ts';
 import type { ClaimsToRead } from './claims-to-read.ts';
+import type { DeliveryRequest } from './delivery-request.ts';
 import type { LargeAnswers } from './large-answers.ts';
 import type { ReferenceStyle } from './reference-style.ts';
 import { type ListedReference, type LoadedView, Rendering } from './render.ts';
-import type { DeliveryRequest } from './request.ts';
 import { claimOnUrl } from './served-claim.ts';
 import { LoadedViews } from './view-loading.ts';
 

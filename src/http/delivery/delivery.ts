@@ -15,12 +15,12 @@ import { cachingLines } from './caching-headers.ts';
 import { ClaimsToRead } from './claims-to-read.ts';
 import { acceptEncodingHeader, codingFor } from './content-coding.ts';
 import { type Delivered, type DeliveryForm, deliver } from './deliver.ts';
+import { type DeliveryRequest, requestOfBody, requestOfQuery } from './delivery-request.ts';
 import { namesTag } from './etag.ts';
 import { FinishedAnswer } from './finished-answer.ts';
-import { readInOrder } from './in-order.ts';
 import { askedVersion, waitForVersion } from './min-version.ts';
+import { readInOrder } from './read-in-order.ts';
 import { plainReferences, wrappedReferences } from './reference-style.ts';
-import { type DeliveryRequest, requestOfBody, requestOfQuery } from './request.ts';
 
 const ifNoneMatchHeader = new HeaderName('if-none-match');
 

@@ -5,7 +5,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { ClientPrincipal } from '../../config/configuration.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
-import { StoreUnavailableError } from '../../store/redis/errors.ts';
+import { StoreUnavailableError } from '../../store/redis/redis-errors.ts';
 import { SubjectIndex, subjectBytes } from '../cache/subject-index.ts';
 import type { EventStream } from '../uws/event-streams.ts';
 import type { FinishedAnswer } from './finished-answer.ts';

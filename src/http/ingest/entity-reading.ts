@@ -12,12 +12,11 @@ import { quoteInexact } from '../../lib/exact-number.ts';
 import { atOnce } from '../../lib/pace.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
 import { type ShownField, shownFields } from '../../search/fields/shown-fields.ts';
-import type { EncodedEntity } from '../../store/entities/entity-record.ts';
-import { encodeEntity } from '../../store/entities/entity-record.ts';
+import { type EncodedEntity, encodeEntity } from '../../store/entities/entity-record.ts';
 import { notJsonText, parseJson, textOf, unstorable } from '../json-body.ts';
 import { type Mistake, mistakesOf } from '../routing/validate.ts';
 import { inexactMistakes, withMarkedNumbers } from './inexact-properties.ts';
-import { noTimes, publishTimesOf } from './publish-times.ts';
+import { noTimes, publishTimesOf } from './read-publish-times.ts';
 import { plainProperties } from './typed-properties.ts';
 
 /** How the bytes are to be read, with the parts of the entity that are in path and headers. */

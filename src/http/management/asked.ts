@@ -11,7 +11,7 @@ import type { Json } from '../../contract/json.ts';
 import { quote } from '../../lib/quote.ts';
 import type { Call } from '../call.ts';
 import { notJsonText, parseJson } from '../json-body.ts';
-import { parameterValues } from '../routes/page.ts';
+import { parameterValues } from '../routes/route-parts.ts';
 
 /** The last value of a query parameter; null when it is absent or empty. @throws ProblemError `queryStringInvalid` */
 export function askedText(call: Call, name: string): string | null {

@@ -8,7 +8,7 @@ import { assert } from '../../lib/assert.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
 import type { Answer } from '../answer.ts';
 import type { Handler } from '../handler.ts';
-import { problemOf } from '../routing/failure.ts';
+import { problemOf } from '../routing/failure-answer.ts';
 import { problemAnswer } from '../routing/problem-answer.ts';
 import type { RouteName } from '../routing/route-definition.ts';
 import { routeTable } from '../routing/route-table.ts';

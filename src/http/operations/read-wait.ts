@@ -2,7 +2,7 @@
  * Measures what readers of this front wait for: small reads of Redis, one each 20 ms while somebody asks anything. A read
  * waits for a core of Redis, for the scripts before it, and for a core of the front, as the read of an answer does. The
  * answers themselves would tell less: one that is expensive is slow on a quiet machine too, and few are not an average.
- * Rebuilds go by it (`jobs/pace.ts`).
+ * Rebuilds go by it (`jobs/backpressure.ts`).
  */
 import { performance } from 'node:perf_hooks';
 

@@ -16,11 +16,11 @@ import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import type { HashField } from '../../store/redis/field-reader.ts';
 import type { AnswerKey, ComputedAnswer } from '../cache/answer-cache.ts';
 import { RowViews } from '../cache/row-views.ts';
-import { readInOrder } from '../delivery/in-order.ts';
+import { readInOrder } from '../delivery/read-in-order.ts';
 import { plainReferences } from '../delivery/reference-style.ts';
 import { Rendering } from '../delivery/render.ts';
 import { LoadedViews } from '../delivery/view-loading.ts';
-import { scopeOf } from '../routes/page.ts';
+import { scopeOf } from '../routes/route-parts.ts';
 import type { Services } from '../services.ts';
 
 const viewsName = Buffer.from(',"_views":');

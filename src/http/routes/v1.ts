@@ -13,7 +13,7 @@ import { askedVersion, waitForVersion } from '../delivery/min-version.ts';
 import type { Handler } from '../handler.ts';
 import type { Services } from '../services.ts';
 import { sealUrl, unsealUrl } from './cursor-token.ts';
-import { parameterValues, routeResult, routesOf } from './page.ts';
+import { parameterValues, routeResult, routesOf } from './route-parts.ts';
 
 type Direction = RoutePageRequest['direction'];
 

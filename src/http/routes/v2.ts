@@ -9,7 +9,7 @@ import type { Handler } from '../handler.ts';
 import type { Services } from '../services.ts';
 import { HeaderName } from '../uws/header-name.ts';
 import { sealUrl, unsealUrl } from './cursor-token.ts';
-import { parameterValues, routeResult, routesOf } from './page.ts';
+import { parameterValues, routeResult, routesOf } from './route-parts.ts';
 import { Sitemap, siteOf } from './sitemap.ts';
 
 const tokenHeader = new HeaderName('x-continuation-token');

@@ -2,17 +2,17 @@
  * The one table of endpoints. Routing, access rules, the labels of metrics and `/openapi.json` come from it.
  * `handlers.ts` gives each endpoint its handler, by name.
  */
-import { changesEndpoints } from './endpoints/changes.ts';
-import { consoleEndpoints } from './endpoints/console.ts';
-import { deliveryEndpoints } from './endpoints/delivery.ts';
-import { ingestEndpoints } from './endpoints/ingest.ts';
-import { managementEndpoints } from './endpoints/management.ts';
-import { managementContentEndpoints } from './endpoints/management-content.ts';
-import { mcpEndpoints } from './endpoints/mcp.ts';
-import { operationsEndpoints } from './endpoints/operations.ts';
-import { queryEndpoints } from './endpoints/query.ts';
-import { routesEndpoints } from './endpoints/routes.ts';
-import { webhookEndpoints } from './endpoints/webhooks.ts';
+import { changesEndpoints } from './endpoints/changes-endpoints.ts';
+import { consoleEndpoints } from './endpoints/console-endpoints.ts';
+import { deliveryEndpoints } from './endpoints/delivery-endpoints.ts';
+import { ingestEndpoints } from './endpoints/ingest-endpoints.ts';
+import { managementContentEndpoints } from './endpoints/management-content-endpoints.ts';
+import { managementEndpoints } from './endpoints/management-endpoints.ts';
+import { mcpEndpoints } from './endpoints/mcp-endpoints.ts';
+import { operationsEndpoints } from './endpoints/operations-endpoints.ts';
+import { queryEndpoints } from './endpoints/query-endpoints.ts';
+import { routesEndpoints } from './endpoints/routes-endpoints.ts';
+import { webhookEndpoints } from './endpoints/webhook-endpoints.ts';
 import type { ProblemStyle } from './problem-answer.ts';
 import type { RouteDefinition } from './route-definition.ts';
 

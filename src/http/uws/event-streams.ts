@@ -7,7 +7,7 @@ import type { HttpResponse } from 'uWebSockets.js';
 import { followerCommentMs, followerUnsentBytesMax } from '../../contract/limits.ts';
 import type { ProcessMetrics } from '../../lib/process-metrics.ts';
 import { SlotMap } from '../../lib/slot-map.ts';
-import { ReadingPace } from './reading-pace.ts';
+import { SlowReaderCheck } from './slow-reader-check.ts';
 
 const sweepMs = 1000;
 const nothing = new Uint8Array();
@@ -111,7 +111,7 @@ export class OpenEventStream implements EventStream {
   /** Of a long event that has begun: what the connection was not given. */
   #rest: Uint8Array = nothing;
   /** How fast the client takes that event. */
-  #pace: ReadingPace | null = null;
+  #pace: SlowReaderCheck | null = null;
   /** Bytes that the connection was given. */
   #given = 0;
   #quietSinceMs = performance.now();
@@ -153,7 +153,7 @@ export class OpenEventStream implements EventStream {
 
   async sendLong(event: Uint8Array): Promise<void> {
     this.#rest = event;
-    this.#pace = new ReadingPace(performance.now(), this.#given, pieceBytes);
+    this.#pace = new SlowReaderCheck(performance.now(), this.#given, pieceBytes);
     while (this.#rest.length > 0 && !this.isOver) {
       this.send(this.#takeOfRest(pieceBytes));
       await this.taken();

@@ -7,7 +7,7 @@ import type { HttpResponse } from 'uWebSockets.js';
 import { smallAnswerBytesMax } from '../../contract/limits.ts';
 import type { ProcessMetrics } from '../../lib/process-metrics.ts';
 import { SlotMap } from '../../lib/slot-map.ts';
-import { ReadingPace } from './reading-pace.ts';
+import { SlowReaderCheck } from './slow-reader-check.ts';
 
 const sweepMs = 1000;
 
@@ -89,7 +89,7 @@ export class UnsentAnswer {
   #place: number | null;
   /** Bytes of the body that the connection has taken. */
   #taken: number;
-  readonly #pace: ReadingPace;
+  readonly #pace: SlowReaderCheck;
 
   constructor(
     private readonly all: UnsentAnswers,
@@ -98,7 +98,7 @@ export class UnsentAnswer {
     private readonly onSent: () => void,
   ) {
     this.#taken = res.getWriteOffset();
-    this.#pace = new ReadingPace(performance.now(), this.#taken);
+    this.#pace = new SlowReaderCheck(performance.now(), this.#taken);
     this.#place = all.enter(this, body.length - this.#taken);
     res.onWritable(() => this.#send());
   }

@@ -1,7 +1,7 @@
 import { assert } from '../../lib/assert.ts';
 import type { MessageBody, Reply } from '../../store/streams/message-body.ts';
 import { decodeReply, type HeldState } from '../protocol/shard-reply.ts';
-import { completeCover } from './coverage.ts';
+import { completeCover } from './answer-coverage.ts';
 
 /** The reply of a worker that is part of a complete cover. */
 export interface GatheredReply extends HeldState {

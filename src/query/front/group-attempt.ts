@@ -7,7 +7,7 @@ import { decodeReply } from '../protocol/shard-reply.ts';
 import type { LiveWorker } from '../transport/transport.ts';
 import { type GatheredReply, gatheredReply } from './attempt.ts';
 import type { GroupHolders } from './group-holders.ts';
-import type { WorkerStanding } from './worker-standing.ts';
+import type { WorkerHealth } from './worker-health.ts';
 
 export interface GroupAttemptOptions {
   /** How many groups all partitions are divided into. */
@@ -16,7 +16,7 @@ export interface GroupAttemptOptions {
   holders(): GroupHolders<LiveWorker> | null;
   /** Number of partitions of a group. */
   sizeOf(groupIndex: number): number;
-  readonly standing: WorkerStanding;
+  readonly standing: WorkerHealth;
   /** @param onReply called once, with null for a worker that cannot be asked */
   send(worker: LiveWorker, groupIndex: number, onReply: (reply: Reply | null) => void): void;
   /** Called once, with null when this try cannot end in a complete cover any more. */

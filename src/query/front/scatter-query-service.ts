@@ -10,7 +10,7 @@ import { checkQuery } from '../../search/check/query.ts';
 import { type CheckedQuery, isBoundToNow } from '../../search/checked-query.ts';
 import { itemsSubject } from '../../store/derived/subjects.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
-import { StoreUnavailableError } from '../../store/redis/errors.ts';
+import { StoreUnavailableError } from '../../store/redis/redis-errors.ts';
 import type { Store } from '../../store/store.ts';
 import type { Progress } from '../../store/visibility/progress.ts';
 import type { Version } from '../../store/visibility/version.ts';
@@ -27,10 +27,10 @@ import {
 import { SocketTransport } from '../transport/sockets.ts';
 import { StreamTransport } from '../transport/streams.ts';
 import { type GatheredReply, gatheredReply } from './attempt.ts';
-import { outcomeOf } from './outcome.ts';
 import { type GoodQuery, mergedAnswer, type QueryAnswer, wholeAnswer } from './query-answer.ts';
+import { outcomeOf } from './query-outcome.ts';
+import { type TargetResolution, Targets } from './query-targets.ts';
 import { Scatter } from './scatter.ts';
-import { type TargetResolution, Targets } from './targets.ts';
 import { WorkerList } from './worker-list.ts';
 
 const progressPollMs = 20;

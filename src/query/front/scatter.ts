@@ -18,8 +18,8 @@ import type { LiveWorker, Transport } from '../transport/transport.ts';
 import { Attempt, type GatheredReply } from './attempt.ts';
 import { GroupAttempt } from './group-attempt.ts';
 import type { GroupHolders } from './group-holders.ts';
+import { WorkerHealth } from './worker-health.ts';
 import type { WorkerList } from './worker-list.ts';
-import { WorkerStanding } from './worker-standing.ts';
 
 const backOffFirstMs = 10;
 const backOffMaxMs = 160;
@@ -41,7 +41,7 @@ export class Scatter {
   readonly #gatherings = new SlotMap<Gathering>();
   readonly #attemptsNow = new SlotMap<Attempt>();
   readonly #groupAttemptsNow = new SlotMap<GroupAttempt>();
-  readonly #standing = new WorkerStanding(() => this.#groupAttemptsNow.each((attempt) => attempt.passOver()));
+  readonly #standing = new WorkerHealth(() => this.#groupAttemptsNow.each((attempt) => attempt.passOver()));
   #watch: NodeJS.Timeout | null = null;
 
   constructor(

@@ -10,7 +10,7 @@ import { Shard } from '../../search/shard/shard.ts';
 import type { PartReader } from '../../search/snapshot/parts.ts';
 import { type EncodedItem, type StoredItem, updatedAtIfSame } from '../../store/derived/item-record.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
-import { type IndexDefinition, knownFields, knownRetypings } from '../index-fields.ts';
+import { type IndexDefinition, knownFields, knownRetypings } from '../known-index-fields.ts';
 
 /**
  * A scan of one partition that is under way. An item that changed since the scan began is newer than what the scan

@@ -16,9 +16,9 @@ import {
   type ScopedIndex,
 } from '../../store/derived/items.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
-import { StoreUnavailableError } from '../../store/redis/errors.ts';
+import { StoreUnavailableError } from '../../store/redis/redis-errors.ts';
 import type { Store } from '../../store/store.ts';
-import { definitionOf, type IndexDefinition, sameDefinition } from '../index-fields.ts';
+import { definitionOf, type IndexDefinition, sameDefinition } from '../known-index-fields.ts';
 import { CatchUp } from './catch-up.ts';
 import { LiveShard } from './live-shard.ts';
 import { ShardLoader } from './shard-loader.ts';

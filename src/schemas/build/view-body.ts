@@ -7,7 +7,7 @@ import { assert } from '../../lib/assert.ts';
 import { flat } from '../../lib/flat.ts';
 import { chain, type Maybe, pace } from '../../lib/pace.ts';
 import type { Build } from './build.ts';
-import type { BuiltItem, ReferencePiece, ViewBody } from './outcome.ts';
+import type { BuiltItem, ReferencePiece, ViewBody } from './build-outcome.ts';
 
 /** Text of so many characters becomes one piece: of millions of marks it would be one at the end, at once. */
 const pieceCharacters = 65_536;

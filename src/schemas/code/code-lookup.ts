@@ -9,7 +9,7 @@ import { Reader } from '../language/reader.ts';
 import { CompiledLookup, type Order } from '../lookup/compiled-lookup.ts';
 import { propertyPaths } from '../lookup/property-paths.ts';
 import { QueryValues } from '../lookup/query-values.ts';
-import type { LookupRequest } from './call.ts';
+import type { LookupRequest } from './code-call.ts';
 
 /** Filters hold values of entities, so there may be any number of them. */
 const compiledKept = 2_000;

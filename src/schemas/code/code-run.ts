@@ -1,13 +1,12 @@
 /** Runs code for a build: once for each round of lookups that it waits for, since it starts over with their results. */
 
-import type { StoredEntity } from '../../contract/entity.ts';
-import { stampText } from '../../contract/entity.ts';
+import { type StoredEntity, stampText } from '../../contract/entity.ts';
 import { formatEntityId } from '../../contract/ids.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import { codeAnswersCharactersMax, codeLookupRoundsMax } from '../../contract/limits.ts';
 import type { Build } from '../build/build.ts';
 import { Frame } from '../language/scope.ts';
-import type { CodeCall, CodeReply, LookupRequest } from './call.ts';
+import type { CodeCall, CodeReply, LookupRequest } from './code-call.ts';
 import { codeLookup, lookupText } from './code-lookup.ts';
 import { type CodeProgram, failurePlace, type ProgramsByName } from './program.ts';
 

@@ -6,7 +6,7 @@ import { EntityValue } from '../language/entity-value.ts';
 import { Frame } from '../language/scope.ts';
 import { writePartial } from '../property/partial.ts';
 import { meantByOriginId } from '../property/reference.ts';
-import type { CodeValue, Hole } from './call.ts';
+import type { CodeValue, Hole } from './code-call.ts';
 import { lookupOf } from './code-run.ts';
 import type { CodeProgram } from './program.ts';
 

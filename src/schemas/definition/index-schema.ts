@@ -1,7 +1,7 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
 import { chain, type Maybe } from '../../lib/pace.ts';
-import type { BuildInput } from '../build/input.ts';
-import type { BuiltItem } from '../build/outcome.ts';
+import type { BuildInput } from '../build/build-input.ts';
+import type { BuiltItem } from '../build/build-outcome.ts';
 import { ItemWriter } from '../build/view-body.ts';
 import { rootFrame } from '../language/scope.ts';
 import { type Compile, compileSchemaProperties } from '../property/property.ts';
@@ -9,7 +9,7 @@ import { compileAnyValue, compileShorthand } from '../property/string.ts';
 import type { IndexSchema } from '../schema.ts';
 import { readCollations } from './collations.ts';
 import { Needs, ownPlace, type Write } from './definition.ts';
-import { type Partials, reachablePartials, reached } from './digest.ts';
+import { type Partials, reachablePartials, reached } from './definition-digest.ts';
 import { type FieldTypeName, readIndexFields } from './index-fields.ts';
 import { readIndexMetadata } from './index-metadata.ts';
 import { readIndexTexts } from './index-texts.ts';

@@ -3,7 +3,7 @@ import { quote } from '../../lib/quote.ts';
 import type { Scope } from '../language/scope.ts';
 import { compileSchemaProperties } from '../property/property.ts';
 import { Needs } from './definition.ts';
-import { type PartialDraft, withoutSchemaName } from './digest.ts';
+import { type PartialDraft, withoutSchemaName } from './definition-digest.ts';
 
 /** `{properties, alias?}` (docs/reference/mapping-language.md "Schema files"). */
 export function compilePartialSchema(alias: string, at: Cursor, scope: Scope): PartialDraft {

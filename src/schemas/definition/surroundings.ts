@@ -1,5 +1,5 @@
 import type { Scope } from '../language/scope.ts';
-import type { Partials } from './digest.ts';
+import type { Partials } from './definition-digest.ts';
 
 /** What the file of a full schema or of an index is compiled in. */
 export interface Surroundings {

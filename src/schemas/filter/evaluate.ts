@@ -2,8 +2,8 @@ import type { Json } from '../../contract/json.ts';
 import { listOf, member } from '../language/member.ts';
 import { scalarText } from '../language/value-text.ts';
 import type { PropertyPath } from '../lookup/plan.ts';
+import { comparisons, propertyMatches, textFunctions } from './condition-operators.ts';
 import type { FilterNode, FilterPath, Operand } from './node.ts';
-import { comparisons, propertyMatches, textFunctions } from './operators.ts';
 import { inValues, ValueSet } from './value-set.ts';
 
 /** What a condition is asked about: one entity's values, against one query's. */

@@ -1,5 +1,5 @@
 import type { Json } from '../../contract/json.ts';
-import { sameJson } from './operators.ts';
+import { sameJson } from './condition-operators.ts';
 
 /** Values that are looked up by type and content: 9 is not `'9'`. */
 export class ValueSet {

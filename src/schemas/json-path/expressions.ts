@@ -1,7 +1,7 @@
 import { JSONPathNodeList, type JSONPathQuery, jsonpath, type Token } from 'json-p3';
 import type { Evaluate } from '../language/scope.ts';
 import { compareValues, operandValue } from './compare.ts';
-import type { PathEnvironment } from './environment.ts';
+import type { PathEnvironment } from './path-environment.ts';
 
 const { FilterExpression, FilterExpressionLiteral, RootQuery } = jsonpath.expressions;
 

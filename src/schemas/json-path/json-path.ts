@@ -7,7 +7,7 @@ import { listOf } from '../language/member.ts';
 import { Reader } from '../language/reader.ts';
 import type { Frame, Scope } from '../language/scope.ts';
 import type { SyntaxMistake } from '../language/syntax-mistake.ts';
-import { PathEnvironment } from './environment.ts';
+import { PathEnvironment } from './path-environment.ts';
 import { type PathText, readPathText, withoutHoleMarks } from './text.ts';
 import { PathTree } from './tree.ts';
 import { selectedBy } from './walk.ts';

@@ -5,8 +5,8 @@
 import { type JSONPathNode, JSONPathNodeList, type JSONPathQuery, jsonpath, type Token } from 'json-p3';
 import { type Maybe, pace, Unfinished } from '../../lib/pace.ts';
 import { operandValue } from './compare.ts';
-import type { PathEnvironment } from './environment.ts';
 import { compilePattern, type Extent, patternTakes } from './i-regexp.ts';
+import type { PathEnvironment } from './path-environment.ts';
 import type { Walk } from './selectors.ts';
 import { walkOf } from './walk.ts';
 

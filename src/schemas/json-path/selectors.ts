@@ -4,7 +4,7 @@ import { namesOf } from '../../contract/large-json/parse-in-parts.ts';
 import { pace } from '../../lib/pace.ts';
 import { ownMember } from '../language/member.ts';
 import type { Evaluate, Frame } from '../language/scope.ts';
-import type { PathEnvironment } from './environment.ts';
+import type { PathEnvironment } from './path-environment.ts';
 
 const { WildcardSelector } = jsonpath.selectors;
 

@@ -1,8 +1,8 @@
 import { type JSONPathQuery, jsonpath, TokenKind } from 'json-p3';
 import type { Evaluate } from '../language/scope.ts';
-import type { PathEnvironment } from './environment.ts';
 import { Comparison, HoleLiteral, ScopeQuery } from './expressions.ts';
 import { type LongExpression, NestedQuery, PatternTest } from './long-expressions.ts';
+import type { PathEnvironment } from './path-environment.ts';
 import { ConditionSelector, DescentToll, KeySelector, MeteredSelector, type ReadName } from './selectors.ts';
 import { filledLiteral } from './text.ts';
 

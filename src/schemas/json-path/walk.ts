@@ -3,7 +3,7 @@ import { JSONPathNode, type JSONPathQuery, type jsonpath, TokenKind } from 'json
 import type { Json } from '../../contract/json.ts';
 import { type Maybe, pace, type Steps, Unfinished } from '../../lib/pace.ts';
 import type { Frame } from '../language/scope.ts';
-import type { PathEnvironment } from './environment.ts';
+import type { PathEnvironment } from './path-environment.ts';
 import { OutOfSteps, PathRun } from './run.ts';
 import { childrenOf, MeteredSelector, nodeValue, type Walk } from './selectors.ts';
 

@@ -1,6 +1,6 @@
 import type { Json } from '../../contract/json.ts';
 import { Build } from '../build/build.ts';
-import type { BuildInput } from '../build/input.ts';
+import type { BuildInput } from '../build/build-input.ts';
 import { isEntityField } from './entity-value.ts';
 import { member, ownMember } from './member.ts';
 

@@ -7,9 +7,9 @@ import { type KeyTerm, keyTerms } from '../filter/key-terms.ts';
 import type { FilterNode } from '../filter/node.ts';
 import type { Frame } from '../language/scope.ts';
 import type { LookupLayout } from './layout.ts';
-import { type Ranked, rankComparer } from './order.ts';
+import { type Ranked, rankComparer } from './lookup-order.ts';
+import type { LookupQuery, LookupSelection } from './lookup-query.ts';
 import type { LookupIndex, LookupPlan, PropertyPath } from './plan.ts';
-import type { LookupQuery, LookupSelection } from './query.ts';
 import type { QueryValues } from './query-values.ts';
 
 export interface Order {

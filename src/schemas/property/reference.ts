@@ -1,7 +1,7 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
 import { formatViewId, isAlias, parseEntityId, type ViewRef } from '../../contract/ids.ts';
-import type { BuildInput } from '../build/input.ts';
-import type { ReferencePiece } from '../build/outcome.ts';
+import type { BuildInput } from '../build/build-input.ts';
+import type { ReferencePiece } from '../build/build-outcome.ts';
 import { type Definition, type DefinitionContext, nullDefinition } from '../definition/definition.ts';
 import { compileField, compileRequiredField } from '../language/expression-field.ts';
 import type { EvaluateText, Frame, Scope } from '../language/scope.ts';

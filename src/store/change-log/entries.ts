@@ -3,8 +3,8 @@ import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
 import { Script } from '../redis/script.ts';
 import type { Store } from '../store.ts';
-import { readLogNames } from './names.ts';
-import { type LoggedView, logField, loggedView } from './views.ts';
+import { readLogNames } from './log-names.ts';
+import { type LoggedView, logField, loggedView } from './logged-views.ts';
 
 type Reply = [horizon: Buffer, last: Buffer, announced: Buffer, ofLog: Buffer[], ofTraces: Buffer[]];
 

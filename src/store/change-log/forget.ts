@@ -1,10 +1,10 @@
 /** Forgets the change logs of environments that no configuration has any more. */
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
-import { answerOf } from '../redis/errors.ts';
+import { answerOf } from '../redis/redis-errors.ts';
 import { Script } from '../redis/script.ts';
 import type { Store } from '../store.ts';
-import { logField, scopeOfLogField } from './views.ts';
+import { logField, scopeOfLogField } from './logged-views.ts';
 
 const forgetScript = new Script<0 | 1>('change-log/forget', 7);
 

@@ -1,11 +1,11 @@
 /** Reads what removed views were, within the retention. */
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
-import { answerOf } from '../redis/errors.ts';
+import { answerOf } from '../redis/redis-errors.ts';
 import type { Store } from '../store.ts';
-import { readLogNames } from './names.ts';
-import { decodeRemoved, type RemovedView } from './told-views.ts';
-import { type LoggedView, logMember, logName } from './views.ts';
+import { readLogNames } from './log-names.ts';
+import { type LoggedView, logMember, logName } from './logged-views.ts';
+import { decodeRemoved, type RemovedView } from './reported-views.ts';
 
 /** In the order asked; null for a view that was not removed within the retention. @throws StoreUnavailableError */
 export async function readRemovedViews(

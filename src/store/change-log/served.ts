@@ -6,9 +6,9 @@ import { claimTag, readServed } from '../claims/read-claims.ts';
 import type { FormerClaim } from '../derived/processed-record.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
-import { answerOf } from '../redis/errors.ts';
+import { answerOf } from '../redis/redis-errors.ts';
 import type { Store } from '../store.ts';
-import type { LoggedView } from './views.ts';
+import type { LoggedView } from './logged-views.ts';
 
 /** A claim that a view makes, or made. */
 export interface ClaimOfView extends FormerClaim {

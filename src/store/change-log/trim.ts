@@ -1,10 +1,10 @@
 /** Forgets what the change log keeps for a time only: traces, and claims that are not served any more. */
 import { keys } from '../keys.ts';
 import type { Lease } from '../partitions/lease.ts';
-import { answerOf } from '../redis/errors.ts';
+import { answerOf } from '../redis/redis-errors.ts';
 import { OwnerScript } from '../redis/script.ts';
 import type { Store } from '../store.ts';
-import { logField, scopeOfLogField } from './views.ts';
+import { logField, scopeOfLogField } from './logged-views.ts';
 
 const trimScript = new OwnerScript<number>('change-log/trim', 5, ['calls']);
 const forgottenPerCall = 500;

@@ -1,7 +1,7 @@
 /** How many views each schema has, counted in the call that stores them. */
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
-import { answerOf } from '../redis/errors.ts';
+import { answerOf } from '../redis/redis-errors.ts';
 import type { Store } from '../store.ts';
 
 /** Schema alias -> number of its views in the environment. @throws StoreUnavailableError */

@@ -147,7 +147,7 @@ function runForLua(tag: string, run: readonly PlacedClaim[], digests: readonly B
     digests,
     run.map(({ write }) => write.claim.display),
     run.map(({ write }) => packClaim(write.field, write.claim)),
-    run.every(({ write }) => write.isTold) ? [] : run.map(({ write }) => (write.isTold ? 0 : 1)),
+    run.every(({ write }) => write.isReported) ? [] : run.map(({ write }) => (write.isReported ? 0 : 1)),
     run.every((claim) => claim.traceTag === traceTag) ? [] : run.map((claim) => claim.traceTag),
   ];
 }

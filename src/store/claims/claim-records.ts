@@ -107,5 +107,5 @@ export interface ClaimWrite {
   readonly field: string;
   readonly claim: Claim;
   /** The commit that it belongs to tells of the view anyhow: it leaves no trace in the change log for it. */
-  readonly isTold?: boolean;
+  readonly isReported?: boolean;
 }

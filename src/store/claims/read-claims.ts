@@ -2,8 +2,8 @@
 
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
-import { answerOf } from '../redis/errors.ts';
 import type { HashField } from '../redis/field-reader.ts';
+import { answerOf } from '../redis/redis-errors.ts';
 import type { Store } from '../store.ts';
 import { type Claim, type ServedClaims, unpackServed } from './claim-records.ts';
 import { partitionOf } from './claims.ts';

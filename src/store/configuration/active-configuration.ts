@@ -5,7 +5,7 @@ import { sliceMs } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import { keys, platformTag } from '../keys.ts';
-import { StoreUnavailableError } from '../redis/errors.ts';
+import { StoreUnavailableError } from '../redis/redis-errors.ts';
 import { surviving } from '../redis/replication.ts';
 import { Subscription } from '../redis/subscription.ts';
 import type { Store } from '../store.ts';

@@ -1,8 +1,8 @@
 /** Does the jobs that others have put into a queue (`jobs-queue.ts`). */
 import { setMaxListeners } from 'node:events';
 import { DelayedError, type Job, Worker } from 'bullmq';
-import { connectForJobs, type RedisClient } from '../redis/connection.ts';
-import { StoreUnavailableError } from '../redis/errors.ts';
+import { connectForJobs, type RedisClient } from '../redis/redis-connection.ts';
+import { StoreUnavailableError } from '../redis/redis-errors.ts';
 import type { Store } from '../store.ts';
 import { jobsPrefix, progressOf } from './jobs-queue.ts';
 

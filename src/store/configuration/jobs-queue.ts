@@ -3,8 +3,8 @@
  * carry one tag of their own, so that a queue lies in one slot of a cluster.
  */
 import type { Job, Queue } from 'bullmq';
-import { connectForJobs, disconnect, type RedisClient } from '../redis/connection.ts';
-import { answerOf, StoreUnavailableError } from '../redis/errors.ts';
+import { connectForJobs, disconnect, type RedisClient } from '../redis/redis-connection.ts';
+import { answerOf, StoreUnavailableError } from '../redis/redis-errors.ts';
 import type { Store } from '../store.ts';
 
 export const jobsPrefix = '{millrace}:jobs';

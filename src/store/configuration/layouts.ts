@@ -8,7 +8,7 @@ import type { LookupLayout } from '../../schemas/lookup/layout.ts';
 import { pack, unpack } from '../codec/pack.ts';
 import { sourceField } from '../derived/processed.ts';
 import { keys, platformTag } from '../keys.ts';
-import { answerOf, storeError } from '../redis/errors.ts';
+import { answerOf, storeError } from '../redis/redis-errors.ts';
 import { surviving } from '../redis/replication.ts';
 import { Script, type ScriptArgument } from '../redis/script.ts';
 import type { Store } from '../store.ts';

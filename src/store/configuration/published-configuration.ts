@@ -7,7 +7,7 @@ import { script } from '../../lib/typed-command.mjs';
 import { pack, unpack } from '../codec/pack.ts';
 import { sourceField } from '../derived/processed.ts';
 import { keys, platformTag } from '../keys.ts';
-import { answerOf, StoreFullError } from '../redis/errors.ts';
+import { answerOf, StoreFullError } from '../redis/redis-errors.ts';
 import { surviving } from '../redis/replication.ts';
 import { Script } from '../redis/script.ts';
 import type { Store } from '../store.ts';

@@ -1,7 +1,7 @@
 /** Which configuration generations were published, and for which of them the rebuild was put into the queue. */
 
 import { keys } from '../keys.ts';
-import { answerOf } from '../redis/errors.ts';
+import { answerOf } from '../redis/redis-errors.ts';
 import type { Store } from '../store.ts';
 
 export interface Generations {

@@ -1,7 +1,7 @@
 /** Which tenants may look at the rebuild of a generation: its id is easy to guess. */
 import { jobKnownSeconds } from '../../contract/limits.ts';
 import { keys } from '../keys.ts';
-import { answerOf } from '../redis/errors.ts';
+import { answerOf } from '../redis/redis-errors.ts';
 import type { Store } from '../store.ts';
 
 /** Notes that a tenant was given the id of a rebuild. @throws StoreUnavailableError */

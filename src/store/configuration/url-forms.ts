@@ -7,7 +7,7 @@
 import type { Configuration } from '../../config/configuration.ts';
 import type { UrlForm } from '../../config/urls/url-form.ts';
 import { keys } from '../keys.ts';
-import { answerOf } from '../redis/errors.ts';
+import { answerOf } from '../redis/redis-errors.ts';
 import { Script } from '../redis/script.ts';
 import type { Store } from '../store.ts';
 

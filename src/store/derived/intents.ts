@@ -9,7 +9,7 @@
 import { pack, unpack } from '../codec/pack.ts';
 import { keys } from '../keys.ts';
 import type { Lease } from '../partitions/lease.ts';
-import { answerOf } from '../redis/errors.ts';
+import { answerOf } from '../redis/redis-errors.ts';
 import { OwnerScript } from '../redis/script.ts';
 import type { Store } from '../store.ts';
 import type { Suspect } from './suspects.ts';

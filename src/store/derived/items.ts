@@ -6,7 +6,7 @@ import { Slice } from '../../lib/slices/slice.ts';
 import { type NamesPlace, readNames } from '../entities/name-lists.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
-import { answerOf } from '../redis/errors.ts';
+import { answerOf } from '../redis/redis-errors.ts';
 import { hashPortion, portionsFrom } from '../redis/scan.ts';
 import type { Store } from '../store.ts';
 import {

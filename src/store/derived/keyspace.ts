@@ -1,7 +1,7 @@
 /** Finds what a store holds by its keys. Only this shows what no record knows of. */
 import { Redis } from 'ioredis';
-import type { RedisClient } from '../redis/connection.ts';
-import { answerOf } from '../redis/errors.ts';
+import type { RedisClient } from '../redis/redis-connection.ts';
+import { answerOf } from '../redis/redis-errors.ts';
 import { hashPortion, keyNames, portionsFrom, sortedPortion } from '../redis/scan.ts';
 import type { Store } from '../store.ts';
 

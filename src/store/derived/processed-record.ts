@@ -32,7 +32,7 @@ export interface ProcessedOutput {
   /** Lookup keys it is registered under: source id and key. */
   readonly dependsOn: readonly (readonly [sourceId: string, lookupKey: string])[];
   /** Type of the entity when the view was last reported; absent: that of the record. */
-  readonly toldType?: string;
+  readonly reportedType?: string;
   /** Claims that the view has given up, the latest first; absent: none. `keys.left` says which of them were served. */
   readonly formerClaims?: readonly FormerClaim[];
   /** Views that the view refers to (`referenceText`), each once; absent: none. */
@@ -240,7 +240,15 @@ function outputNames(
 }
 
 function ownOutput(output: ProcessedOutput, stamp: number): OwnOutput {
-  const { bytesDigest, claims, references, dependsOn, toldType, formerClaims, failure } = output;
+  const {
+    bytesDigest,
+    claims,
+    references,
+    dependsOn,
+    reportedType: toldType,
+    formerClaims,
+    failure,
+  } = output;
   const { destinations, because } = output;
   const packed: OwnOutput = [
     bytesDigest,
@@ -379,7 +387,7 @@ function unpackedOutput(
     bytesDigest,
     claims: unpackedClaims(claims, stamp),
     dependsOn: dependsOn.map(([sourceId, lookupKey]) => [longId(sourceId), lookupKey]),
-    ...(toldType == null ? {} : { toldType }),
+    ...(toldType == null ? {} : { reportedType: toldType }),
     ...(formerClaims.length === 0 ? {} : { formerClaims: formerClaims.map(unpackFormerClaim) }),
     ...(failure == null ? {} : { failure: { message: failure[0], place: failure[1] } }),
     ...(references.length === 0 ? {} : { references }),

@@ -2,7 +2,7 @@
 import type { EntityRef } from '../../contract/ids.ts';
 import { findNames, type NamesPlace } from '../entities/name-lists.ts';
 import { keys } from '../keys.ts';
-import { answerOf } from '../redis/errors.ts';
+import { answerOf } from '../redis/redis-errors.ts';
 import { hashPortion, portionsFrom, type ScanPlace } from '../redis/scan.ts';
 import { readFields } from '../redis/send.ts';
 import type { Store } from '../store.ts';

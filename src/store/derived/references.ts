@@ -5,12 +5,12 @@
  */
 import { groupBy } from '../../lib/group-by.ts';
 import { portions } from '../../lib/portions.ts';
-import { type LoggedView, logField } from '../change-log/views.ts';
+import { type LoggedView, logField } from '../change-log/logged-views.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys, viewIdentity } from '../keys.ts';
 import type { Caller } from '../partitions/lease.ts';
-import { answerOf } from '../redis/errors.ts';
 import type { LuaValue } from '../redis/lua-list.ts';
+import { answerOf } from '../redis/redis-errors.ts';
 import type { Store } from '../store.ts';
 import { changeMembers, noValue, scanMembers } from './member-hash.ts';
 

@@ -3,7 +3,7 @@ import type { EntityRef } from '../../contract/ids.ts';
 import { inlineViewBytesMax } from '../../contract/limits.ts';
 import { flat } from '../../lib/flat.ts';
 import { atOnce, type Maybe, pace, type Steps, Unfinished } from '../../lib/pace.ts';
-import type { ViewBody } from '../../schemas/build/outcome.ts';
+import type { ViewBody } from '../../schemas/build/build-outcome.ts';
 import { largeBodyField, viewIdentity } from '../keys.ts';
 
 /** A view of an environment (`viewTarget`). */

@@ -1,5 +1,5 @@
 /** Raw fields and members of many keys in few round trips, for comparing what is stored with what should be. */
-import { storeError } from '../redis/errors.ts';
+import { storeError } from '../redis/redis-errors.ts';
 import type { Store } from '../store.ts';
 
 export class StoredState {

@@ -9,7 +9,7 @@ import type { UrlForm } from '../../config/urls/url-form.ts';
 import { groupBy } from '../../lib/group-by.ts';
 import type { Claim } from '../claims/claim-records.ts';
 import { foldedField, keys, urlFormOfField } from '../keys.ts';
-import { answerOf } from '../redis/errors.ts';
+import { answerOf } from '../redis/redis-errors.ts';
 import type { Store } from '../store.ts';
 
 /** Working data of a dry run that nobody goes on with are gone after this. */

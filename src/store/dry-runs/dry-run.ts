@@ -2,7 +2,7 @@
 import type { ConfigDocuments } from '../../config/configuration.ts';
 import { pack, unpack } from '../codec/pack.ts';
 import { keys } from '../keys.ts';
-import { answerOf } from '../redis/errors.ts';
+import { answerOf } from '../redis/redis-errors.ts';
 import type { Store } from '../store.ts';
 import { forgetMoves } from './claim-moves.ts';
 

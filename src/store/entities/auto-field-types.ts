@@ -1,7 +1,7 @@
 /** The decided field types of all auto-indexed entity types: what a backup keeps of `AutoFields`. */
 import type { FieldType } from '../../search/fields/field-type.ts';
 import { scanKeyNames } from '../derived/keyspace.ts';
-import { storeError } from '../redis/errors.ts';
+import { storeError } from '../redis/redis-errors.ts';
 import type { Store } from '../store.ts';
 import { decodeFields } from './auto-fields.ts';
 

@@ -15,7 +15,7 @@ import type { FieldType } from '../../search/fields/field-type.ts';
 import { isNews } from '../../search/fields/shown-fields.ts';
 import { scanKeyNames } from '../derived/keyspace.ts';
 import { keys } from '../keys.ts';
-import { answerOf, storeError } from '../redis/errors.ts';
+import { answerOf, storeError } from '../redis/redis-errors.ts';
 import { surviving } from '../redis/replication.ts';
 import { Script } from '../redis/script.ts';
 import type { Store } from '../store.ts';

@@ -2,7 +2,6 @@
 import { groupBy } from '../../lib/group-by.ts';
 import { portions } from '../../lib/portions.ts';
 import { keys } from '../keys.ts';
-import { answerOf } from '../redis/errors.ts';
 import {
   hasListed,
   type ListPage,
@@ -10,6 +9,7 @@ import {
   readListPage,
   readPageOfAll,
 } from '../redis/ordered-lists.ts';
+import { answerOf } from '../redis/redis-errors.ts';
 import { Script } from '../redis/script.ts';
 import type { Store } from '../store.ts';
 

@@ -9,7 +9,7 @@ import type { JsonObject } from '../../contract/json.ts';
 import { assert } from '../../lib/assert.ts';
 import { BoundedCache } from '../../lib/bounded-cache.ts';
 import { keys } from '../keys.ts';
-import { answerOf } from '../redis/errors.ts';
+import { answerOf } from '../redis/redis-errors.ts';
 import { Script } from '../redis/script.ts';
 import type { Store } from '../store.ts';
 

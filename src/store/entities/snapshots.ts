@@ -3,7 +3,7 @@ import type { StoredEntity } from '../../contract/entity.ts';
 import { readProcessed } from '../derived/processed.ts';
 import type { ProcessedRecord } from '../derived/processed-record.ts';
 import { keys } from '../keys.ts';
-import { answerOf } from '../redis/errors.ts';
+import { answerOf } from '../redis/redis-errors.ts';
 import type { Store } from '../store.ts';
 import { readEntities, scanOriginIds } from './entities.ts';
 

@@ -2,7 +2,7 @@
 
 import { unpack } from '../codec/pack.ts';
 import { keys } from '../keys.ts';
-import { answerOf } from '../redis/errors.ts';
+import { answerOf } from '../redis/redis-errors.ts';
 import { Script } from '../redis/script.ts';
 import type { Store } from '../store.ts';
 import { readOwner } from './owners.ts';

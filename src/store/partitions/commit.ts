@@ -2,7 +2,7 @@
 import { sliceMs } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
 import { Slice } from '../../lib/slices/slice.ts';
-import { ToldViews } from '../change-log/told-views.ts';
+import { ReportedViews } from '../change-log/reported-views.ts';
 import type { ClaimWrite } from '../claims/claim-records.ts';
 import { digestBytes } from '../codec/digest.ts';
 import { pack } from '../codec/pack.ts';
@@ -121,13 +121,13 @@ export class PartitionWrites {
 }
 
 /** What goes in the call of a commit besides the writes to its partition. */
-export interface BesideCommit {
+export interface AlongsideCommit {
   /** On one Redis alone: in a cluster a call reaches one slot. Absent: none, and so below. */
   readonly claims?: readonly ClaimWrite[];
   /** On one Redis alone, too. */
   readonly references?: ReferenceChanges;
   /** What it reports of its views; each of them gets an entry in the change log. */
-  readonly told?: ToldViews;
+  readonly reported?: ReportedViews;
 }
 
 /**
@@ -141,13 +141,13 @@ export async function commit(
   writes: PartitionWrites,
   announcement: OwnAnnouncement,
   after: number | null = null,
-  { claims = [], references = new ReferenceChanges(), told = new ToldViews() }: BesideCommit = {},
+  { claims = [], references = new ReferenceChanges(), reported = new ReportedViews() }: AlongsideCommit = {},
 ): Promise<number> {
   const { checkpoint, digests } = announcement;
   assert(digests.length % digestBytes === 0, 'digests are whole');
   assert(Number.isSafeInteger(checkpoint) && checkpoint >= 0, 'a checkpoint is the sequence of an entry');
   const lists = await new Slice(sliceMs).run(writes.pack());
-  const packable = commitForLua(lease, announcement, after, told);
+  const packable = commitForLua(lease, announcement, after, reported);
   const number = await sendCommit(store, { lease, packable, lists, claims, references });
   assert(after === null || number === after + 1, 'commits of an owner are numbered without gaps');
   return number;
@@ -157,7 +157,7 @@ function commitForLua(
   { tag, epoch }: Lease,
   { checkpoint, pendingRebuilds, downstream, deferred = new Map(), digests, itemNames }: OwnAnnouncement,
   after: number | null,
-  told: ToldViews,
+  reported: ReportedViews,
 ): LuaValue {
   const announced: PackedAnnouncement = [
     checkpoint,
@@ -174,7 +174,7 @@ function commitForLua(
     pack(announced),
     pack([...pendingRebuilds]),
     downstream.flatMap(({ tenant, partition, sequence }) => [downstreamField(tenant, partition), sequence]),
-    told.forLua(tag),
+    reported.forLua(tag),
     keys.clock(tag),
     keys.changes(tag),
     keys.downstream(tag),

@@ -2,7 +2,7 @@
  * Renews the leases of a worker, each for itself. A shard of a cluster that does not answer must not end the leases of
  * the others.
  */
-import type { RedisClient } from '../redis/connection.ts';
+import type { RedisClient } from '../redis/redis-connection.ts';
 import { type Lease, renewLease } from './lease.ts';
 import type { LeaseEnds } from './lease-ends.ts';
 

@@ -1,8 +1,8 @@
 /** How far partitions have come, read straight from Redis: for processes that do not follow the changes. */
 import { unpack } from '../codec/pack.ts';
 import { keys } from '../keys.ts';
-import { answerOf } from '../redis/errors.ts';
 import type { HashField } from '../redis/field-reader.ts';
+import { answerOf } from '../redis/redis-errors.ts';
 import type { Store } from '../store.ts';
 import type { DownstreamInvalidation } from './announcement.ts';
 

@@ -2,7 +2,7 @@
 import type { EntityRef } from '../../contract/ids.ts';
 import { pack, unpack } from '../codec/pack.ts';
 import { keys } from '../keys.ts';
-import { answerOf } from '../redis/errors.ts';
+import { answerOf } from '../redis/redis-errors.ts';
 import type { Store } from '../store.ts';
 
 /** What asks for a rebuild. */

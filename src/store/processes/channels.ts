@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { Cluster, type Redis } from 'ioredis';
-import type { RedisAddress, RedisClient } from '../redis/connection.ts';
+import type { RedisAddress, RedisClient } from '../redis/redis-connection.ts';
 
 const nameCharacters = 16;
 

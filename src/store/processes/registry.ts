@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { heartbeatLostMs, metricsWaitMs } from '../../contract/limits.ts';
-import { StoreUnavailableError, storeError } from '../redis/errors.ts';
+import { StoreUnavailableError, storeError } from '../redis/redis-errors.ts';
 import { Subscription } from '../redis/subscription.ts';
 import { type ProcessHost, publishToAll } from './channels.ts';
 import type { MetricsText, ProcessAsk, ProcessBeat, ProcessNews } from './process-messages.ts';

@@ -1,8 +1,8 @@
 /** One master that confirms, on a connection of its own: `WAIT` holds up whatever comes after it. */
 import type { Redis } from 'ioredis';
 import { keys } from '../keys.ts';
-import { StoreUnavailableError } from './errors.ts';
 import type { Masters } from './masters.ts';
+import { StoreUnavailableError } from './redis-errors.ts';
 import { Script } from './script.ts';
 
 const confirmScript = new Script<Buffer>('redis/confirm', 1, ['history']);

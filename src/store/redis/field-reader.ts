@@ -2,8 +2,8 @@
  * Reads of hash fields, gathered: whatever one turn of the event loop asks for goes to Redis as one command for each hash.
  * A page reads five fields, and a busy front answers dozens of pages in a turn.
  */
-import type { RedisClient } from './connection.ts';
-import { answerOf, storeError } from './errors.ts';
+import type { RedisClient } from './redis-connection.ts';
+import { answerOf, storeError } from './redis-errors.ts';
 import { readFields, sendRaw } from './send.ts';
 
 export interface HashField {

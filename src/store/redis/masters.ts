@@ -1,7 +1,7 @@
 /** The masters that confirm writes (`replication.ts`): those of a cluster, or the one Redis with its replicas. */
 import type { Cluster, Redis } from 'ioredis';
 import { keys, platformTag } from '../keys.ts';
-import { connectOnce, connectToNode, nodeOf, type SingleAddress } from './connection.ts';
+import { connectOnce, connectToNode, nodeOf, type SingleAddress } from './redis-connection.ts';
 
 export interface Masters {
   /** Replicas that must have a write. */

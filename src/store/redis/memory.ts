@@ -1,8 +1,8 @@
 /** Memory of Redis: of the one, or of all masters of a cluster together. */
 import { Cluster } from 'ioredis';
 import type { Store } from '../store.ts';
-import { answerOf } from './errors.ts';
 import { factOf } from './info.ts';
+import { answerOf } from './redis-errors.ts';
 
 export interface RedisMemory {
   readonly usedBytes: number;

@@ -4,7 +4,7 @@
  */
 import { keys, tagOf } from '../keys.ts';
 import type { Store } from '../store.ts';
-import { answerOf } from './errors.ts';
+import { answerOf } from './redis-errors.ts';
 import { Script } from './script.ts';
 
 const pageScript = new Script<Buffer[]>('redis/list-page', 2, ['ordered-lists']);

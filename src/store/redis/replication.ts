@@ -14,9 +14,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Cluster } from 'ioredis';
 import { replicaWaitMs } from '../../contract/limits.ts';
 import { ConfirmingMaster, NoReplicaError } from './confirming-master.ts';
-import type { RedisAddress, RedisClient } from './connection.ts';
-import { StoreUnavailableError } from './errors.ts';
 import { ClusterMasters, type Masters, OneMaster } from './masters.ts';
+import type { RedisAddress, RedisClient } from './redis-connection.ts';
+import { StoreUnavailableError } from './redis-errors.ts';
 
 const movedRetryMs = 50;
 const attemptsMax = 3;

@@ -5,7 +5,7 @@
  */
 import type { Redis } from 'ioredis';
 import type { Store } from '../store.ts';
-import { storeError } from './errors.ts';
+import { storeError } from './redis-errors.ts';
 import { Script } from './script.ts';
 import { sendRaw } from './send.ts';
 

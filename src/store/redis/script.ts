@@ -8,8 +8,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Command } from 'ioredis';
-import type { RedisClient } from './connection.ts';
-import { answerOf, storeError } from './errors.ts';
+import type { RedisClient } from './redis-connection.ts';
+import { answerOf, storeError } from './redis-errors.ts';
 import { sendCommand } from './send.ts';
 
 export type ScriptArgument = string | number | Buffer;

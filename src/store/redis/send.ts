@@ -3,8 +3,8 @@
  * neither many nor large may use the methods of the client library.
  */
 import { Command, Redis } from 'ioredis';
-import type { RedisClient } from './connection.ts';
-import { StoreUnavailableError } from './errors.ts';
+import type { RedisClient } from './redis-connection.ts';
+import { StoreUnavailableError } from './redis-errors.ts';
 
 /** Joins what is sent in one turn of the event loop into one write. Each write costs a system call, and wakes Redis. */
 function gatherWrites(client: RedisClient): void {

@@ -1,7 +1,7 @@
 /** Checks that the platform can rest on a Redis: it must be new enough, and when it is full it must refuse, not forget. */
 import { Redis } from 'ioredis';
-import type { RedisClient } from './connection.ts';
 import { factOf } from './info.ts';
+import type { RedisClient } from './redis-connection.ts';
 
 /** Since this version scripts can say whether they may run when Redis is full. */
 const majorVersionMin = 7;

@@ -3,9 +3,9 @@ import { Cluster } from 'ioredis';
 import { replicaSilentSeconds } from '../../contract/limits.ts';
 import { keys } from '../keys.ts';
 import type { Store } from '../store.ts';
-import { answerOf } from './errors.ts';
 import { factOf } from './info.ts';
 import { type RedisMemory, readMemory } from './memory.ts';
+import { answerOf } from './redis-errors.ts';
 
 export interface ServerState extends RedisMemory {
   /** Replicas that follow; in a cluster, of the master that has the fewest. */

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { keys, platformTag } from '../keys.ts';
 import type { Store } from '../store.ts';
-import type { RedisClient } from './connection.ts';
-import { StoreFullError } from './errors.ts';
+import type { RedisClient } from './redis-connection.ts';
+import { StoreFullError } from './redis-errors.ts';
 import { Script } from './script.ts';
 
 const room = new Script<number>('redis/room', 1);

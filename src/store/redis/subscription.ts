@@ -4,7 +4,7 @@
  * it pings, and an unanswered ping ends the connection (`redisSilenceMs`).
  */
 import { Cluster, type Redis } from 'ioredis';
-import { connectOnce, connectToNode, type RedisAddress, type RedisClient } from './connection.ts';
+import { connectOnce, connectToNode, type RedisAddress, type RedisClient } from './redis-connection.ts';
 
 const pingMs = 2_000;
 const retryMs = 50;

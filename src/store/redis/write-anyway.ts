@@ -1,6 +1,6 @@
 /** Plain writes that go on when Redis is full: for data of bounded size that must be stored even then. */
-import type { RedisClient } from './connection.ts';
-import { StoreFullError, storeError } from './errors.ts';
+import type { RedisClient } from './redis-connection.ts';
+import { StoreFullError, storeError } from './redis-errors.ts';
 import { Script, type ScriptArgument } from './script.ts';
 import { sendRaw } from './send.ts';
 

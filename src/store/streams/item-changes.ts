@@ -2,9 +2,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { assert } from '../../lib/assert.ts';
 import { keys } from '../keys.ts';
-import { StoreUnavailableError } from '../redis/errors.ts';
+import { StoreUnavailableError } from '../redis/redis-errors.ts';
 import type { Store } from '../store.ts';
-import { changeFields, lastChange } from './changes.ts';
+import { changeFields, lastChange } from './changes-stream.ts';
 import type { StreamSource } from './shared-streams.ts';
 import { type StreamEntry, StreamReader } from './stream.ts';
 

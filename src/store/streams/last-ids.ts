@@ -1,5 +1,5 @@
 /** Where streams end, whether their last entries are still there or not. */
-import type { RedisClient } from '../redis/connection.ts';
+import type { RedisClient } from '../redis/redis-connection.ts';
 import { Script } from '../redis/script.ts';
 
 const lastIds = new Script<Buffer[]>('streams/last-ids', null);

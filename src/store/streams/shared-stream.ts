@@ -1,5 +1,5 @@
 /** One of the streams that are read together (`shared-streams.ts`): what was read ahead of its reader, and its place. */
-import { StoreUnavailableError } from '../redis/errors.ts';
+import { StoreUnavailableError } from '../redis/redis-errors.ts';
 import { type StreamConnection, type StreamReply, UntilClosed } from './stream-connection.ts';
 
 type Entry = NonNullable<StreamReply>[number][1][number];

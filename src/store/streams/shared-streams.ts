@@ -4,9 +4,9 @@
  * of its own. In a cluster a read reaches one slot alone, and each stream has a connection of its own.
  */
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
-import { connectBlocking, type RedisClient } from '../redis/connection.ts';
-import { StoreUnavailableError, storeError } from '../redis/errors.ts';
 import type { SendBehind } from '../redis/field-reader.ts';
+import { connectBlocking, type RedisClient } from '../redis/redis-connection.ts';
+import { StoreUnavailableError, storeError } from '../redis/redis-errors.ts';
 import { sendRaw } from '../redis/send.ts';
 import type { RedisHost } from '../store.ts';
 import { LastIds } from './last-ids.ts';

@@ -1,7 +1,7 @@
 /** A connection of its own for the blocking reads of one stream: on a shared one they would hold up every other command. */
 import { Cluster, type Redis } from 'ioredis';
-import { connectBlocking, connectToNode, nodeOf, type RedisClient } from '../redis/connection.ts';
-import { StoreUnavailableError } from '../redis/errors.ts';
+import { connectBlocking, connectToNode, nodeOf, type RedisClient } from '../redis/redis-connection.ts';
+import { StoreUnavailableError } from '../redis/redis-errors.ts';
 import { sendRaw } from '../redis/send.ts';
 import type { RedisHost } from '../store.ts';
 import { lastIdOf } from './last-ids.ts';

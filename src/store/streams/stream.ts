@@ -1,5 +1,5 @@
 /** Reading the streams of a partition. Entry ids are `<sequence>-0` with sequences of our own, so a gap can be seen. */
-import { storeError } from '../redis/errors.ts';
+import { storeError } from '../redis/redis-errors.ts';
 import type { StreamSource } from './shared-streams.ts';
 import type { StreamConnection, StreamReply } from './stream-connection.ts';
 

@@ -3,7 +3,7 @@ import { unpack } from '../codec/pack.ts';
 import { keys } from '../keys.ts';
 import { type DownstreamInvalidation, downstreamField } from '../partitions/announcement.ts';
 import type { Store } from '../store.ts';
-import type { Change } from '../streams/changes.ts';
+import type { Change } from '../streams/changes-stream.ts';
 
 export class PartitionProgress {
   /** False until its state was read, and again while what is known of it may have been taken back. */

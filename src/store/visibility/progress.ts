@@ -6,7 +6,7 @@
  */
 import { keys } from '../keys.ts';
 import type { Store } from '../store.ts';
-import { type Change, ChangesFollower } from '../streams/changes.ts';
+import { type Change, ChangesFollower } from '../streams/changes-stream.ts';
 import { openStreamSource, type StreamSource } from '../streams/shared-streams.ts';
 import { Conditions } from './conditions.ts';
 import type { HighWaterMark } from './high-water-mark.ts';

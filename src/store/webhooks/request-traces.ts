@@ -4,7 +4,7 @@
  */
 import { traceKeptSeconds, tracesKeptMax } from '../../contract/limits.ts';
 import { keys } from '../keys.ts';
-import { answerOf } from '../redis/errors.ts';
+import { answerOf } from '../redis/redis-errors.ts';
 import { Script } from '../redis/script.ts';
 import type { Store } from '../store.ts';
 

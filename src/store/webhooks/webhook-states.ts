@@ -3,7 +3,7 @@
  * configuration with the webhook active until the call that makes one without it active.
  */
 import { keys, platformTag } from '../keys.ts';
-import { answerOf } from '../redis/errors.ts';
+import { answerOf } from '../redis/redis-errors.ts';
 import { surviving } from '../redis/replication.ts';
 import { Script } from '../redis/script.ts';
 import type { Store } from '../store.ts';

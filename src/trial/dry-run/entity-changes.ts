@@ -6,10 +6,10 @@
 import { AutoTypes } from '../../actors/batch/auto-types.ts';
 import { storedOutput } from '../../actors/batch/build-turns.ts';
 import { type Builder, buildersFor, outputKey } from '../../actors/batch/builder.ts';
-import { claimsOf, formerClaims, sameClaim } from '../../actors/batch/claims.ts';
 import type { CodeSandbox } from '../../actors/batch/code-replies.ts';
 import { buildOutputs, Output } from '../../actors/batch/output.ts';
 import { loadTurns, type Turn } from '../../actors/batch/turn.ts';
+import { claimsOf, formerClaims, sameClaim } from '../../actors/batch/view-claims.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import type { UrlForm } from '../../config/urls/url-form.ts';
 import { formatViewId } from '../../contract/ids.ts';

@@ -1,8 +1,8 @@
 /** Views that will claim a URL once their entities are published: nothing that is stored says so. */
 import { type Builder, buildersFor } from '../../actors/batch/builder.ts';
-import { claimsOf, type FormerClaims } from '../../actors/batch/claims.ts';
 import { CodeReplies } from '../../actors/batch/code-replies.ts';
 import { TenantInput } from '../../actors/batch/output.ts';
+import { claimsOf, type FormerClaims } from '../../actors/batch/view-claims.ts';
 import type { Environment, Tenant } from '../../config/configuration.ts';
 import type { UrlForm } from '../../config/urls/url-form.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
@@ -12,7 +12,7 @@ import { Slice } from '../../lib/slices/slice.ts';
 import { LongTexts } from '../../schemas/build/long-texts.ts';
 import type { ViewClaims } from '../../schemas/schema.ts';
 import { readEntities } from '../../store/entities/entities.ts';
-import { listScheduled } from '../../store/entities/schedule.ts';
+import { listScheduled } from '../../store/entities/entity-schedule.ts';
 import type { Store } from '../../store/store.ts';
 
 export interface WaitingClaim {

@@ -1,13 +1,13 @@
 /** What a schema makes of an entity: built as workers build it, and neither stored nor registered. */
 import { performance } from 'node:perf_hooks';
 import { AutoTypes } from '../../actors/batch/auto-types.ts';
+import { diagnosticsOf } from '../../actors/batch/batch-diagnostics.ts';
 import { storedOutput } from '../../actors/batch/build-turns.ts';
 import { builderOf } from '../../actors/batch/builder.ts';
-import { claimsOf, formerClaims } from '../../actors/batch/claims.ts';
 import type { CodeSandbox } from '../../actors/batch/code-replies.ts';
-import { diagnosticsOf } from '../../actors/batch/diagnostics.ts';
 import { buildOutputs, Output } from '../../actors/batch/output.ts';
 import type { Turn } from '../../actors/batch/turn.ts';
+import { claimsOf, formerClaims } from '../../actors/batch/view-claims.ts';
 import type { Environment, Source, Tenant } from '../../config/configuration.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
 import { formatViewId } from '../../contract/ids.ts';

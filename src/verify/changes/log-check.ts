@@ -2,8 +2,8 @@
 import { outputKey } from '../../actors/batch/builder.ts';
 import type { Output } from '../../actors/batch/output.ts';
 import { groupBy } from '../../lib/group-by.ts';
-import { readLogNames } from '../../store/change-log/names.ts';
-import { type LoggedView, logField, logMember, logName } from '../../store/change-log/views.ts';
+import { readLogNames } from '../../store/change-log/log-names.ts';
+import { type LoggedView, logField, logMember, logName } from '../../store/change-log/logged-views.ts';
 import { hasSorted } from '../../store/derived/keyspace.ts';
 import type { Suspect } from '../../store/derived/suspects.ts';
 import type { EnvironmentScope } from '../../store/environment-scope.ts';

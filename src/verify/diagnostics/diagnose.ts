@@ -4,9 +4,9 @@
  */
 
 import { AutoTypes } from '../../actors/batch/auto-types.ts';
+import { diagnosticsOf, typeWithoutRoom } from '../../actors/batch/batch-diagnostics.ts';
 import { buildTurns, storedOutput } from '../../actors/batch/build-turns.ts';
 import type { CodeSandbox } from '../../actors/batch/code-replies.ts';
-import { diagnosticsOf, typeWithoutRoom } from '../../actors/batch/diagnostics.ts';
 import type { Output } from '../../actors/batch/output.ts';
 import { loadTurns, type Turn } from '../../actors/batch/turn.ts';
 import type { Configuration, Environment, Tenant } from '../../config/configuration.ts';

@@ -8,7 +8,7 @@ import { formatViewId } from '../../contract/ids.ts';
 import { deliveryReferencesMax, sliceMs } from '../../contract/limits.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import { nearestName } from '../../lib/suggest.ts';
-import type { ReferencePiece } from '../../schemas/build/outcome.ts';
+import type { ReferencePiece } from '../../schemas/build/build-outcome.ts';
 import type { ReferenceProperty } from '../../store/derived/reference-counts.ts';
 import { viewsAreThere, viewTarget } from '../../store/derived/views.ts';
 import type { Store } from '../../store/store.ts';

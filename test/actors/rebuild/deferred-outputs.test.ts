@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { DeferredOutput } from '../../../src/actors/batch/changes.ts';
+import type { DeferredOutput } from '../../../src/actors/batch/batch-changes.ts';
 import type { Turn } from '../../../src/actors/batch/turn.ts';
 import { DeferredOutputs } from '../../../src/actors/rebuild/deferred-outputs.ts';
 import { formatDependent } from '../../../src/store/derived/dependents.ts';

@@ -10,7 +10,7 @@ import { decodeItems, listItemIndexes, scanItems } from '../../../src/store/deri
 import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
 import { indexName, keys } from '../../../src/store/keys.ts';
 import { readOwners } from '../../../src/store/partitions/owners.ts';
-import { disconnect } from '../../../src/store/redis/connection.ts';
+import { disconnect } from '../../../src/store/redis/redis-connection.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { tellEnd } from '../../support/heartbeats.ts';
 import type { TestRedis } from '../../support/redis.ts';

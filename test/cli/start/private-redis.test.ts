@@ -5,15 +5,15 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { lockDataDir } from '../../../src/cli/start/data-dir-lock.ts';
-import { Output } from '../../../src/cli/start/output.ts';
 import { freePort, requireFreePort } from '../../../src/cli/start/ports.ts';
 import {
   privateRedisUrl,
   startMessageRedis,
   startPrivateRedis,
 } from '../../../src/cli/start/private-redis.ts';
+import { Output } from '../../../src/cli/start/process-output.ts';
 import { Supervisor } from '../../../src/cli/start/supervisor.ts';
-import { connect, type RedisClient } from '../../../src/store/redis/connection.ts';
+import { connect, type RedisClient } from '../../../src/store/redis/redis-connection.ts';
 import { typeScriptWords } from '../../../src/typescript/words.ts';
 import { until } from '../../support/until.ts';
 import { root, temporaryFolder } from '../support/command.ts';

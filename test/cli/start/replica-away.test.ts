@@ -6,7 +6,7 @@ import {
   publishAtStart,
   readSoundConfiguration,
   refusingLosses,
-} from '../../../src/cli/configuration/publish.ts';
+} from '../../../src/cli/configuration/publish-configuration.ts';
 import { withStore } from '../../../src/cli/platform/open-store.ts';
 import { CommandStop } from '../../../src/cli/terminal/command-stop.ts';
 import { siteFiles, writeFiles } from '../../jobs/support/platform.ts';

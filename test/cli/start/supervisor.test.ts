@@ -4,7 +4,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
-import { Output } from '../../../src/cli/start/output.ts';
+import { Output } from '../../../src/cli/start/process-output.ts';
 import { parseProcfile } from '../../../src/cli/start/procfile.ts';
 import { followRedis } from '../../../src/cli/start/redis-child.ts';
 import { Supervisor } from '../../../src/cli/start/supervisor.ts';

@@ -5,7 +5,7 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Redis } from 'ioredis';
-import type { RedisAddress } from '../../../src/store/redis/connection.ts';
+import type { RedisAddress } from '../../../src/store/redis/redis-connection.ts';
 import { until } from '../../support/until.ts';
 import { SystemProcess } from '../../system/support/processes/process.ts';
 import { tiedRedisServer } from '../../system/support/processes/redis-server.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { typesFile } from '../../../src/config/delivered-types/types-file.ts';
-import { readConfiguration } from '../../../src/config/documents/read.ts';
+import { readConfiguration } from '../../../src/config/documents/read-documents.ts';
 import { compilerSays } from '../../support/type-check.ts';
 import { folderWith } from '../support/folder.ts';
 import { siteTenant } from '../support/site.ts';

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
-import { readConfiguration } from '../../../src/config/documents/read.ts';
+import { readConfiguration } from '../../../src/config/documents/read-documents.ts';
 import { codeProgramsCharactersMax } from '../../../src/contract/limits.ts';
 import { siteTenant } from '../support/site.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { test } from 'node:test';
-import { environmentWithFile } from '../../../src/config/settings/environment.ts';
+import { environmentWithFile } from '../../../src/config/settings/environment-file.ts';
 import { readSettings, SettingsError } from '../../../src/config/settings/settings.ts';
 import { listSettings } from '../../../src/config/settings/table.ts';
 import { folderWith } from '../support/folder.ts';

@@ -3,7 +3,11 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { Json } from '../../../src/contract/json.ts';
 import type { Shape } from '../../../src/contract/shape.ts';
 import { plainProblemShape } from '../../../src/contract/shapes-problems.ts';
-import { bodyStatuses, everyStatuses, problemShape } from '../../../src/http/routing/openapi/document.ts';
+import {
+  bodyStatuses,
+  everyStatuses,
+  problemShape,
+} from '../../../src/http/routing/openapi/openapi-document.ts';
 import type { RouteDefinition } from '../../../src/http/routing/route-definition.ts';
 import { mistakesOf } from '../../../src/http/routing/validate.ts';
 import type { HostileRequest } from './requests.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { chooseCoding } from '../../../src/http/delivery/content-coding.ts';
-import { problemShape } from '../../../src/http/routing/openapi/document.ts';
+import { problemShape } from '../../../src/http/routing/openapi/openapi-document.ts';
 import { routeTable } from '../../../src/http/routing/route-table.ts';
 import { mistakesOf } from '../../../src/http/routing/validate.ts';
 import { startFront, type TestFront } from '../support/front.ts';

@@ -6,7 +6,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { applyFolder } from '../../../src/cli/configuration/publish.ts';
+import { applyFolder } from '../../../src/cli/configuration/publish-configuration.ts';
 import { openStore } from '../../../src/store/store.ts';
 import { typeScriptWords } from '../../../src/typescript/words.ts';
 import { TestRedis } from '../../support/redis.ts';

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import type { Configuration, ManagementScope, Scope } from '../../../src/config/configuration.ts';
 import { loadConfiguration } from '../../../src/config/documents/load.ts';
 import type { Json } from '../../../src/contract/json.ts';
-import { problemShape } from '../../../src/http/routing/openapi/document.ts';
+import { problemShape } from '../../../src/http/routing/openapi/openapi-document.ts';
 import type { RouteDefinition, RouteName } from '../../../src/http/routing/route-definition.ts';
 import { routeTable } from '../../../src/http/routing/route-table.ts';
 import { mistakesOf } from '../../../src/http/routing/validate.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { openapiDocument, problemShape } from '../../../src/http/routing/openapi/document.ts';
+import { openapiDocument, problemShape } from '../../../src/http/routing/openapi/openapi-document.ts';
 import { routeTable } from '../../../src/http/routing/route-table.ts';
 import { mistakesOf } from '../../../src/http/routing/validate.ts';
 import { startFront, type TestFront } from '../support/front.ts';

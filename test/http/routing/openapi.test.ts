@@ -6,7 +6,7 @@ import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { isJsonObject, type Json, type JsonObject } from '../../../src/contract/json.ts';
-import { openapiDocument } from '../../../src/http/routing/openapi/document.ts';
+import { openapiDocument } from '../../../src/http/routing/openapi/openapi-document.ts';
 import { compilerSays } from '../../support/type-check.ts';
 import { shapeMistakes } from '../../system/support/shape-check.ts';
 import { brokenPrograms, program } from '../support/openapi-program.ts';

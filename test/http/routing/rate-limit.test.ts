@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
-import { openapiDocument, problemShape } from '../../../src/http/routing/openapi/document.ts';
+import { openapiDocument, problemShape } from '../../../src/http/routing/openapi/openapi-document.ts';
 import { OpenRateLimit, RateLimit } from '../../../src/http/routing/rate-limit.ts';
 import type { RouteDefinition } from '../../../src/http/routing/route-definition.ts';
 import { routeTable } from '../../../src/http/routing/route-table.ts';

@@ -9,7 +9,7 @@ import { LargeAnswers } from '../../../src/http/delivery/large-answers.ts';
 import { LiveAnswers } from '../../../src/http/delivery/live-answers.ts';
 import { handlersFor } from '../../../src/http/handlers.ts';
 import { EntityReader } from '../../../src/http/ingest/entity-reader.ts';
-import { IngestPace } from '../../../src/http/ingest/pace.ts';
+import { IngestRateController } from '../../../src/http/ingest/rate-controller.ts';
 import { VisibilityWaits } from '../../../src/http/ingest/visibility-waits.ts';
 import { FrontMetrics } from '../../../src/http/operations/front-metrics.ts';
 import { createLog, type Log } from '../../../src/http/operations/log.ts';
@@ -22,7 +22,7 @@ import { LayoutStates } from '../../../src/store/configuration/layouts.ts';
 import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
 import { openStore, type Store } from '../../../src/store/store.ts';
 import { Progress } from '../../../src/store/visibility/progress.ts';
-import { AddressGuard } from '../../../src/webhooks/addresses.ts';
+import { AddressGuard } from '../../../src/webhooks/allowed-addresses.ts';
 import { TestRedis } from '../../support/redis.ts';
 import { testConfiguration } from './site.ts';
 
@@ -103,7 +103,7 @@ export async function startFront({
   progress.onChange(() => feeds.changed());
   const liveAnswers = new LiveAnswers(limits.unsentAnswersBytes);
   progress.onChange((_partition, digests) => liveAnswers.changed(digests));
-  const pace = new IngestPace(progress, limits);
+  const pace = new IngestRateController(progress, limits);
   progress.start();
   const entityReader = new EntityReader(log);
   const services: Services = {

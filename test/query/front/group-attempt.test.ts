@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { GatheredReply } from '../../../src/query/front/attempt.ts';
 import { GroupAttempt } from '../../../src/query/front/group-attempt.ts';
-import { WorkerStanding } from '../../../src/query/front/worker-standing.ts';
+import { WorkerHealth } from '../../../src/query/front/worker-health.ts';
 import { encodeReply, nothingHeld } from '../../../src/query/protocol/shard-reply.ts';
 import type { LiveWorker } from '../../../src/query/transport/transport.ts';
 import type { Reply } from '../../../src/store/streams/message-body.ts';
@@ -25,16 +25,16 @@ class Trial {
   readonly asked: string[] = [];
   readonly ends: (string | null)[] = [];
   readonly #waiting = new Map<string, (reply: Reply | null) => void>();
-  readonly standing: WorkerStanding;
+  readonly standing: WorkerHealth;
   readonly attempt: GroupAttempt;
 
   constructor(
     context: TestContext,
     /** Can be set anew, as heartbeats change what the front knows. */
     public groups: readonly string[],
-    standing?: WorkerStanding,
+    standing?: WorkerHealth,
   ) {
-    this.standing = standing ?? new WorkerStanding(() => this.attempt.passOver());
+    this.standing = standing ?? new WorkerHealth(() => this.attempt.passOver());
     context.after(() => this.standing.close());
     this.standing.follow(workers([...new Set(groups.join(''))].join('')));
     this.attempt = new GroupAttempt({
@@ -138,7 +138,7 @@ test('a worker that has left is not waited for', (context) => {
 });
 
 test('requests are spread over the holders', (context) => {
-  const standing = new WorkerStanding(() => {});
+  const standing = new WorkerHealth(() => {});
   const counts = new Map<string, number>();
   for (let request = 0; request < 30; request += 1) {
     const [asked = ''] = new Trial(context, ['abc'], standing).asked;

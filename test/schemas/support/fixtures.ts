@@ -6,12 +6,12 @@ import { formatViewId } from '../../../src/contract/ids.ts';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { finish } from '../../../src/lib/pace.ts';
 import { Build } from '../../../src/schemas/build/build.ts';
-import type { BuildInput } from '../../../src/schemas/build/input.ts';
-import type { ReferencePiece, ViewBody } from '../../../src/schemas/build/outcome.ts';
+import type { BuildInput } from '../../../src/schemas/build/build-input.ts';
+import type { ReferencePiece, ViewBody } from '../../../src/schemas/build/build-outcome.ts';
 import { compileSchemas } from '../../../src/schemas/compile.ts';
 import { Frame } from '../../../src/schemas/language/scope.ts';
 import { entriesOf, type LookupLayout, layoutOf, project } from '../../../src/schemas/lookup/layout.ts';
-import type { LookupCandidate, LookupQuery } from '../../../src/schemas/lookup/query.ts';
+import type { LookupCandidate, LookupQuery } from '../../../src/schemas/lookup/lookup-query.ts';
 import type { CompiledSchemas, FullSchema } from '../../../src/schemas/schema.ts';
 
 export function entityOf(properties: JsonObject, fields: Partial<StoredEntity> = {}): StoredEntity {

@@ -7,7 +7,7 @@ import { FilterParser } from '../../../src/schemas/filter/parser.ts';
 import { Reader } from '../../../src/schemas/language/reader.ts';
 import { Scope } from '../../../src/schemas/language/scope.ts';
 import { layoutOf } from '../../../src/schemas/lookup/layout.ts';
-import type { LookupQuery } from '../../../src/schemas/lookup/query.ts';
+import type { LookupQuery } from '../../../src/schemas/lookup/lookup-query.ts';
 import { QueryValues } from '../../../src/schemas/lookup/query-values.ts';
 import type { FullSchema } from '../../../src/schemas/schema.ts';
 import { answer, compileValid, entityOf, inputOf, schemaOf } from './fixtures.ts';

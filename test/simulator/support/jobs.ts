@@ -7,7 +7,7 @@ import { LayoutWatch } from '../../../src/jobs/layout-change.ts';
 import { OwnerSlots } from '../../../src/jobs/owner-slots.ts';
 import { PacedPortions } from '../../../src/jobs/paced-portions.ts';
 import { type RebuildContext, runRebuild } from '../../../src/jobs/rebuild-job.ts';
-import type { RebuildProgress, RebuildTask } from '../../../src/jobs/rebuild-queue.ts';
+import type { RebuildProgress, RebuildTask } from '../../../src/jobs/rebuild-job-queue.ts';
 import { UrlFormWatch } from '../../../src/jobs/url-form-change.ts';
 import { ActiveConfiguration } from '../../../src/store/configuration/active-configuration.ts';
 import { AutoFields } from '../../../src/store/entities/auto-fields.ts';

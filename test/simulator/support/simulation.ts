@@ -5,7 +5,7 @@
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { publishConfiguration } from '../../../src/store/configuration/published-configuration.ts';
 import { keys, Partitions } from '../../../src/store/keys.ts';
-import { StoreUnavailableError } from '../../../src/store/redis/errors.ts';
+import { StoreUnavailableError } from '../../../src/store/redis/redis-errors.ts';
 import { openStore, type Store } from '../../../src/store/store.ts';
 import { Dice } from '../../support/dice.ts';
 import { type FencingCheck, fencingCheck } from './checks/fencing.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LogReader } from '../../../src/store/change-log/entries.ts';
 import { forgetLogs } from '../../../src/store/change-log/forget.ts';
-import { ToldViews } from '../../../src/store/change-log/told-views.ts';
+import { ReportedViews } from '../../../src/store/change-log/reported-views.ts';
 import { forgetTypes, typesIn } from '../../../src/store/entities/directory.ts';
 import { keys } from '../../../src/store/keys.ts';
 import { commit, type ListChange, PartitionWrites } from '../../../src/store/partitions/commit.ts';
@@ -24,10 +24,10 @@ async function owned(): Promise<{ store: Store; lease: TakenLease }> {
   return { store, lease };
 }
 
-async function tell(store: Store, lease: TakenLease, note: (told: ToldViews) => void): Promise<void> {
-  const told = new ToldViews();
+async function tell(store: Store, lease: TakenLease, note: (told: ReportedViews) => void): Promise<void> {
+  const told = new ReportedViews();
   note(told);
-  await commit(store, lease, new PartitionWrites(), announcement, null, { told });
+  await commit(store, lease, new PartitionWrites(), announcement, null, { reported: told });
 }
 
 async function readAll(reader: LogReader) {

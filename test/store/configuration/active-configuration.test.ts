@@ -7,7 +7,7 @@ import {
   publishConfiguration,
   readPublished,
 } from '../../../src/store/configuration/published-configuration.ts';
-import { StoreFullError } from '../../../src/store/redis/errors.ts';
+import { StoreFullError } from '../../../src/store/redis/redis-errors.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { documentsOf, pageSchema, siteTenant } from '../../config/support/site.ts';
 import { TestRedis } from '../../support/redis.ts';

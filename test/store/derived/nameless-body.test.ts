@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { finish } from '../../../src/lib/pace.ts';
-import type { ReferencePiece, ViewBody } from '../../../src/schemas/build/outcome.ts';
+import type { ReferencePiece, ViewBody } from '../../../src/schemas/build/build-outcome.ts';
 import {
   type NamelessBody,
   namesDigestOfBody,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { LoggedView } from '../../../src/store/change-log/views.ts';
+import type { LoggedView } from '../../../src/store/change-log/logged-views.ts';
 import {
   ReferenceChanges,
   readReferences,

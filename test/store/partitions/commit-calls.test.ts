@@ -2,15 +2,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ToldViews } from '../../../src/store/change-log/told-views.ts';
+import { ReportedViews } from '../../../src/store/change-log/reported-views.ts';
 import type { ClaimWrite } from '../../../src/store/claims/claim-records.ts';
 import { readServed } from '../../../src/store/claims/read-claims.ts';
 import { ReferenceChanges, referenceText } from '../../../src/store/derived/references.ts';
 import { claimField, keys } from '../../../src/store/keys.ts';
 import type { OwnAnnouncement } from '../../../src/store/partitions/announcement.ts';
-import { type BesideCommit, commit, PartitionWrites } from '../../../src/store/partitions/commit.ts';
+import { type AlongsideCommit, commit, PartitionWrites } from '../../../src/store/partitions/commit.ts';
 import { type TakenLease, takeLease } from '../../../src/store/partitions/lease.ts';
-import { FencedError } from '../../../src/store/redis/errors.ts';
+import { FencedError } from '../../../src/store/redis/redis-errors.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { listedTexts } from '../../support/ordered-lists.ts';
 import { TestRedis } from '../../support/redis.ts';
@@ -45,7 +45,7 @@ function viewsKey({ tag }: TakenLease): string {
 }
 
 /** A commit that stores one view. */
-function commitView(store: Store, lease: TakenLease, beside: BesideCommit = {}): Promise<number> {
+function commitView(store: Store, lease: TakenLease, beside: AlongsideCommit = {}): Promise<number> {
   const writes = new PartitionWrites();
   writes.set(viewsKey(lease), 'view', Buffer.from('text'));
   return commit(store, lease, writes, announcing(), 0, beside);
@@ -163,22 +163,22 @@ const made: fc.Arbitrary<Made> = fc.record({
 });
 
 /** Views are named by the partition that commits them. */
-function besideOf(partition: number, { moves, refersTo, refersNoMore, tells }: Made): BesideCommit {
+function besideOf(partition: number, { moves, refersTo, refersNoMore, tells }: Made): AlongsideCommit {
   const viewOf = (view: number) => ({ sourceId: 's', alias: 'page', originId: `${partition}.${view}` });
-  const told = new ToldViews();
+  const told = new ReportedViews();
   const claims = moves.map(({ action, path, view, host, redirect, since }): ClaimWrite => {
     if (tells && action === 'put') told.changed(scope, viewOf(view));
     const kind = redirect === null ? 'page' : 'redirect';
     // As in an entity's URL: what claims of two hosts are listed under is never the same.
     const display = host === null ? path : `https://${host}${path}`;
     const claim = { host, kind, sinceStamp: since, view: viewOf(view), display, redirect } as const;
-    return { action, scope, field: claimField.url(path), claim, isTold: tells && action === 'put' };
+    return { action, scope, field: claimField.url(path), claim, isReported: tells && action === 'put' };
   });
   const references = new ReferenceChanges();
   const target = (at: number) => referenceText(viewOf(0), { ...viewOf(0), originId: `to:${at}` });
   for (const at of refersTo) references.add(scope, viewOf(0), target(at));
   for (const at of refersNoMore) references.drop(scope, viewOf(0), target(at));
-  return { claims, references, told };
+  return { claims, references, reported: told };
 }
 
 /** All keys but those that tell of time. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InvariantError } from '../../../src/lib/assert.ts';
-import type { LoggedView } from '../../../src/store/change-log/views.ts';
+import type { LoggedView } from '../../../src/store/change-log/logged-views.ts';
 import type { ClaimWrite } from '../../../src/store/claims/claim-records.ts';
 import { changesKept } from '../../../src/store/claims/claims.ts';
 import { readClaimFields } from '../../../src/store/claims/read-claims.ts';
@@ -15,7 +15,7 @@ import { IntakeReader } from '../../../src/store/partitions/intake.ts';
 import { invalidate, outsideCaller } from '../../../src/store/partitions/invalidate.ts';
 import { releaseLease, type TakenLease, takeLease } from '../../../src/store/partitions/lease.ts';
 import { encodePendingRebuild, readPendingRebuilds } from '../../../src/store/partitions/pending-rebuilds.ts';
-import { FencedError } from '../../../src/store/redis/errors.ts';
+import { FencedError } from '../../../src/store/redis/redis-errors.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { openStreamSource } from '../../../src/store/streams/shared-streams.ts';
 import { TestRedis } from '../../support/redis.ts';

@@ -15,7 +15,7 @@ import {
   takeLease,
 } from '../../../src/store/partitions/lease.ts';
 import { readOwners } from '../../../src/store/partitions/owners.ts';
-import { FencedError } from '../../../src/store/redis/errors.ts';
+import { FencedError } from '../../../src/store/redis/redis-errors.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { TestRedis } from '../../support/redis.ts';
 import { redisTimeMs } from '../../support/redis-time.ts';

@@ -7,7 +7,7 @@ import { keys } from '../../../src/store/keys.ts';
 import { Heartbeat, heartbeatMs } from '../../../src/store/processes/heartbeat.ts';
 import type { ProcessBeat } from '../../../src/store/processes/process-messages.ts';
 import { liveProcesses } from '../../../src/store/processes/registry.ts';
-import { StoreUnavailableError } from '../../../src/store/redis/errors.ts';
+import { StoreUnavailableError } from '../../../src/store/redis/redis-errors.ts';
 import { openStore, type Store } from '../../../src/store/store.ts';
 import { PartitionCountError } from '../../../src/store/store-facts.ts';
 import { TestRedis } from '../../support/redis.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { StoreUnavailableError } from '../../../src/store/redis/errors.ts';
 import type { SendBehind } from '../../../src/store/redis/field-reader.ts';
+import { StoreUnavailableError } from '../../../src/store/redis/redis-errors.ts';
 import { openStore, type Store } from '../../../src/store/store.ts';
 import { TestRedis } from '../../support/redis.ts';
 import { SlowRedis } from '../../support/slow-redis.ts';

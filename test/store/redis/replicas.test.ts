@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { platformTag } from '../../../src/store/keys.ts';
-import { StoreUnavailableError } from '../../../src/store/redis/errors.ts';
+import { StoreUnavailableError } from '../../../src/store/redis/redis-errors.ts';
 import { surviving } from '../../../src/store/redis/replication.ts';
 import { readServerState } from '../../../src/store/redis/server-state.ts';
 import { findShortages } from '../../../src/store/redis/shortages.ts';

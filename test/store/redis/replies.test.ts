@@ -10,7 +10,7 @@ import { JobRunner } from '../../../src/store/configuration/job-runner.ts';
 import { JobQueue } from '../../../src/store/configuration/jobs-queue.ts';
 import { Heartbeat } from '../../../src/store/processes/heartbeat.ts';
 import { liveProcesses } from '../../../src/store/processes/registry.ts';
-import { StoreUnavailableError, storeError } from '../../../src/store/redis/errors.ts';
+import { StoreUnavailableError, storeError } from '../../../src/store/redis/redis-errors.ts';
 import { sendRaw } from '../../../src/store/redis/send.ts';
 import { Subscription } from '../../../src/store/redis/subscription.ts';
 import { writeAnyway } from '../../../src/store/redis/write-anyway.ts';

@@ -4,7 +4,7 @@ import { changedItems, packItemNames } from '../../../src/store/derived/item-nam
 import { keys } from '../../../src/store/keys.ts';
 import { commit, PartitionWrites } from '../../../src/store/partitions/commit.ts';
 import { type TakenLease, takeLease } from '../../../src/store/partitions/lease.ts';
-import { StoreUnavailableError } from '../../../src/store/redis/errors.ts';
+import { StoreUnavailableError } from '../../../src/store/redis/redis-errors.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { ItemChangesFollower, UnnamedItemsError } from '../../../src/store/streams/item-changes.ts';
 import { openStreamSource } from '../../../src/store/streams/shared-streams.ts';

@@ -9,7 +9,7 @@ import type { Json } from '../../../src/contract/json.ts';
 import { readGenerations } from '../../../src/store/configuration/rebuild-generation.ts';
 import { waitUntilSettled } from '../../../src/store/partitions/settled.ts';
 import { liveProcesses } from '../../../src/store/processes/registry.ts';
-import { StoreFullError } from '../../../src/store/redis/errors.ts';
+import { StoreFullError } from '../../../src/store/redis/redis-errors.ts';
 import { article, assertTrue, categories, files } from '../../cluster/support/articles.ts';
 import { until } from '../../support/until.ts';
 import type { Client } from '../support/client.ts';

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { SourceEntity } from '../../../src/contract/entity.ts';
-import { stepBack } from '../../../src/process/background.ts';
+import { lowerPriority } from '../../../src/process/background.ts';
 import { waitUntilSettled } from '../../../src/store/partitions/settled.ts';
 import { until } from '../../support/until.ts';
 import type { Client } from '../support/client.ts';
@@ -185,7 +185,7 @@ test(
     );
     context.after(() => reader.close());
     // What floods the platform has processors of its own in truth; here it shares them, so it yields.
-    if (isByHand) stepBack('idle');
+    if (isByHand) lowerPriority('idle');
     const flood = new Flood(client, ledger);
     const pagesPerSecond = await capacity(system, flood);
     await reader.read(1_000);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
-import { rebuildJobs, rebuildState } from '../../../src/jobs/rebuild-queue.ts';
+import { rebuildJobs, rebuildState } from '../../../src/jobs/rebuild-job-queue.ts';
 import { readLayouts } from '../../../src/store/configuration/layouts.ts';
 import { until } from '../../support/until.ts';
 import type { Client } from '../support/client.ts';

@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatViewId } from '../../../src/contract/ids.ts';
 import type { Json } from '../../../src/contract/json.ts';
-import { readAsked } from '../../../src/store/configuration/asked-lookups.ts';
 import { activeGeneration } from '../../../src/store/configuration/published-configuration.ts';
+import { readRuntimeLookups } from '../../../src/store/configuration/runtime-lookups.ts';
 import { until } from '../../support/until.ts';
 import type { Client } from '../support/client.ts';
 import { viewDifferences } from '../support/compare.ts';
@@ -150,10 +150,10 @@ async function settled(system: System): Promise<void> {
   await until(
     'all lookups have their indexes',
     async () => {
-      if ((await readAsked(store)).size > 0) return false;
+      if ((await readRuntimeLookups(store)).size > 0) return false;
       const generation = await activeGeneration(store);
       await system.rebuilt(generation);
-      return (await readAsked(store)).size === 0 && (await activeGeneration(store)) === generation;
+      return (await readRuntimeLookups(store)).size === 0 && (await activeGeneration(store)) === generation;
     },
     60_000,
   );

@@ -8,7 +8,7 @@ import { heartbeatLostMs, regroupMs } from '../../../contract/limits.ts';
 import { repeat } from '../../../lib/repeat.ts';
 import type { CopiesBeat } from '../../../store/processes/process-messages.ts';
 import { liveProcesses } from '../../../store/processes/registry.ts';
-import { StoreUnavailableError } from '../../../store/redis/errors.ts';
+import { StoreUnavailableError } from '../../../store/redis/redis-errors.ts';
 import { openStreamSource, type StreamSource } from '../../../store/streams/shared-streams.ts';
 import { formatGroup, parseGroup } from '../../protocol/partition-group.ts';
 import type { AnsweringShards } from '../answering-shards.ts';

@@ -9,7 +9,7 @@ import type { ItemChange } from '../../../store/derived/item-sink.ts';
 import { readItems } from '../../../store/derived/items.ts';
 import type { AutoFields } from '../../../store/entities/auto-fields.ts';
 import { readCommittedState } from '../../../store/partitions/partition-state.ts';
-import { StoreUnavailableError } from '../../../store/redis/errors.ts';
+import { StoreUnavailableError } from '../../../store/redis/redis-errors.ts';
 import type { Store } from '../../../store/store.ts';
 import { ItemChangesFollower, type ItemCommits } from '../../../store/streams/item-changes.ts';
 import type { StreamSource } from '../../../store/streams/shared-streams.ts';

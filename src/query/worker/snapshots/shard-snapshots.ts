@@ -15,9 +15,14 @@ import { repeat } from '../../../lib/repeat.ts';
 import { SnapshotDamagedError } from '../../../search/snapshot/parts.ts';
 import { indexOfField, itemIndexField, listItemIndexes } from '../../../store/derived/items.ts';
 import type { AutoFields } from '../../../store/entities/auto-fields.ts';
-import { StoreUnavailableError } from '../../../store/redis/errors.ts';
+import { StoreUnavailableError } from '../../../store/redis/redis-errors.ts';
 import type { Store } from '../../../store/store.ts';
-import { definitionOf, type IndexDefinition, knownFields, textOfDefinition } from '../../index-fields.ts';
+import {
+  definitionOf,
+  type IndexDefinition,
+  knownFields,
+  textOfDefinition,
+} from '../../known-index-fields.ts';
 import type { LiveShard } from '../live-shard.ts';
 import type { ShardSet } from '../shard-set.ts';
 import { codeDigest } from './code-digest.ts';

@@ -8,7 +8,7 @@ import type { Claim } from '../../../../src/store/claims/claim-records.ts';
 import { decodeItem, namesDigestOf } from '../../../../src/store/derived/item-record.ts';
 import { namesDigestOfBody } from '../../../../src/store/derived/nameless-body.ts';
 import { readEntities } from '../../../../src/store/entities/entities.ts';
-import { parseScheduleText } from '../../../../src/store/entities/schedule.ts';
+import { parseScheduleText } from '../../../../src/store/entities/entity-schedule.ts';
 import { keys, type Partitions } from '../../../../src/store/keys.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { nameOf, type RecordingSink, storedItems } from '../../../actors/support/fleet.ts';

@@ -1,6 +1,6 @@
 /** What must hold of the ordered lists when nothing is left to do: of their leaves and lengths, and of the directory. */
 import assert from 'node:assert/strict';
-import { scheduleText } from '../../../../src/store/entities/schedule.ts';
+import { scheduleText } from '../../../../src/store/entities/entity-schedule.ts';
 import { keys, type Partitions } from '../../../../src/store/keys.ts';
 import { sourceIds, type World } from '../../../actors/support/world.ts';
 import { leafMax, longText } from '../lua/small-leaves.ts';

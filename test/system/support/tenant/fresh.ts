@@ -4,10 +4,10 @@ import type { Tenant } from '../../../../src/config/configuration.ts';
 import type { StoredEntity } from '../../../../src/contract/entity.ts';
 import type { ViewRef } from '../../../../src/contract/ids.ts';
 import { finish } from '../../../../src/lib/pace.ts';
-import type { BuildInput } from '../../../../src/schemas/build/input.ts';
-import type { ViewBody } from '../../../../src/schemas/build/outcome.ts';
+import type { BuildInput } from '../../../../src/schemas/build/build-input.ts';
+import type { ViewBody } from '../../../../src/schemas/build/build-outcome.ts';
 import { entriesOf, project } from '../../../../src/schemas/lookup/layout.ts';
-import type { LookupQuery } from '../../../../src/schemas/lookup/query.ts';
+import type { LookupQuery } from '../../../../src/schemas/lookup/lookup-query.ts';
 import { storedEntity, type World } from '../data/entities.ts';
 import { Reference, type Tree } from './render.ts';
 

@@ -1,0 +1,68 @@
+/** The views that a view refers to, as its processed record keeps them. */
+import { type Maybe, pace, type Steps, Unfinished } from '../../lib/pace.ts';
+import type { ReferencePiece } from '../../schemas/build/build-outcome.ts';
+import type { ProcessedOutput } from '../../store/derived/processed-record.ts';
+import { referenceText } from '../../store/derived/references.ts';
+import type { BatchChanges } from './batch-changes.ts';
+import type { OutputName } from './builder.ts';
+import type { Output } from './output.ts';
+import type { Turn } from './turn.ts';
+
+/** About what it costs to compare a reference, in units of the pace. */
+const unitsPerReference = 200;
+
+const none: readonly string[] = [];
+const noReferences: Pick<ProcessedOutput, 'references'> = {};
+
+/** Notes what differs from the record, in steps. @returns what the record keeps */
+export function compareReferences(
+  changes: BatchChanges,
+  output: Output,
+  former: ProcessedOutput | null,
+): Maybe<Pick<ProcessedOutput, 'references'>> {
+  const { result } = output;
+  if (result.kind !== 'view') return noReferences;
+  const before = former?.references ?? none;
+  const pieces = result.view.body.references;
+  if (pieces.length === 0 && before.length === 0) return noReferences;
+  return new Unfinished(compareInSteps(changes, output, before, pieces));
+}
+
+function* compareInSteps(
+  changes: BatchChanges,
+  { turn, builder }: Output,
+  before: readonly string[],
+  pieces: readonly ReferencePiece[],
+): Steps<Pick<ProcessedOutput, 'references'>> {
+  const kept = yield* referencesOf(turn, builder, pieces);
+  // After a batch without a commit, and in a repair, the record does not tell what is there.
+  const known = new Set(turn.repair === null ? before : none);
+  for (const text of kept) {
+    if (!known.has(text)) changes.moveReference('add', turn, builder, text);
+    if (isTimeOver()) yield;
+  }
+  for (const text of before) {
+    if (!kept.has(text)) changes.moveReference('drop', turn, builder, text);
+    if (isTimeOver()) yield;
+  }
+  return kept.size === 0 ? noReferences : { references: [...kept] };
+}
+
+/** Each once, in the order of their first places. References into other environments are never followed. */
+export function* referencesOf(
+  turn: Pick<Turn, 'sourceId'>,
+  { environmentId }: Pick<OutputName, 'environmentId'>,
+  pieces: readonly ReferencePiece[],
+): Steps<ReadonlySet<string>> {
+  const texts = new Set<string>();
+  for (const { target } of pieces) {
+    if (target !== null && target.environmentId === environmentId) texts.add(referenceText(turn, target));
+    if (isTimeOver()) yield;
+  }
+  return texts;
+}
+
+function isTimeOver(): boolean {
+  pace.units += unitsPerReference;
+  return pace.isOver();
+}

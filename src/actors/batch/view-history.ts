@@ -1,0 +1,125 @@
+/** What a record keeps of a view's past for who follows changes: its last told type, and the claims it has given up. Pure. */
+import { normalizeUrl } from '../../config/urls/url.ts';
+import type { EntityRef } from '../../contract/ids.ts';
+import { formerClaimsMax } from '../../contract/limits.ts';
+import type { RemovedView } from '../../store/change-log/reported-views.ts';
+import {
+  claimKey,
+  type FormerClaim,
+  isRestored,
+  type ProcessedClaim,
+  type ProcessedOutput,
+} from '../../store/derived/processed-record.ts';
+import { claimField, urlFormOfField } from '../../store/keys.ts';
+import { type Builder, dependentOf, outdatedDigest } from './builder.ts';
+import type { Turn } from './turn.ts';
+import { sameClaim } from './view-claims.ts';
+
+type History = Pick<ProcessedOutput, 'reportedType' | 'formerClaims'>;
+
+const noHistory: History = {};
+const noClaims: readonly FormerClaim[] = [];
+
+/**
+ * @param claims those that the view makes now. @param isReported its entry in the change log is renewed
+ * @param returning claims of the view before it was removed, if it comes back
+ */
+export function historyOf(
+  { former: record, entity }: Pick<Turn, 'former' | 'entity'>,
+  former: ProcessedOutput | null,
+  claims: readonly ProcessedClaim[],
+  isReported: boolean,
+  returning: readonly FormerClaim[] = noClaims,
+): History {
+  if (former === null && returning.length === 0) return noHistory;
+  const reportedType = former === null ? undefined : (former.reportedType ?? record?.type);
+  const isStale =
+    !isReported && entity !== null && reportedType !== undefined && reportedType !== entity.type;
+  const hasMoved = isStale && former !== null && !sameClaims(former.claims, claims);
+  const formerClaims = formerClaimsOf(former, claims, returning);
+  if (!isStale && formerClaims.length === 0) return noHistory;
+  return {
+    ...(isStale && !hasMoved ? { reportedType } : {}),
+    ...(formerClaims.length === 0 ? {} : { formerClaims }),
+  };
+}
+
+function sameClaims(before: readonly ProcessedClaim[], now: readonly ProcessedClaim[]): boolean {
+  const byKey = new Map(before.map((claim) => [claimKey(claim), claim]));
+  return before.length === now.length && now.every((claim) => sameClaim(claim, byKey.get(claimKey(claim))));
+}
+
+/** The latest first. */
+function formerClaimsOf(
+  former: ProcessedOutput | null,
+  claims: readonly ProcessedClaim[],
+  returning: readonly FormerClaim[],
+): FormerClaim[] {
+  const before = [...(former?.claims ?? []), ...(former?.formerClaims ?? []), ...returning];
+  if (before.length === 0) return [];
+  const now = new Set(claims.map(writtenClaim));
+  const given = new Map<string, FormerClaim>();
+  for (const claim of before) {
+    const key = writtenClaim(claim);
+    if (!now.has(key) && !given.has(key)) given.set(key, formerClaim(claim));
+  }
+  return [...given.values()].slice(0, formerClaimsMax);
+}
+
+/** A claim that only moved to another form of URLs is not given up: it is the same for who reads it. */
+function writtenClaim(claim: FormerClaim): string {
+  return claimKey(
+    urlFormOfField(claim.field) === 'folded' ? { ...claim, field: writtenField(claim) } : claim,
+  );
+}
+
+function writtenField({ field, display }: FormerClaim): string {
+  const path = normalizeUrl(display)?.path;
+  return path === undefined ? field : claimField.url(path);
+}
+
+function formerClaim({ field, host, kind, display }: FormerClaim): FormerClaim {
+  return { field, host, kind, display };
+}
+
+/** What a view was that goes now. */
+export function removedView({ former: record, place }: Turn, former: ProcessedOutput): RemovedView {
+  return {
+    type: former.reportedType ?? record?.type ?? '',
+    sourceGroup: place?.source.sourceGroup ?? '',
+    claims: formerClaimsOf(former, [], noClaims),
+    ...(former.destinations === undefined ? {} : { destinations: former.destinations }),
+  };
+}
+
+type Cause = Pick<ProcessedOutput, 'because'>;
+
+/** The cause of a build that changed nothing: that of the one before. */
+export function causeBefore(former: ProcessedOutput | null): Cause {
+  return former?.because === undefined ? {} : { because: former.because };
+}
+
+/** Nothing for a change of the entity itself, as for most outputs. */
+export function causeOf(turn: Turn, former: ProcessedOutput | null, builder: Builder): Cause {
+  if (turn.repair !== null) return { because: { kind: 'repair' } };
+  if (isRestored(turn.former)) return { because: { kind: 'restore' } };
+  if (turn.isChange) return ownCause(turn);
+  const entity = turn.causes.get(dependentOf(builder, turn));
+  // A deferred output is built after the turn of the change: the digest in its record says nothing of the configuration.
+  if (former?.schemaDigest === outdatedDigest || former === null) {
+    if (entity !== undefined) return becauseOf(turn, entity);
+  }
+  if (former?.schemaDigest !== builder.schemaDigest) return { because: { kind: 'configuration' } };
+  return entity === undefined ? { because: { kind: 'lookup' } } : becauseOf(turn, entity);
+}
+
+/** The entity itself has changed: by a save, as for most outputs, or because of a moment. */
+function ownCause({ isBySchedule }: Turn): Cause {
+  return isBySchedule ? { because: { kind: 'schedule' } } : {};
+}
+
+/** For the entity itself: its own change was deferred. */
+function becauseOf(turn: Turn, entity: EntityRef): Cause {
+  const isOwn = entity.sourceId === turn.sourceId && entity.originId === turn.originId;
+  return isOwn ? ownCause(turn) : { because: { kind: 'lookup', entity } };
+}

@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, statSync } from 'node:fs';
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { type Line, readLines } from '../import/import-lines.ts';
+import { CommandStop } from '../terminal/command-stop.ts';
+import {
+  backupFormat,
+  backupVersion,
+  type EndLine,
+  type EntityLine,
+  entityLineStart,
+  type FieldsLine,
+  parseLine,
+} from './backup-lines.ts';
+
+/** Longer than any line of ours. An entity has at most 5 MiB, and its claims repeat some of its text for each view. */
+const lineBytesMax = 256 * 1024 * 1024;
+const lineFeed = Buffer.from('\n');
+
+/** Called with the share of the file that is read, 0 to 100, and the number of entities so far. */
+export type ReadProgress = (percent: number, entities: number) => void;
+
+/** A whole backup. Its entities stay in the file. */
+export interface CheckedBackup {
+  readonly createdAt: string;
+  readonly documents: ReadonlyMap<string, string>;
+  readonly fields: readonly FieldsLine[];
+  readonly entities: number;
+  readonly sha256: string;
+}
+
+/**
+ * Reads a backup to its end, and checks that it is whole and unchanged.
+ * @throws CommandStop with one line that says what is wrong with it
+ */
+export async function checkBackup(file: string, onProgress: ReadProgress): Promise<CheckedBackup> {
+  const digest = createHash('sha256');
+  const documents = new Map<string, string>();
+  const fields: FieldsLine[] = [];
+  let createdAt: string | null = null;
+  let end: EndLine | null = null;
+  let entities = 0;
+  for await (const line of linesOf(file, (percent) => onProgress(percent, entities))) {
+    const { bytes, number } = line;
+    if (end !== null) throw damaged(file, `line ${number}: unexpected data after the end marker`);
+    if (isEntity(line) && !line.isTooLong) entities += 1;
+    else {
+      const parsed = parseLine(bytes);
+      if (parsed === null || line.isTooLong) throw damaged(file, `line ${number} cannot be read`);
+      if (number === 1) createdAt = createdAtOf(file, parsed);
+      if (parsed.kind === 'document') documents.set(parsed.path, parsed.text);
+      if (parsed.kind === 'fields') fields.push(parsed);
+      if (parsed.kind === 'end') end = parsed;
+    }
+    if (end === null) digest.update(bytes).update(lineFeed);
+  }
+  if (createdAt === null) throw damaged(file, 'the header is missing');
+  if (end === null) throw damaged(file, 'the end is missing');
+  if (end.entities !== entities || end.sha256 !== digest.digest('hex')) {
+    await findUnreadable(file);
+    throw damaged(file, `it contains ${entities} entities, and the checksum does not match`);
+  }
+  return { createdAt, documents, fields, entities, sha256: end.sha256 };
+}
+
+/** Entities are not parsed while a backup is checked. In a damaged one the line tells more than the checksum. */
+async function findUnreadable(file: string): Promise<void> {
+  for await (const { bytes, number } of linesOf(file, () => {})) {
+    if (parseLine(bytes) === null) throw damaged(file, `line ${number} cannot be read`);
+  }
+}
+
+/** One entity of a backup. */
+export interface BackupEntity {
+  readonly line: EntityLine;
+  readonly bytes: number;
+}
+
+/** The entities of a checked backup, in its order. @throws CommandStop when the file has changed */
+export async function* readBackupEntities(
+  file: string,
+  onProgress: (percent: number) => void,
+): AsyncGenerator<BackupEntity> {
+  for await (const line of linesOf(file, onProgress)) {
+    if (!isEntity(line)) continue;
+    const parsed = parseLine(line.bytes);
+    if (parsed?.kind !== 'entity') throw damaged(file, `line ${line.number} can no longer be read`);
+    yield { line: parsed, bytes: line.bytes.length };
+  }
+}
+
+function isEntity({ bytes }: Line): boolean {
+  return bytes.subarray(0, entityLineStart.length).equals(entityLineStart);
+}
+
+function createdAtOf(file: string, line: { readonly kind: string }): string {
+  const { kind, format, version, createdAt } = line as Partial<Record<string, unknown>>;
+  if (kind !== 'header' || format !== backupFormat) throw damaged(file, 'the header is missing');
+  if (version !== backupVersion) {
+    throw new CommandStop(
+      `${file} was written by another version of Millrace (format ${version}; this version reads ${backupVersion}). Restore it with that version.`,
+    );
+  }
+  return String(createdAt);
+}
+
+async function* linesOf(file: string, onProgress: (percent: number) => void): AsyncGenerator<Line> {
+  const totalBytes = bytesOf(file);
+  const packed = createReadStream(file, { highWaterMark: 256 * 1024 });
+  // An error on either side ends the other. It is thrown where the lines are read.
+  const unpacked = pipeline(packed, createGunzip(), () => {});
+  try {
+    for await (const line of readLines(unpacked, lineBytesMax)) {
+      yield line;
+      onProgress(Math.min(99, Math.floor((100 * packed.bytesRead) / totalBytes)));
+    }
+  } catch (error) {
+    if (error instanceof CommandStop || !(error instanceof Error) || !('code' in error)) throw error;
+    throw damaged(file, error.message);
+  } finally {
+    packed.destroy();
+  }
+}
+
+function bytesOf(file: string): number {
+  try {
+    return Math.max(1, statSync(file).size);
+  } catch (error) {
+    throw new CommandStop(`${file} cannot be read: ${error instanceof Error ? error.message : error}.`);
+  }
+}
+
+function damaged(file: string, reason: string): CommandStop {
+  return new CommandStop(`${file} is not a complete backup: ${reason}.`);
+}

@@ -1,0 +1,116 @@
+import cliProgress from 'cli-progress';
+import { counted } from '../../config/documents/issue-text.ts';
+import type { ImportInput } from './import-input.ts';
+import type { ImportCounts } from './importer.ts';
+
+const barEveryMs = 100;
+const lineEveryMs = 5_000;
+
+/** Shows how far an import is: with a bar on a terminal, with a line now and then elsewhere. */
+export interface Progress {
+  show(counts: ImportCounts): void;
+  /** Writes a line of its own. */
+  say(line: string): void;
+  stop(): void;
+}
+
+export function showProgress(input: ImportInput, output: NodeJS.WriteStream = process.stderr): Progress {
+  const clock = new ImportClock(input);
+  return output.isTTY && input.totalBytes !== null
+    ? bar(clock, input.totalBytes, output)
+    : lines(clock, output);
+}
+
+/** Entities that are done, with any result. */
+export function doneEntities({ changed, unchanged, failed }: ImportCounts): number {
+  return changed + unchanged + failed;
+}
+
+export class ImportClock {
+  readonly #startedMs = performance.now();
+
+  constructor(private readonly input: ImportInput) {}
+
+  get readBytes(): number {
+    return this.input.readBytes();
+  }
+
+  /** Since the start. */
+  seconds(): number {
+    return (performance.now() - this.#startedMs) / 1000;
+  }
+
+  rate(counts: ImportCounts): string {
+    return `${Math.round(doneEntities(counts) / Math.max(this.seconds(), 0.001))} entities/s`;
+  }
+
+  /** The share of the file that is read, and the time for the rest at the speed so far. */
+  remaining(): string | null {
+    const { totalBytes } = this.input;
+    if (totalBytes === null || totalBytes === 0 || this.readBytes === 0) return null;
+    const share = Math.min(1, this.readBytes / totalBytes);
+    const remainingSeconds = Math.ceil((this.seconds() * (1 - share)) / share);
+    return `${Math.floor(share * 100)} %, about ${formatSeconds(remainingSeconds)} left`;
+  }
+}
+
+/** `59 s`, `2 min 3 s` or `1 h 4 min`. */
+export function formatSeconds(seconds: number): string {
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
+}
+
+function bar(clock: ImportClock, totalBytes: number, output: NodeJS.WriteStream): Progress {
+  const single = new cliProgress.SingleBar(
+    {
+      format: '{bar} {text}',
+      stream: output,
+      hideCursor: true,
+      barsize: 30,
+      // Only `show` draws the bar. With a timer of its own it would write over a message at the end.
+      noTTYOutput: false,
+      synchronousUpdate: true,
+      fps: 1000 / barEveryMs,
+    },
+    cliProgress.Presets.shades_classic,
+  );
+  single.start(Math.max(totalBytes, 1), 0, { text: 'starting' });
+  let last: ImportCounts = { changed: 0, unchanged: 0, failed: 0 };
+  const draw = (counts: ImportCounts) => {
+    last = counts;
+    single.update(clock.readBytes, { text: progressText(clock, counts) });
+  };
+  return {
+    show: draw,
+    say(line) {
+      output.write(`\r\u001b[K${line}\n`);
+      draw(last);
+    },
+    stop() {
+      draw(last);
+      single.stop();
+    },
+  };
+}
+
+function lines(clock: ImportClock, output: NodeJS.WriteStream): Progress {
+  let nextSeconds = lineEveryMs / 1000;
+  return {
+    show(counts) {
+      if (clock.seconds() < nextSeconds) return;
+      nextSeconds = clock.seconds() + lineEveryMs / 1000;
+      output.write(`${progressText(clock, counts)}\n`);
+    },
+    say(line) {
+      output.write(`${line}\n`);
+    },
+    stop() {},
+  };
+}
+
+function progressText(clock: ImportClock, counts: ImportCounts): string {
+  const parts = [counted(doneEntities(counts), 'entity', 'entities'), clock.rate(counts), clock.remaining()];
+  if (counts.failed > 0) parts.push(`${counts.failed} failed`);
+  return parts.filter((part) => part !== null).join(', ');
+}

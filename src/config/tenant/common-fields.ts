@@ -1,0 +1,71 @@
+/** The fields that several parts of a tenant file have: ids, aliases, names of other things, API keys. */
+
+import type { Cursor } from '../../contract/config-cursor.ts';
+import { isAlias } from '../../contract/ids.ts';
+import { apiKeyCharactersMax, configNameCharactersMax } from '../../contract/limits.ts';
+import { quote } from '../../lib/quote.ts';
+import type { Names } from '../documents/document-names.ts';
+import { isId } from '../documents/document-path.ts';
+import { hashedForm } from './api-key.ts';
+
+/** Where a key is. It is kept as long as the key, so it is not a cursor, which would keep the whole file. */
+export type KeyPlace = Pick<Cursor, 'file' | 'path'>;
+
+/** A key as a file gives it: its hash, and its place for when another place has it too. */
+export interface WrittenKey {
+  /** `sha256:<hex>` */
+  readonly hash: string;
+  readonly at: KeyPlace;
+}
+
+const keyAdvice =
+  `Write the key itself (visible ASCII characters without spaces, at most ${apiKeyCharactersMax}) ` +
+  'or "sha256:" and 64 hex digits.';
+
+/** Null with an issue when the text is none. */
+export function readId(at: Cursor): string | null {
+  const text = at.filledText();
+  if (text === null || isId(text)) return text;
+  at.issue(`${quote(text)} is not an id`, nameAdvice('-, _ and .'));
+  return null;
+}
+
+/** Null with an issue when the text is none. */
+export function readAlias(at: Cursor): string | null {
+  const text = at.filledText();
+  if (text === null || isAlias(text)) return text;
+  at.issue(`${quote(text)} is not an alias`, nameAdvice('- and _'));
+  return null;
+}
+
+/** @param marks the characters that a name may have besides letters and digits */
+export function nameAdvice(marks: string): string {
+  return `Use letters, digits, ${marks}; at most ${configNameCharactersMax} characters.`;
+}
+
+/** The thing that a field names; null with an issue when there is none. */
+export function readNamed<T>(at: Cursor, names: Names<T>): T | null {
+  const name = at.filledText();
+  return name === null ? null : names.find(name, at);
+}
+
+/** API keys of a list, hashed; an issue for each that no client could send. */
+export function readKeys(list: Cursor): WrittenKey[] {
+  return list.items().flatMap((at) => {
+    const text = at.filledText();
+    if (text === null) return [];
+    const hash = hashedForm(text);
+    // The message must not repeat the key: it may be a secret with one wrong character.
+    if (hash === null) at.issue('not an API key', keyAdvice);
+    return hash === null ? [] : [{ hash, at: { file: at.file, path: at.path } }];
+  });
+}
+
+/** `absent` when it is not there, and with an issue for what is not a whole number between the two. */
+export function readWholeNumber<T>(at: Cursor, min: number, max: number, absent: T): number | T {
+  const { json } = at;
+  if (json === undefined) return absent;
+  if (typeof json === 'number' && Number.isInteger(json) && json >= min && json <= max) return json;
+  at.issue(`must be a whole number from ${min} to ${max}`, 'Write it without quotes.');
+  return absent;
+}

@@ -1,0 +1,187 @@
+/** Reads `webhooks` of a tenant file (docs/reference/webhooks.md). No finding shows a secret or a header's value. */
+import type { Cursor } from '../../contract/config-cursor.ts';
+import {
+  webhookBatchSecondsMax,
+  webhookBatchSizeMax,
+  webhookHeadersMax,
+  webhooksPerTenantMax,
+  webhookUrlCharactersMax,
+} from '../../contract/limits.ts';
+import { quote } from '../../lib/quote.ts';
+import { adviceForUnknown } from '../../lib/suggest.ts';
+import type { Environment, Webhook, WebhookFormat } from '../configuration.ts';
+import { Names } from '../documents/document-names.ts';
+import { readAlias, readNamed, readWholeNumber } from './common-fields.ts';
+import { keptMark } from './kept-secrets.ts';
+import type { KnownNames } from './named-things.ts';
+
+export interface WebhookEntry {
+  readonly webhook: Webhook;
+  readonly at: Cursor;
+}
+
+const members = [
+  'alias',
+  'environment',
+  'url',
+  'secret',
+  'schemas',
+  'destination',
+  'expand',
+  'batch',
+  'headers',
+  'format',
+];
+export const webhookFormats: readonly WebhookFormat[] = ['standard', 'enterspeed'];
+const usualBatch = { size: webhookBatchSizeMax, seconds: 1 };
+
+/** @param mayBeKept secrets may be those that a backup does not have */
+export function readWebhooks(
+  list: Cursor,
+  environments: Names<Environment>,
+  mayBeKept: boolean,
+): WebhookEntry[] {
+  const taken = new Names<true>('webhook');
+  const items = list.items();
+  if (items.length > webhooksPerTenantMax) {
+    list.issue(`has ${items.length} webhooks`, `At most ${webhooksPerTenantMax} are allowed.`);
+  }
+  return items.flatMap((at) => {
+    if (at.object(members) === null) return [];
+    const alias = readAlias(at.member('alias'));
+    if (alias !== null) taken.add(alias, true, at.member('alias'));
+    const webhook: Webhook = {
+      alias: alias ?? '',
+      environment: readNamed(at.member('environment'), environments) ?? { id: '', alias: '' },
+      url: readUrl(at.member('url')) ?? '',
+      secrets: readSecrets(at.member('secret'), mayBeKept),
+      schemas: readSchemas(at.member('schemas')),
+      isDestination: at.member('destination').optionalBoolean(false),
+      isExpanded: readExpand(at.member('expand')),
+      batch: readBatch(at.member('batch')),
+      headers: readHeaders(at.member('headers'), mayBeKept),
+      format: readFormat(at.member('format')),
+    };
+    return [{ webhook, at }];
+  });
+}
+
+/** Of a schema that is not there nothing is ever sent. */
+export function warnOfUnknownSchemas(webhooks: readonly WebhookEntry[], { aliases }: KnownNames): void {
+  for (const { at } of webhooks) {
+    const list = at.member('schemas');
+    if (!Array.isArray(list.json)) continue;
+    for (const item of list.items()) {
+      const alias = item.json;
+      if (typeof alias !== 'string' || aliases.schemas.has(alias)) continue;
+      item.warning(`there is no schema ${quote(alias)}`, () => adviceForUnknown(alias, aliases.schemas));
+    }
+  }
+}
+
+function readUrl(at: Cursor): string | null {
+  const text = at.filledText();
+  if (text === null) return null;
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isHttp = url?.protocol === 'https:' || url?.protocol === 'http:';
+  const isSound = isHttp && url.username === '' && url.password === '' && url.hash === '';
+  if (url !== null && isSound && text.length <= webhookUrlCharactersMax) return url.href;
+  at.issue(
+    'not a URL of a receiver',
+    `Write https://… or http://… without a user, a password and a fragment; at most ${webhookUrlCharactersMax} characters.`,
+  );
+  return null;
+}
+
+const secretPattern = /^whsec_(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+const secretAdvice = 'Write "whsec_" and random bytes in base64: `openssl rand -base64 32` gives some.';
+
+function readSecrets(at: Cursor, mayBeKept: boolean): string[] {
+  const isList = Array.isArray(at.json);
+  const items = isList ? at.items() : [at];
+  if (isList && (items.length < 1 || items.length > 2)) {
+    at.issue(`has ${items.length} secrets`, 'Write one, or two while one replaces the other.');
+  }
+  return items.flatMap((item) => {
+    const text = item.filledText();
+    if (text === null) return [];
+    if (text === keptMark) {
+      if (!mayBeKept) refuseKept(item);
+      return [];
+    }
+    if (secretPattern.test(text) && text !== 'whsec_') return [text];
+    item.issue('not a secret of a webhook', secretAdvice);
+    return [];
+  });
+}
+
+function refuseKept(at: Cursor): void {
+  at.issue('there is no secret that could be kept here', 'Write the value itself.');
+}
+
+function readSchemas(list: Cursor): ReadonlySet<string> | null {
+  if (list.isAbsent) return null;
+  return new Set(list.items().flatMap((at) => at.filledText() ?? []));
+}
+
+function readExpand(at: Cursor): boolean {
+  if (at.isAbsent) return false;
+  if (at.json === 'shown') return true;
+  at.mustBe('"shown"', 'Write "shown", or leave it out.');
+  return false;
+}
+
+function readBatch(at: Cursor): Webhook['batch'] {
+  if (at.isAbsent || at.object(['size', 'seconds']) === null) return usualBatch;
+  return {
+    size: readWholeNumber(at.member('size'), 1, webhookBatchSizeMax, usualBatch.size),
+    seconds: readWholeNumber(at.member('seconds'), 0, webhookBatchSecondsMax, usualBatch.seconds),
+  };
+}
+
+function readFormat(at: Cursor): WebhookFormat {
+  if (at.isAbsent) return 'standard';
+  const known = new Names<WebhookFormat>(
+    'format of a webhook',
+    webhookFormats.map((format) => [format, format]),
+  );
+  return readNamed(at, known) ?? 'standard';
+}
+
+/** RFC 9110, sections 5.6.2 and 5.5: no line breaks. */
+const headerName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const headerValue = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
+/** What the platform says itself, and what belongs to the connection. */
+const reservedHeader =
+  /^(?:webhook-.*|host|content-.*|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect)$/;
+
+function readHeaders(at: Cursor, mayBeKept: boolean): ReadonlyMap<string, string> {
+  const headers = new Map<string, string>();
+  if (at.isAbsent || at.anyObject('Write {"Authorization": "Bearer …"}.') === null) return headers;
+  const names = at.names();
+  if (names.length > webhookHeadersMax) {
+    at.issue(`has ${names.length} headers`, `At most ${webhookHeadersMax} are allowed.`);
+  }
+  for (const name of names) {
+    const value = readHeader(at.member(name), name, mayBeKept);
+    if (value !== null) headers.set(name, value);
+  }
+  return headers;
+}
+
+function readHeader(at: Cursor, name: string, mayBeKept: boolean): string | null {
+  if (!headerName.test(name))
+    at.issue(`${quote(name)} is not the name of a header`, 'Write it as in "X-Api-Key".');
+  if (reservedHeader.test(name.toLowerCase())) {
+    at.issue(`the header ${quote(name)} is set by the platform`, 'Remove it.');
+  }
+  const value = at.filledText();
+  if (value === null) return null;
+  if (value === keptMark) {
+    if (!mayBeKept) refuseKept(at);
+    return null;
+  }
+  if (headerValue.test(value)) return value;
+  at.issue('not the value of a header', 'Write visible ASCII characters with spaces between, in one line.');
+  return null;
+}

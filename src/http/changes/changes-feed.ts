@@ -1,0 +1,110 @@
+/** `GET /changes/v1`: the changes of an environment, at once, by long-poll, or as events (docs/reference/http.md "Changes"). */
+import { ProblemError, problems } from '../../contract/errors.ts';
+import { changesPageMax, longPollMs } from '../../contract/limits.ts';
+import { FeedClosedError, type LiveFeed, type Since } from '../../feed/live-feed.ts';
+import type { LiveFeeds } from '../../feed/live-feeds.ts';
+import { OffsetGoneError } from '../../feed/log-page.ts';
+import type { Position } from '../../feed/offset.ts';
+import type { WrittenPage } from '../../feed/written-page.ts';
+import type { EnvironmentScope } from '../../store/environment-scope.ts';
+import { type Answer, jsonType } from '../answer.ts';
+import type { Call } from '../call.ts';
+import { askedVersion, waitForVersion } from '../delivery/min-version.ts';
+import type { Handler } from '../handler.ts';
+import { askedEnvironment } from '../management/asked.ts';
+import { scopeOf } from '../routes/route-parts.ts';
+import type { Services } from '../services.ts';
+import { eventsAnswer } from '../uws/events-answer.ts';
+import { changesRequest } from './changes-request.ts';
+import { followEvents } from './event-follower.ts';
+
+/** @throws ProblemError 410, 422, `versionNotReached`; StoreUnavailableError */
+export function changesFeed(services: Services): Handler {
+  return feedOf(services, (call) => scopeOf(call.client));
+}
+
+/** The same feed for the tenant's managers, who name the environment (docs/reference/management.md "Changes"). */
+export function managementChanges(services: Services): Handler {
+  return feedOf(services, (call) => ({
+    tenant: call.manager.tenant.alias,
+    environmentId: askedEnvironment(call).id,
+  }));
+}
+
+function feedOf(services: Services, scopeOfCall: (call: Call) => EnvironmentScope): Handler {
+  return async (call) => {
+    const scope = scopeOfCall(call);
+    const { way, expand, since } = changesRequest(call, services.feeds.of(scope).feed);
+    const live = services.feeds.of(scope, expand);
+    const { current } = services.configuration;
+    const version = askedVersion(call, 422);
+    if (version !== null) await waitForVersion(services, scope.tenant, version);
+    try {
+      if (way === 'sse') return await followedAnswer(services.feeds, live, since);
+      const from = typeof since === 'string' ? await live.start(since) : since;
+      const page = await nextChanges(live, from);
+      // Under another configuration its key may no longer follow.
+      const mayWait = way === 'long-poll' && services.configuration.current === current;
+      if (!mayWait || page.changes.length > 0) return changesAnswer(page);
+      return changesAnswer(await firstChanges(services.feeds, live, page, call));
+    } catch (error) {
+      throw problemOf(error);
+    }
+  };
+}
+
+/** A page with changes, or an empty one when there are none. Entries that tell of nothing any more are passed. */
+async function nextChanges(live: LiveFeed, from: Position): Promise<WrittenPage> {
+  for (let position = from; ; ) {
+    const page = await live.next(position, changesPageMax);
+    if (page.changes.length > 0 || page.isUpToDate) return page;
+    position = page.position;
+  }
+}
+
+/** The changes that come first, or none when the time is over or the client has gone. @param latest what is told then */
+function firstChanges(
+  feeds: LiveFeeds,
+  live: LiveFeed,
+  latest: WrittenPage,
+  call: Call,
+): Promise<WrittenPage> {
+  const from = latest.position;
+  return new Promise((resolve, reject) => {
+    let empty = latest;
+    const finish = (page: WrittenPage) => {
+      clearTimeout(timer);
+      live.leave(follower);
+      resolve(page);
+    };
+    const follower = {
+      told: (page: WrittenPage) => {
+        empty = page;
+        if (page.changes.length > 0) finish(page);
+      },
+      isFarBehind: () => nextChanges(live, from).then(finish, reject),
+      failed: (error: unknown) => {
+        clearTimeout(timer);
+        if (error instanceof FeedClosedError) finish(empty);
+        else reject(error);
+      },
+    };
+    const timer = setTimeout(() => finish(empty), longPollMs);
+    feeds.join(live, follower, from);
+    call.onGone(() => finish(empty));
+  });
+}
+
+function changesAnswer({ json }: WrittenPage): Answer {
+  return { status: 200, body: json, contentType: jsonType, headers: [['Cache-Control', 'no-store']] };
+}
+
+async function followedAnswer(feeds: LiveFeeds, live: LiveFeed, since: Since): Promise<Answer> {
+  const from = await live.start(since);
+  return eventsAnswer((stream) => followEvents(feeds, live, from, stream));
+}
+
+function problemOf(error: unknown): unknown {
+  if (error instanceof OffsetGoneError) return new ProblemError(problems.offsetGone);
+  return error;
+}

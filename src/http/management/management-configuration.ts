@@ -1,0 +1,268 @@
+/** `GET` and `PUT /management/v1/configuration`: the documents of a tenant (docs/reference/management.md "Configuration"). */
+
+import { type CompiledDocuments, compileCode } from '../../config/code/compile-code.ts';
+import type { ConfigDocuments, Configuration } from '../../config/configuration.ts';
+import { documentsDigest, hashKeys } from '../../config/documents/canonical.ts';
+import { checkedInTurn } from '../../config/documents/checked-in-turn.ts';
+import { withRuntimeLookups } from '../../config/documents/keep-runtime-lookups.ts';
+import { type LoadOutcome, loadingSteps } from '../../config/documents/load.ts';
+import { allMistakes } from '../../config/documents/read-documents.ts';
+import { documentsOfTenant, inFolder, withDocumentsOfTenant } from '../../config/documents/tenant-folder.ts';
+import { keptForOtherOrigins, withKeptSecrets, withoutSecrets } from '../../config/tenant/kept-secrets.ts';
+import { keyGivenTwice } from '../../config/tenant/key-ring.ts';
+import type { ConfigIssue } from '../../contract/diagnostic.ts';
+import { ProblemError, problems } from '../../contract/errors.ts';
+import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
+import {
+  configurationBodyBytesMax,
+  configurationMistakesMax,
+  configurationsAtOnceMax,
+  dryRunsPendingMax,
+} from '../../contract/limits.ts';
+import { beginDryRun, pendingDryRuns } from '../../jobs/dry-run/begin.ts';
+import { lossesBetween, lossLines } from '../../jobs/removal-plan.ts';
+import {
+  ConfigurationRefusedError,
+  type PublishedConfiguration,
+  publishConfiguration,
+  readPublished,
+} from '../../store/configuration/published-configuration.ts';
+import { noteRebuildOf } from '../../store/configuration/rebuild-tenants.ts';
+import type { Store } from '../../store/store.ts';
+import { jsonAnswer } from '../answer.ts';
+import type { Call } from '../call.ts';
+import type { Handler } from '../handler.ts';
+import type { Services } from '../services.ts';
+import { askedFlag, askedJson, askedText } from './asked.ts';
+import { CostlyTurns } from './costly-turns.ts';
+import { issueLine } from './issue-line.ts';
+import { dryRunJobId, rebuildJobId } from './job-id.ts';
+
+export function getConfiguration({ store }: Services): Handler {
+  return async (call) => {
+    const { alias } = call.manager.tenant;
+    const published = await publishedOf(store);
+    const own = documentsOfTenant(published.documents, alias);
+    const shown = documentsOfTenant(withoutSecrets(published.documents), alias);
+    const appliedAtMs = published.appliedAtMs.get(alias);
+    return jsonAnswer(200, {
+      digest: documentsDigest(own),
+      appliedAt: appliedAtMs === undefined ? null : new Date(appliedAtMs).toISOString(),
+      documents: Object.fromEntries([...shown].map(([path, text]) => [path, readableText(path, text)])),
+    });
+  };
+}
+
+const tooLarge = new ProblemError(problems.configurationTooLarge);
+
+export function putConfiguration({ store, configuration }: Services): Handler {
+  const turns = new CostlyTurns(configurationsAtOnceMax);
+  return async (call) => {
+    const expected = askedText(call, 'expected');
+    const mayRemove = askedFlag(call, 'removals');
+    const isDryRun = askedFlag(call, 'dryRun');
+    const bytes = await call.body.bytes(configurationBodyBytesMax, tooLarge);
+    const own = documentsIn(askedJson(bytes, (reason) => problems.configurationInvalid([reason])));
+    const { alias } = call.manager.tenant;
+    const end = await turns.turn(alias);
+    try {
+      const options = {
+        expected,
+        mayRemove,
+        isDryRun,
+        current: configuration.current,
+        countNewKeys: call.countNewKeys,
+      };
+      return jsonAnswer(200, await replace(store, alias, own, options));
+    } finally {
+      end();
+    }
+  };
+}
+
+interface PutOptions {
+  /** Digest that the tenant's documents must have still; null: any. */
+  readonly expected: string | null;
+  readonly mayRemove: boolean;
+  /** Nothing becomes active: a job tells what would change. */
+  readonly isDryRun: boolean;
+  /** What this front runs: tenants whose documents are the same are not loaded again. */
+  readonly current: Configuration;
+  /** Counts keys that the tenant did not have: each is a guess at those of others. */
+  readonly countNewKeys: Call['countNewKeys'];
+}
+
+async function replace(
+  store: Store,
+  tenant: string,
+  own: ConfigDocuments,
+  { expected, mayRemove, isDryRun, current, countNewKeys }: PutOptions,
+): Promise<object> {
+  const published = await publishedOf(store);
+  const before = documentsOfTenant(published.documents, tenant);
+  const former = documentsDigest(before);
+  if (expected !== null && expected !== former) throw new ProblemError(problems.configurationChanged(former));
+  const sent = withDocumentsOfTenant(new Map(), tenant, withSecretsOf(before, own));
+  const compiled = await compileCode(sent, 'configuration');
+  const hashed = inFolder(hashKeys(compiled.documents), tenant);
+  const admitNewKeys = () => {
+    const tooMany = countNewKeys(tenant, newKeys(before.get('tenant.json'), hashed.get('tenant.json')));
+    if (tooMany !== null) throw new ProblemError(tooMany);
+  };
+  const replaced = withDocumentsOfTenant(published.documents, tenant, hashed);
+  const documents = withRuntimeLookups(replaced, published.documents);
+  const configuration = await soundConfiguration(documents, tenant, { compiled, current, admitNewKeys });
+  const digest = documentsDigest(documentsOfTenant(documents, tenant));
+  if (isDryRun) {
+    if ((await pendingDryRuns(store, tenant)) >= dryRunsPendingMax)
+      throw new ProblemError(problems.dryRunsPending);
+    const token = await beginDryRun(store, documents, { tenant, generation: published.generation });
+    return { digest, job: dryRunJobId(token) };
+  }
+  if (!mayRemove) await refuseLosses(store, published, configuration, { tenant, current });
+  const generation = await publish(store, documents, configuration, published.generation);
+  await noteRebuildOf(store, tenant, generation);
+  return { digest, job: rebuildJobId(generation) };
+}
+
+/** @returns the documents, with what was there for each secret that is `kept`. @throws ProblemError 422 */
+function withSecretsOf(before: ConfigDocuments, own: ConfigDocuments): ConfigDocuments {
+  const file = 'tenant.json';
+  const text = own.get(file);
+  if (text === undefined) return own;
+  const places = keptForOtherOrigins(text, before.get(file));
+  if (places.length > 0) {
+    const lines = places.map(
+      (place) =>
+        `${file}: ${place}: \`kept\` cannot be used with a new address. Send the value itself, or the previous \`url\``,
+    );
+    throw new ProblemError(problems.configurationInvalid(lines.slice(0, configurationMistakesMax)));
+  }
+  return new Map(own).set(file, withKeptSecrets(text, before.get(file)));
+}
+
+const hashedKeys = /"sha256:[0-9a-f]{64}"/g;
+
+/** Keys of a tenant file that are not in the former one; both have their keys hashed. */
+function newKeys(before = '', after = ''): number {
+  const former = new Set(before.match(hashedKeys));
+  return [...new Set(after.match(hashedKeys))].filter((key) => !former.has(key)).length;
+}
+
+async function publish(
+  store: Store,
+  documents: ConfigDocuments,
+  configuration: Configuration,
+  after: number,
+): Promise<number> {
+  try {
+    return await publishConfiguration(store, documents, configuration, { after });
+  } catch (error) {
+    if (!(error instanceof ConfigurationRefusedError)) throw error;
+    throw new ProblemError(problems.configurationRefused(error.message));
+  }
+}
+
+function mistakes(issues: readonly ConfigIssue[], tenant: string): ProblemError {
+  const shown = issues.slice(0, configurationMistakesMax);
+  return new ProblemError(problems.configurationInvalid(shown.map((issue) => issueLine(issue, tenant))));
+}
+
+const ofAnotherVersion =
+  'The active configuration was written by another version of Millrace. Update all processes to that version, then send this again';
+
+/**
+ * The configuration of all tenants, of which one is new. Its documents are checked alone first, so that no mistake tells of
+ * another tenant. The others became active once, and stay as they are.
+ * @throws ProblemError 422 with every mistake; 429 for too many new keys; 409 where those of others cannot be read
+ */
+async function soundConfiguration(
+  documents: ConfigDocuments,
+  tenant: string,
+  {
+    compiled,
+    current,
+    admitNewKeys,
+  }: {
+    readonly compiled: CompiledDocuments;
+    readonly current: Configuration;
+    /** Called before keys are compared with those of others. @throws ProblemError 429 */
+    readonly admitNewKeys: () => void;
+  },
+): Promise<Configuration> {
+  const own = withDocumentsOfTenant(new Map(), tenant, inFolder(documents, tenant));
+  const alone = await checkedInTurn(loadingSteps(own, 'folder'));
+  const { issues } = compiled;
+  if (!alone.ok || issues.length > 0) throw mistakes(allMistakes(issues, alone), tenant);
+  if (!alone.configuration.tenants.has(tenant)) {
+    throw new ProblemError(problems.configurationInvalid(['tenant.json: the document is missing']));
+  }
+  admitNewKeys();
+  const loaded = await loadedStored(documents, [alone.configuration, current]);
+  if (loaded.ok) return loaded.configuration;
+  // Documents that are sound alone can only disagree with those of others about keys. Anything else is wrong with the others,
+  // which were sound for the version that made them active.
+  const isKeyTaken = loaded.issues.every(({ message }) => message === keyGivenTwice);
+  throw new ProblemError(
+    isKeyTaken
+      ? problems.configurationInvalid([
+          'tenant.json: one of its API keys is already in use. Create another one',
+        ])
+      : problems.configurationRefused(ofAnotherVersion),
+  );
+}
+
+/** What is stored was accepted once, so its check has no budget: nobody may be kept from changing what they have. */
+function loadedStored(documents: ConfigDocuments, former: readonly Configuration[]): Promise<LoadOutcome> {
+  const steps = loadingSteps(documents, 'stored', null, former);
+  return checkedInTurn(steps, Number.POSITIVE_INFINITY);
+}
+
+/** @throws ProblemError 409 with the plan */
+async function refuseLosses(
+  store: Store,
+  { documents }: PublishedConfiguration,
+  after: Configuration,
+  { tenant, current }: { readonly tenant: string; readonly current: Configuration },
+): Promise<void> {
+  const own = withDocumentsOfTenant(new Map(), tenant, inFolder(documents, tenant));
+  const before = await loadedStored(own, [current]);
+  if (!before.ok) return;
+  const losses = await lossesBetween(store, before.configuration, after);
+  if (losses.length > 0) throw new ProblemError(problems.removalsNeedConsent(lossLines(losses)));
+}
+
+async function publishedOf(store: Store): Promise<PublishedConfiguration> {
+  const published = await readPublished(store);
+  // A key was known, so there is one.
+  if (published === null) throw new ProblemError(problems.unavailable);
+  return published;
+}
+
+/** @throws ProblemError 422 */
+function documentsIn(body: Json): Map<string, string> {
+  const documents = isJsonObject(body) ? getOwn(body, 'documents') : undefined;
+  if (!isJsonObject(documents)) {
+    throw new ProblemError(
+      problems.configurationInvalid(['the body must be {"documents": {path: text}} in JSON']),
+    );
+  }
+  const own = new Map<string, string>();
+  const mistakes: string[] = [];
+  for (const [path, text] of Object.entries(documents)) {
+    if (typeof text === 'string') own.set(path, text);
+    else mistakes.push(`${path}: must be the text of the document`);
+  }
+  if (mistakes.length > 0) {
+    throw new ProblemError(problems.configurationInvalid(mistakes.slice(0, configurationMistakesMax)));
+  }
+  return own;
+}
+
+const indent = 2;
+
+/** Stored JSON has no white space; people get some back. */
+function readableText(path: string, text: string): string {
+  if (!path.endsWith('.json')) return text;
+  return `${JSON.stringify(JSON.parse(text), null, indent)}\n`;
+}

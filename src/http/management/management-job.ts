@@ -1,0 +1,53 @@
+/** `GET /management/v1/jobs/{id}`: how far a job is (docs/reference/management.md "Jobs"). */
+import { dryRunJobs, dryRunState } from '../../jobs/dry-run/queue.ts';
+import { type RebuildState, rebuildJobs, rebuildState } from '../../jobs/rebuild-job-queue.ts';
+import { quote } from '../../lib/quote.ts';
+import { isRebuildOf } from '../../store/configuration/rebuild-tenants.ts';
+import type { Store } from '../../store/store.ts';
+import { jsonAnswer } from '../answer.ts';
+import type { Handler } from '../handler.ts';
+import type { Services } from '../services.ts';
+import { pathText, throwNothing } from './asked.ts';
+import { dryRunTokenOf, generationOf } from './job-id.ts';
+
+export function managementJob({ store }: Services): Handler {
+  return async (call) => {
+    const id = pathText(call, 0, 'id');
+    const token = dryRunTokenOf(id);
+    const { alias } = call.manager.tenant;
+    if (token !== null) return jsonAnswer(200, await dryRunAnswer(store, alias, token, id));
+    const generation = generationOf(id);
+    if (generation === null || !(await isRebuildOf(store, alias, generation))) {
+      throwNothing(`There is no job ${quote(id)}`);
+    }
+    return jsonAnswer(200, await rebuildAnswer(store, alias, generation));
+  };
+}
+
+async function rebuildAnswer(store: Store, tenant: string, generation: number): Promise<object> {
+  const queue = rebuildJobs(store);
+  try {
+    const state = await rebuildState(store, queue, generation, tenant);
+    return { state: wordOf(state), done: state.scanned, total: state.total };
+  } finally {
+    await queue.close();
+  }
+}
+
+async function dryRunAnswer(store: Store, tenant: string, token: string, id: string): Promise<object> {
+  const queue = dryRunJobs(store);
+  try {
+    const found = (await dryRunState(queue, token, tenant)) ?? throwNothing(`There is no job ${quote(id)}`);
+    const { state, done, total, diff, failure } = found;
+    const told = { ...(diff === null ? {} : { diff }), ...(failure === null ? {} : { failure }) };
+    return { state: state === 'done' ? 'completed' : state, done, total, ...told };
+  } finally {
+    await queue.close();
+  }
+}
+
+function wordOf({ isDone, isEnqueued, startedAtMs, failures }: RebuildState): string {
+  if (isDone) return 'completed';
+  if (failures.some(({ isFinal }) => isFinal)) return 'failed';
+  return isEnqueued && startedAtMs !== null ? 'active' : 'waiting';
+}

@@ -1,0 +1,78 @@
+/** `GET /management/v1/schedule`: what is published and taken back next (docs/reference/management.md "The schedule"). */
+import type { Source, Tenant } from '../../config/configuration.ts';
+import type { StoredEntity } from '../../contract/entity.ts';
+import { ProblemError, problems } from '../../contract/errors.ts';
+import { momentText, type PublishState } from '../../contract/publish-times.ts';
+import { readEntities } from '../../store/entities/entities.ts';
+import { listScheduled, type SchedulePlace } from '../../store/entities/entity-schedule.ts';
+import type { Store } from '../../store/store.ts';
+import { jsonAnswer } from '../answer.ts';
+import type { Handler } from '../handler.ts';
+import type { Services } from '../services.ts';
+import { askedPage } from './paging.ts';
+
+export function managementSchedule({ store }: Services): Handler {
+  return async (call) => {
+    const { tenant } = call.manager;
+    const { first, after } = askedPage(call);
+    const place = after === null ? null : placeOf(after);
+    const found = await listScheduled(store, tenant.alias, [...tenant.sources.keys()], place, first + 1);
+    const page = found.slice(0, first);
+    const last = page.at(-1);
+    return jsonAnswer(200, {
+      scheduled: await entriesOf(store, tenant, page),
+      next: found.length > first && last !== undefined ? cursorOf(last) : null,
+    });
+  };
+}
+
+/** Without moments that a save has changed and no worker has taken in yet. */
+async function entriesOf(store: Store, tenant: Tenant, page: readonly SchedulePlace[]): Promise<object[]> {
+  const entities = await readEntities(store, tenant.alias, page);
+  return page.flatMap(({ sourceId, atMs }, at) => {
+    const [entity, source] = [entities[at] ?? null, tenant.sources.get(sourceId)];
+    const becomes = entity === null ? null : stateFrom(entity, atMs);
+    return entity === null || source === undefined || becomes === null
+      ? []
+      : [entryOf(source, entity, atMs, becomes)];
+  });
+}
+
+function entryOf(
+  source: Source,
+  { originId, type }: StoredEntity,
+  atMs: number,
+  becomes: PublishState,
+): object {
+  const environment = source.environments[0]?.alias ?? null;
+  return { sourceGroup: source.sourceGroup, environment, originId, type, at: momentText(atMs), becomes };
+}
+
+function stateFrom({ times }: StoredEntity, atMs: number): PublishState | null {
+  if (times?.publishAt === atMs) return 'published';
+  return times?.unpublishAt === atMs ? 'over' : null;
+}
+
+function cursorOf({ atMs, sourceId, originId }: SchedulePlace): string {
+  return Buffer.from(JSON.stringify([atMs, sourceId, originId])).toString('base64url');
+}
+
+/** @throws ProblemError `parameterInvalid` */
+function placeOf(cursor: string): SchedulePlace {
+  const [atMs, sourceId, originId] = partsOf(cursor);
+  if (typeof atMs === 'number' && typeof sourceId === 'string' && typeof originId === 'string') {
+    return { atMs, sourceId, originId };
+  }
+  throw new ProblemError(
+    problems.parameterInvalid('after', 'must be the next of a previous page, or absent'),
+  );
+}
+
+function partsOf(cursor: string): readonly unknown[] {
+  try {
+    const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    return Array.isArray(parts) ? parts : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,99 @@
+/** `GET /management/v1/status`: how the platform is (docs/reference/management.md). */
+
+import type { Tenant } from '../../config/configuration.ts';
+import { platformVersion } from '../../config/settings/platform-version.ts';
+import { rebuildJobs, rebuildState } from '../../jobs/rebuild-job-queue.ts';
+import { readGenerations } from '../../store/configuration/rebuild-generation.ts';
+import { listItemIndexes, type ScopedIndex } from '../../store/derived/items.ts';
+import { indexLabel } from '../../store/keys.ts';
+import { readBacklog } from '../../store/partitions/backlog.ts';
+import type { ProcessBeat } from '../../store/processes/process-messages.ts';
+import { liveProcesses } from '../../store/processes/registry.ts';
+import { readMemory } from '../../store/redis/memory.ts';
+import type { Store } from '../../store/store.ts';
+import { jsonAnswer } from '../answer.ts';
+import type { Handler } from '../handler.ts';
+import { recentRatesEveryMs } from '../operations/recent-rates.ts';
+import type { Services } from '../services.ts';
+import { itemsOf } from './item-counts.ts';
+
+export function managementStatus({ store, recentRates }: Services): Handler {
+  return async (call) => {
+    const [processes, partitions, rebuilds, indexes, redis] = await Promise.all([
+      liveProcesses(store),
+      partitionsOf(store),
+      rebuildsOf(store, call.manager.tenant),
+      indexesOf(store, call.manager.tenant),
+      readMemory(store),
+    ]);
+    return jsonAnswer(200, {
+      version: platformVersion,
+      processes: processes.map(shownProcess),
+      partitions,
+      rebuilds,
+      indexes,
+      redis,
+      recent: { everyMs: recentRatesEveryMs, rates: recentRates.samples },
+    });
+  };
+}
+
+function shownProcess(process: ProcessBeat): object {
+  const { id, role, host, pid, version = null, generation, partitions, waitingFor } = process;
+  const { requestsPerSecond, rates, shardCopies } = process;
+  const some = {
+    ...(requestsPerSecond !== undefined && { requestsPerSecond }),
+    ...(rates !== undefined && { rates }),
+    ...(shardCopies !== undefined && { shardCopies }),
+  };
+  return { id, role, host, pid, version, generation, partitions, waitingFor, ...some };
+}
+
+async function partitionsOf(store: Store): Promise<object[]> {
+  return await Promise.all(
+    store.partitions.tags.map(async (_, partition) => {
+      const { owner, entries, lagMs } = await readBacklog(store, partition);
+      return { partition, owner, backlog: entries, lagMs };
+    }),
+  );
+}
+
+/** The rebuild for the active configuration while it is under way, with what it has to do for the tenant. */
+async function rebuildsOf(store: Store, { alias }: Tenant): Promise<object[]> {
+  const queue = rebuildJobs(store);
+  try {
+    const { active } = await readGenerations(store);
+    const { isDone, scanned, total, startedAtMs } = await rebuildState(store, queue, active, alias);
+    if (isDone) return [];
+    const what = `configuration ${active}`;
+    return [{ what, done: scanned, total, etaSeconds: etaSeconds(scanned, total, startedAtMs) }];
+  } finally {
+    await queue.close();
+  }
+}
+
+/** Seconds until all is done at the rate so far; null while nothing tells the rate. */
+function etaSeconds(done: number, total: number, startedAtMs: number | null): number | null {
+  if (startedAtMs === null || done === 0) return null;
+  const passedSeconds = (Date.now() - startedAtMs) / 1000;
+  return Math.max(0, Math.round((passedSeconds * (total - done)) / done));
+}
+
+/** Indexes of the tenant that have items, or once had. */
+async function indexesOf(store: Store, { alias, environments }: Tenant): Promise<object[]> {
+  const lists = await Promise.all(
+    store.partitions.tags.map((_, partition) => listItemIndexes(store, partition)),
+  );
+  const known = new Map<string, ScopedIndex>();
+  for (const index of lists.flat()) {
+    if (index.scope.tenant === alias) known.set(`${index.scope.environmentId} ${index.index}`, index);
+  }
+  return await Promise.all(
+    [...known.values()].map(async (index) => ({
+      index: indexLabel(index.index),
+      environment:
+        environments.find(({ id }) => id === index.scope.environmentId)?.alias ?? index.scope.environmentId,
+      items: await itemsOf(store, index),
+    })),
+  );
+}

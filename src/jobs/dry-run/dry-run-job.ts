@@ -1,0 +1,258 @@
+/**
+ * A dry run: what a configuration would change, counted exactly, and nothing of it stored (docs/design/live-configuration.md
+ * "Dry runs"). It goes through all entities once, and through the URLs and handles whose claims would move. Broken off
+ * anywhere, it goes on after the portion that it counted last: moves of claims that were added after it are added again.
+ */
+import { performance } from 'node:perf_hooks';
+import { setTimeout } from 'node:timers/promises';
+import { knownSources } from '../../actors/rebuild/rescan.ts';
+import type { Configuration } from '../../config/configuration.ts';
+import { loadConfiguration } from '../../config/documents/load.ts';
+import { Sandbox } from '../../sandbox/sandbox.ts';
+import type { JobRun } from '../../store/configuration/job-runner.ts';
+import { readLayouts } from '../../store/configuration/layouts.ts';
+import { readPublished } from '../../store/configuration/published-configuration.ts';
+import { countProcessed } from '../../store/derived/processed.ts';
+import { addMoves, readContests } from '../../store/dry-runs/claim-moves.ts';
+import { forgetDryRun, readDryRun } from '../../store/dry-runs/dry-run.ts';
+import { originIdsIn, typesIn } from '../../store/entities/directory.ts';
+import { waitUntilSettled } from '../../store/partitions/settled.ts';
+import { CopiedCandidates } from '../../trial/copied-candidates.ts';
+import { contestChanges } from '../../trial/dry-run/contests.ts';
+import { emptyDiff } from '../../trial/dry-run/diff.ts';
+import { type DryRunContext, type EntityPlace, entityChanges } from '../../trial/dry-run/entity-changes.ts';
+import { servedNow, withSame } from '../../trial/dry-run/served-now.ts';
+import { ScanTooLongError } from '../../trial/scanned-candidates.ts';
+import { ReadOnlyLookups } from '../../verify/read-only-lookups.ts';
+import type { JobContext } from '../partition-job.ts';
+import { rebuildJobs, rebuildState } from '../rebuild-job-queue.ts';
+import type { DryRunProgress, DryRunTask, OutputsPlace } from './queue.ts';
+
+const saveEveryMs = 500;
+const pollMs = 200;
+
+const beginning: DryRunProgress = {
+  phase: 'outputs',
+  outputs: null,
+  claims: { partition: 0, after: null },
+  done: 0,
+  total: 0,
+  handleClaims: 0,
+  diff: emptyDiff,
+  failure: null,
+};
+
+/** Does a job, from where an earlier run of it was broken off. @throws AbortError, StoreUnavailableError */
+export async function runDryRun(
+  context: Omit<JobContext, 'slots'>,
+  run: JobRun<DryRunTask, DryRunProgress>,
+): Promise<void> {
+  const sandbox = new Sandbox();
+  try {
+    await new DryRun(context, run, sandbox).run();
+  } finally {
+    sandbox.close();
+  }
+}
+
+/** There is no answer, for a reason that trying again does not change. */
+class DryRunStop extends Error {}
+
+class DryRun {
+  #progress: DryRunProgress;
+  #savedMs = performance.now();
+
+  constructor(
+    private readonly context: Omit<JobContext, 'slots'>,
+    private readonly job: JobRun<DryRunTask, DryRunProgress>,
+    private readonly sandbox: Sandbox,
+  ) {
+    this.#progress = job.progress ?? beginning;
+  }
+
+  async run(): Promise<void> {
+    const { token } = this.job.task;
+    try {
+      if (this.#progress.phase !== 'done') await this.#run();
+    } catch (error) {
+      if (!(error instanceof DryRunStop || error instanceof ScanTooLongError)) throw error;
+      await this.#save({ failure: error.message });
+    }
+    await forgetDryRun(this.context.store, token);
+  }
+
+  async #run(): Promise<void> {
+    const { store } = this.context;
+    const before = await this.#active();
+    const planned = await this.#planned();
+    await this.#settle();
+    if (this.#progress.phase === 'outputs') {
+      await this.#outputs(await this.#dryRunContext(planned));
+      await this.#save({ phase: 'claims' });
+    }
+    await this.#contests();
+    const tenants = [...before.tenants.values()].filter(({ alias }) => this.#isAsked(alias));
+    const served = await servedNow(store, tenants, this.#progress.handleClaims);
+    await this.#active();
+    await this.#save({ phase: 'done', diff: withSame(this.#progress.diff, served) });
+  }
+
+  #isAsked(tenant: string): boolean {
+    return this.job.task.tenant === null || this.job.task.tenant === tenant;
+  }
+
+  /** The configuration that everything is compared with. @throws DryRunStop when another one is active */
+  async #active(): Promise<Configuration> {
+    const published = await readPublished(this.context.store);
+    if (published === null || published.generation !== this.job.task.generation) {
+      throw new DryRunStop('another configuration became active meanwhile: start again');
+    }
+    const loaded = loadConfiguration(published.documents, 'stored');
+    if (!loaded.ok)
+      throw new DryRunStop('the active configuration was written by another version of Millrace');
+    return loaded.configuration;
+  }
+
+  async #planned(): Promise<Configuration> {
+    const documents = await readDryRun(this.context.store, this.job.task.token);
+    if (documents === null) throw new DryRunStop('it waited too long: start again');
+    const loaded = loadConfiguration(documents, 'stored');
+    if (!loaded.ok) throw new DryRunStop('the configuration is not valid for this version of Millrace');
+    return loaded.configuration;
+  }
+
+  /** What is stored must be that of the active configuration before anything is compared with it. */
+  async #settle(): Promise<void> {
+    const { store } = this.context;
+    const queue = rebuildJobs(store);
+    try {
+      while (!(await rebuildState(store, queue, this.job.task.generation)).isDone) {
+        await setTimeout(pollMs, undefined, { signal: this.job.signal });
+      }
+    } finally {
+      await queue.close();
+    }
+    await waitUntilSettled(store, this.job.signal);
+    this.job.signal.throwIfAborted();
+  }
+
+  async #dryRunContext(planned: Configuration): Promise<DryRunContext> {
+    const { store, autoFields } = this.context;
+    const layouts = await readLayouts(store);
+    const candidates = new CopiedCandidates(store, layouts, () => this.#nextPortion());
+    return {
+      ...{ store, planned, autoFields, sandbox: this.sandbox },
+      lookups: new ReadOnlyLookups(store, candidates),
+      urlFormNow: (tenant) => layouts.urlFormsOf(tenant).written,
+    };
+  }
+
+  async #outputs(context: DryRunContext): Promise<void> {
+    const { store } = this.context;
+    const { tags } = store.partitions;
+    if (this.#progress.outputs === null)
+      await this.#save({ total: await this.#countEntities(context.planned) });
+    const from = this.#progress.outputs;
+    for (let partition = from?.partition ?? 0; partition < tags.length; partition += 1) {
+      const tag = store.partitions.tag(partition);
+      for (const { tenant, sourceId } of await this.#sources(tag, context.planned)) {
+        const types = (await typesIn(store, tag, { tenant, sourceId })).sort();
+        for (const type of types) {
+          const place = { partition, source: `${tenant}|${sourceId}`, type };
+          const after = from === null ? null : afterIn(from, place);
+          if (after === 'passed') continue;
+          await this.#ofType(context, { tag, tenant, sourceId }, place, after);
+        }
+      }
+    }
+  }
+
+  async #ofType(
+    context: DryRunContext,
+    place: EntityPlace,
+    at: Omit<OutputsPlace, 'originId'>,
+    from: string | null,
+  ): Promise<void> {
+    const { store } = this.context;
+    const { tag, tenant, sourceId } = place;
+    for (let after = from; ; ) {
+      const source = { tenant, sourceId, type: at.type };
+      const originIds = await originIdsIn(store, tag, source, after, await this.#nextPortion());
+      const last = originIds.at(-1);
+      if (last === undefined) return;
+      const { diff, handleClaims, moves } = await entityChanges(
+        context,
+        place,
+        originIds,
+        this.#progress.diff,
+      );
+      await addMoves(store, this.job.task.token, moves);
+      after = last;
+      await this.#reach({
+        ...{ diff, outputs: { ...at, originId: last } },
+        done: this.#progress.done + originIds.length,
+        handleClaims: this.#progress.handleClaims + handleClaims,
+      });
+    }
+  }
+
+  async #contests(): Promise<void> {
+    const { store } = this.context;
+    const { tags } = store.partitions;
+    let { partition, after } = this.#progress.claims;
+    while (partition < tags.length) {
+      await this.#nextPortion();
+      const contests = await readContests(store, this.job.task.token, partition, after);
+      const last = contests.at(-1);
+      [partition, after] = last === undefined ? [partition + 1, null] : [partition, last.place];
+      const diff = await contestChanges(store, contests, this.#progress.diff);
+      await this.#reach({ diff, claims: { partition, after } });
+    }
+  }
+
+  async #sources(tag: string, planned: Configuration): Promise<{ tenant: string; sourceId: string }[]> {
+    const sources = (await knownSources(this.context.store, tag, planned)).filter(({ tenant }) =>
+      this.#isAsked(tenant),
+    );
+    const keyOf = ({ tenant, sourceId }: { tenant: string; sourceId: string }) => `${tenant}|${sourceId}`;
+    return sources.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  }
+
+  async #countEntities(planned: Configuration): Promise<number> {
+    const { store } = this.context;
+    const counts = await Promise.all(
+      store.partitions.tags.map(async (tag) => {
+        const sources = await this.#sources(tag, planned);
+        return await Promise.all(
+          sources.map(({ tenant, sourceId }) => countProcessed(store, tag, tenant, sourceId)),
+        );
+      }),
+    );
+    return counts.flat().reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Waits for the turn of the next portion, as a rebuild does. @returns how many entities it has */
+  #nextPortion(): Promise<number> {
+    return this.context.pace.next(this.job.signal);
+  }
+
+  async #reach(change: Partial<DryRunProgress>): Promise<void> {
+    this.job.signal.throwIfAborted();
+    this.#progress = { ...this.#progress, ...change };
+    if (performance.now() - this.#savedMs >= saveEveryMs) await this.#save({});
+  }
+
+  async #save(change: Partial<DryRunProgress>): Promise<void> {
+    this.#progress = { ...this.#progress, ...change };
+    this.#savedMs = performance.now();
+    await this.job.save(this.#progress);
+  }
+}
+
+/** Where to go on in a type: after an originId, at its beginning (null), or not at all. */
+function afterIn(from: OutputsPlace, place: Omit<OutputsPlace, 'originId'>): string | null | 'passed' {
+  if (place.partition > from.partition) return null;
+  if (place.source !== from.source) return place.source < from.source ? 'passed' : null;
+  if (place.type !== from.type) return place.type < from.type ? 'passed' : null;
+  return from.originId;
+}

@@ -1,0 +1,110 @@
+/** Finds the index of a target that the client may ask, and the index's fields as they are now. */
+import type { ClientPrincipal } from '../../config/configuration.ts';
+import { BoundedCache } from '../../lib/bounded-cache.ts';
+import { quote } from '../../lib/quote.ts';
+import type { TextRules } from '../../schemas/definition/index-texts.ts';
+import type { FieldType } from '../../search/fields/field-type.ts';
+import type { ScopedIndex } from '../../store/derived/items.ts';
+import type { AutoFields } from '../../store/entities/auto-fields.ts';
+import type { EnvironmentScope } from '../../store/environment-scope.ts';
+import { indexName } from '../../store/keys.ts';
+import { autoDefinition } from '../known-index-fields.ts';
+import type { BadOutcome, QueryTarget } from '../query-service.ts';
+
+export interface ResolvedTarget extends ScopedIndex {
+  readonly kind: QueryTarget['kind'];
+  readonly fields: ReadonlyMap<string, FieldType>;
+  readonly collations?: ReadonlyMap<string, string>;
+  readonly rules?: ReadonlyMap<string, TextRules>;
+  /** Fields of an auto-indexed type that got another type. */
+  readonly retypings: number;
+}
+
+export type TargetResolution = { readonly ok: true; readonly target: ResolvedTarget } | BadOutcome;
+
+interface ReadFields {
+  readonly commits: readonly number[];
+  readonly fields: ReadonlyMap<string, FieldType> | null;
+}
+
+const forbidden: BadOutcome = { ok: false, status: 403, errors: ['Forbidden'] };
+
+/** Requests may name any type, so the number of types is bounded whose fields are kept. */
+const typesKept = 1000;
+
+export class Targets {
+  readonly #read = new BoundedCache<string, ReadFields>({ entriesMax: typesKept });
+
+  constructor(private readonly autoFields: AutoFields) {}
+
+  /**
+   * @param commits as `Progress` has them. While they are the same list, no item and no new field became visible
+   * @returns a promise where fields may have to be read, which can fail with StoreUnavailableError
+   */
+  resolve(
+    principal: ClientPrincipal,
+    target: QueryTarget,
+    commits: readonly number[],
+  ): TargetResolution | Promise<TargetResolution> {
+    if (!mayAsk(principal, target)) return forbidden;
+    const scope = { tenant: principal.tenant.alias, environmentId: principal.environment.id };
+    return target.kind === 'index'
+      ? resolveIndex(principal, scope, target.alias)
+      : this.#resolveAuto(principal, scope, target, commits);
+  }
+
+  async #resolveAuto(
+    { tenant, environment }: ClientPrincipal,
+    scope: EnvironmentScope,
+    { sourceGroup, type }: Extract<QueryTarget, { kind: 'auto' }>,
+    commits: readonly number[],
+  ): Promise<TargetResolution> {
+    if (!tenant.sourceGroups.has(sourceGroup)) {
+      return unknown(`No source group has the alias ${quote(sourceGroup)}`);
+    }
+    const definition = autoDefinition(tenant, environment.id, sourceGroup, type);
+    if (definition?.kind !== 'auto') {
+      return unknown(`The source group ${quote(sourceGroup)} is not auto-indexed in this environment`);
+    }
+    const fields = await this.#fields(definition.tenant, definition.sourceId, type, commits);
+    if (fields === null) {
+      return unknown(`The source group ${quote(sourceGroup)} has no entities of the type ${quote(type)}`);
+    }
+    const retypings = this.autoFields.retypings(definition.tenant, definition.sourceId, type);
+    const index = indexName.auto(sourceGroup, type);
+    return { ok: true, target: { kind: 'auto', scope, index, fields, retypings } };
+  }
+
+  async #fields(
+    tenant: string,
+    sourceId: string,
+    type: string,
+    commits: readonly number[],
+  ): Promise<ReadonlyMap<string, FieldType> | null> {
+    const key = `${tenant}:${sourceId}:${type}`;
+    const read = this.#read.get(key);
+    if (read !== undefined && read.commits === commits) return read.fields;
+    const fields = await this.autoFields.read(tenant, sourceId, type);
+    this.#read.set(key, { commits, fields });
+    return fields;
+  }
+}
+
+function mayAsk({ indexes }: ClientPrincipal, target: QueryTarget): boolean {
+  return target.kind === 'index'
+    ? indexes.allowsIndex(target.alias)
+    : indexes.allowsType(target.sourceGroup, target.type);
+}
+
+function unknown(mistake: string): BadOutcome {
+  return { ok: false, status: 404, errors: [mistake] };
+}
+
+function resolveIndex({ tenant }: ClientPrincipal, scope: EnvironmentScope, alias: string): TargetResolution {
+  const schema = tenant.indexes.get(alias);
+  if (schema === undefined) return unknown(`No index has the alias ${quote(alias)}`);
+  const index = indexName.schema(alias);
+  const { fields, collations, texts } = schema;
+  const { rules } = texts;
+  return { ok: true, target: { kind: 'index', scope, index, fields, collations, rules, retypings: 0 } };
+}

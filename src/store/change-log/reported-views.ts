@@ -1,0 +1,111 @@
+/** What a commit reports of the views of its partition, gathered view by view. */
+import { pack, unpack } from '../codec/pack.ts';
+import {
+  type Destination,
+  type FormerClaim,
+  type PackedFormerClaim,
+  packFormerClaim,
+  unpackFormerClaim,
+} from '../derived/processed-record.ts';
+import type { EnvironmentScope } from '../environment-scope.ts';
+import type { LuaValue } from '../redis/lua-list.ts';
+import { type LoggedView, logField, logName } from './logged-views.ts';
+
+/** What a removed view was. */
+export interface RemovedView {
+  /** Of its entity, when the view was last reported. */
+  readonly type: string;
+  /** '' if its source was not configured any more. */
+  readonly sourceGroup: string;
+  /** All that it claimed at the end or before; `keys.left` says which of it was served. */
+  readonly claims: readonly FormerClaim[];
+  /** Webhooks that its schema named for it; absent: none. */
+  readonly destinations?: readonly Destination[];
+}
+
+interface Group {
+  readonly scope: EnvironmentScope;
+  readonly name: string;
+  readonly changed: string[];
+  readonly there: string[];
+  readonly removed: Map<string, RemovedView>;
+}
+
+export class ReportedViews {
+  readonly #groups = new Map<string, Group>();
+  /** The group of the last call: neighbours are most often of one environment, source and schema. */
+  #last: { scope: EnvironmentScope; sourceId: string; alias: string; group: Group } | null = null;
+
+  /** Its bytes are new, or it has to be told for another reason. */
+  changed(scope: EnvironmentScope, view: LoggedView): void {
+    this.#groupOf(scope, view).changed.push(view.originId);
+  }
+
+  /** It is there as before: it gets an entry only if the log has none. */
+  there(scope: EnvironmentScope, view: LoggedView): void {
+    this.#groupOf(scope, view).there.push(view.originId);
+  }
+
+  removed(scope: EnvironmentScope, view: LoggedView, was: RemovedView): void {
+    this.#groupOf(scope, view).removed.set(view.originId, was);
+  }
+
+  /** As `scripts/parts/change-log.lua` reads it. @param tag of the partition that commits */
+  forLua(tag: string): LuaValue {
+    return [...this.#groups.values()].map((group) => groupForLua(tag, group));
+  }
+
+  #groupOf(scope: EnvironmentScope, { sourceId, alias }: LoggedView): Group {
+    const last = this.#last;
+    if (last !== null && last.alias === alias && last.sourceId === sourceId && isSame(last.scope, scope)) {
+      return last.group;
+    }
+    const name = logName(sourceId, alias);
+    const key = `${logField(scope)}|${name}`;
+    const group = this.#groups.get(key) ?? { scope, name, changed: [], there: [], removed: new Map() };
+    this.#groups.set(key, group);
+    this.#last = { scope, sourceId, alias, group };
+    return group;
+  }
+}
+
+function isSame(a: EnvironmentScope, b: EnvironmentScope): boolean {
+  return a.tenant === b.tenant && a.environmentId === b.environmentId;
+}
+
+function groupForLua(tag: string, { scope, name, changed, there, removed }: Group): LuaValue {
+  return [
+    tag,
+    scope.tenant,
+    scope.environmentId,
+    name,
+    changed,
+    there,
+    [...removed.keys()],
+    [...removed.values()].map(encodeRemoved),
+  ];
+}
+
+type PackedRemoved = [
+  type: string,
+  sourceGroup: string,
+  claims: PackedFormerClaim[],
+  destinations?: readonly Destination[],
+];
+
+function encodeRemoved({ type, sourceGroup, claims, destinations }: RemovedView): Buffer {
+  const packed: PackedRemoved = [type, sourceGroup, claims.map(packFormerClaim)];
+  if (destinations !== undefined) packed.push(destinations);
+  return pack(packed);
+}
+
+/** @param stored value of `keys.removed` */
+export function decodeRemoved(stored: Buffer): RemovedView {
+  const [type, sourceGroup, claims, destinations] = unpack<PackedRemoved>(stored);
+  return {
+    type,
+    sourceGroup,
+    claims: claims.map(unpackFormerClaim),
+    ...(destinations === undefined ? {} : { destinations }),
+  };
+}

@@ -1,0 +1,68 @@
+/**
+ * The purge of sources that no configuration has any more. Jobs remove their entities as clients remove them.
+ * The note of a purge keeps a configuration from taking the sources up again meanwhile.
+ */
+import { randomBytes } from 'node:crypto';
+import { sourceField } from '../derived/processed.ts';
+import { keys, platformTag } from '../keys.ts';
+import { answerOf } from '../redis/redis-errors.ts';
+import { surviving } from '../redis/replication.ts';
+import { Script } from '../redis/script.ts';
+import type { Store } from '../store.ts';
+import type { SourcePlace } from './layouts.ts';
+
+const beginScript = new Script<Buffer>('configuration/purge', 2);
+const purgedScript = new Script<0 | 1>('configuration/purged', 1);
+const endScript = new Script<0 | 1>('configuration/end-purge', 1);
+
+export interface Purge {
+  readonly token: string;
+  /** Generation of a configuration that does not have the sources. */
+  readonly generation: number;
+  readonly sources: readonly SourcePlace[];
+}
+
+/**
+ * Begins a purge, or finds the one that is under way, of whatever sources.
+ * @param generation configuration that does not have the sources
+ * @returns its token; null when another configuration is active by now. @throws StoreUnavailableError
+ */
+export async function beginPurge(
+  store: Store,
+  generation: number,
+  sources: readonly SourcePlace[],
+): Promise<string | null> {
+  const token = randomBytes(8).toString('hex');
+  const fields = sources.map(({ tenant, sourceId }) => sourceField(tenant, sourceId));
+  const under = await surviving(store.replication, [platformTag], () =>
+    beginScript.run(store.client, [keys.configuration, keys.purge], [token, generation, ...fields]),
+  );
+  return under.length === 0 ? null : under.toString();
+}
+
+/** The purge that is under way; null for none. @throws StoreUnavailableError */
+export async function readPurge(store: Store): Promise<Purge | null> {
+  const { token, generation, ...rest } = await answerOf(store.client.hgetall(keys.purge));
+  if (token === undefined) return null;
+  const sources = Object.keys(rest).flatMap((field) => {
+    const [tenant, sourceId] = field.split('|');
+    return tenant === undefined || sourceId === undefined ? [] : [{ tenant, sourceId }];
+  });
+  return { token, generation: Number(generation), sources };
+}
+
+/**
+ * Says that a purge is through with a partition. @returns true when it is through with all of them: anyone who hears that ends
+ * it. @throws StoreUnavailableError
+ */
+export async function notePurged(store: Store, token: string, partition: number): Promise<boolean> {
+  const isThrough = await surviving(store.replication, [platformTag], () =>
+    purgedScript.run(store.client, [keys.purge], [token, partition, store.partitions.count]),
+  );
+  return isThrough === 1;
+}
+
+/** Ends a purge: a configuration may have its sources again. @throws StoreUnavailableError */
+export async function endPurge(store: Store, token: string): Promise<void> {
+  await surviving(store.replication, [platformTag], () => endScript.run(store.client, [keys.purge], [token]));
+}

@@ -1,0 +1,182 @@
+/**
+ * Searches everything that is stored for what no processed record accounts for, and names it as a target. A comparison of
+ * entities alone would never find it.
+ */
+import { normalizeUrl } from '../config/urls/url.ts';
+import { groupBy } from '../lib/group-by.ts';
+import { portions } from '../lib/portions.ts';
+import { readLogNames } from '../store/change-log/log-names.ts';
+import { type LoggedView, loggedView } from '../store/change-log/logged-views.ts';
+import { type Claim, unpackClaim, unpackServed } from '../store/claims/claim-records.ts';
+import { fieldOfCompetingClaim } from '../store/claims/competing-claims.ts';
+import { readServed } from '../store/claims/read-claims.ts';
+import { type StoredKey, scanFields, scanSorted, scanStoredKeys } from '../store/derived/keyspace.ts';
+import { readProcessed } from '../store/derived/processed.ts';
+import type { Suspect } from '../store/derived/suspects.ts';
+import { claimField, tagOf, viewFieldOf } from '../store/keys.ts';
+import { readList } from '../store/redis/ordered-lists.ts';
+import type { Store } from '../store/store.ts';
+import type { EntityTarget, RouteTarget, Target } from './finding.ts';
+import { isKnown } from './suspect-check.ts';
+
+/** Lookup keys that are read at a time: there may be as many as values, and most of them are small. */
+const keysAtOnce = 32;
+
+/** Portions of targets that are worth a check. @param tenant null for all. @throws StoreUnavailableError */
+export async function* orphans(store: Store, tenant: string | null): AsyncGenerator<Target[]> {
+  for await (const keys of scanStoredKeys(store)) {
+    const asked = keys.filter((key) => tenant === null || key.tenant === tenant);
+    for (const portion of portions(asked, keysAtOnce)) {
+      const found = await Promise.all(
+        portion.filter(({ kind }) => kind === 'lookup').map((key) => allOf(store, key)),
+      );
+      if (found.some((targets) => targets.length > 0)) yield found.flat();
+      for (const key of portion) if (key.kind !== 'lookup') yield* ofKey(store, key);
+    }
+  }
+}
+
+async function allOf(store: Store, key: StoredKey): Promise<Target[]> {
+  const targets: Target[] = [];
+  for await (const portion of ofKey(store, key)) targets.push(...portion);
+  return targets;
+}
+
+async function* ofKey(store: Store, key: StoredKey): AsyncGenerator<Target[]> {
+  if (key.kind === 'routes') {
+    for await (const urls of readList(store, key.key)) yield urls.map((url) => routeTarget(key, url));
+    return;
+  }
+  if (key.kind === 'log') {
+    const { tenant, scope: environmentId } = key;
+    const names = await readLogNames(store, tagOf(key.key), { tenant, environmentId });
+    for await (const members of scanSorted(store, key.key)) {
+      yield await unknown(
+        store,
+        members.flatMap((member) => loggedTarget(key, loggedView(member, names))),
+      );
+    }
+    return;
+  }
+  if (key.kind === 'ranks') {
+    for await (const members of scanSorted(store, key.key)) yield await leftoverTargets(store, key, members);
+    return;
+  }
+  for await (const fields of scanFields(store, key.key)) {
+    const found = fields.flatMap(({ field, value }) => entityTargets(key, field, value));
+    yield await unknown(store, found);
+    if (key.kind === 'claims') {
+      const names = fields.map(({ field }) => field);
+      yield names
+        .filter((name) => fieldOfCompetingClaim(name) === null)
+        .map((field) => targetOfField(key, field, { urls: [], isLeftover: false }));
+      yield await leftoverTargets(store, key, names);
+    }
+  }
+}
+
+/** Fields with claims stored apart, as for a contested field, though their record says that they are not contested. */
+async function leftoverTargets(
+  store: Store,
+  key: StoredKey,
+  names: readonly string[],
+): Promise<RouteTarget[]> {
+  const fields = [...new Set(names.map(fieldOfCompetingClaim).filter((field) => field !== null))];
+  const records = await readServed(store, { tenant: key.tenant, environmentId: key.scope }, fields);
+  return fields
+    .filter((_, index) => !records[index]?.isContested)
+    .map((field) => targetOfField(key, field, { urls: [], isLeftover: true }));
+}
+
+function targetOfField(
+  { tenant, scope: environmentId }: StoredKey,
+  field: string,
+  rest: Pick<RouteTarget, 'urls' | 'isLeftover'>,
+): RouteTarget {
+  return { kind: 'route', tenant, environmentId, field, ...rest };
+}
+
+function routeTarget(key: StoredKey, url: string): RouteTarget {
+  const field = claimField.url(normalizeUrl(url)?.path ?? url, key.rest === 'folded' ? 'folded' : 'exact');
+  return targetOfField(key, field, { urls: [url], isLeftover: false });
+}
+
+/** A view of the change log, which its entity's record should have. */
+function loggedTarget({ tenant, scope: environmentId }: StoredKey, view: LoggedView | null): EntityTarget[] {
+  if (view === null) return [];
+  const { sourceId, originId, alias: name } = view;
+  return [{ kind: 'entity', tenant, sourceId, originId, suspects: [{ kind: 'view', environmentId, name }] }];
+}
+
+/** What a field of a hash of claims holds: a claim of a contested field, or what is served. */
+function claimsIn(field: string, value: Buffer): readonly Claim[] {
+  const claimed = fieldOfCompetingClaim(field);
+  return claimed === null ? unpackServed(field, value).claims : [unpackClaim(claimed, value)];
+}
+
+/** What a stored field says of entities. */
+function entityTargets(key: StoredKey, field: string, value: Buffer): EntityTarget[] {
+  const { tenant, scope, rest } = key;
+  const target = (sourceId: string, originId: string, suspect: Suspect): EntityTarget[] => [
+    { kind: 'entity', tenant, sourceId, originId, suspects: [suspect] },
+  ];
+  switch (key.kind) {
+    case 'views': {
+      const [name, originId] = cutAtColon(viewFieldOf(field));
+      return target(rest, originId, { kind: 'view', environmentId: scope, name });
+    }
+    case 'items': {
+      const [sourceId, name] = cutAtColon(rest);
+      return target(sourceId, field, { kind: 'item', environmentId: scope, name });
+    }
+    case 'lookup': {
+      const [layoutId, lookupKey] = cutAtColon(rest);
+      return target(scope, field, { kind: 'lookup', layoutId, lookupKey });
+    }
+    case 'claims':
+      return claimsIn(field, value).flatMap(({ view, host, kind: claimKind, display }) =>
+        target(view.sourceId, view.originId, {
+          kind: 'claim',
+          environmentId: scope,
+          alias: view.alias,
+          claimKind,
+          field: fieldOfCompetingClaim(field) ?? field,
+          host,
+          display,
+        }),
+      );
+    case 'ranks':
+    case 'log':
+    case 'routes':
+      return [];
+  }
+}
+
+/** What is before the first colon, and what after it. */
+function cutAtColon(text: string): [before: string, behind: string] {
+  const [before = '', ...behind] = text.split(':');
+  return [before, behind.join(':')];
+}
+
+/** The targets that the record of their entity does not account for. */
+async function unknown(store: Store, targets: readonly EntityTarget[]): Promise<EntityTarget[]> {
+  const groups = groupBy(
+    targets,
+    ({ tenant, sourceId, originId }) =>
+      `${store.partitions.ofEntity(sourceId, originId)}:${tenant}:${sourceId}`,
+  );
+  const found = await Promise.all(
+    [...groups.values()].map(async (group) => {
+      const [first] = group;
+      if (first === undefined) return [];
+      const { tenant, sourceId, originId } = first;
+      const tag = store.partitions.tag(store.partitions.ofEntity(sourceId, originId));
+      const originIds = group.map((target) => target.originId);
+      const records = await readProcessed(store, tag, tenant, sourceId, originIds);
+      return group.filter(({ suspects }, index) =>
+        suspects.some((suspect) => !isKnown(records[index] ?? null, suspect)),
+      );
+    }),
+  );
+  return found.flat();
+}

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Intents } from '../../../src/actors/batch/batch-intents.ts';
+import { readIntents } from '../../../src/store/derived/intents.ts';
+import type { Suspect } from '../../../src/store/derived/suspects.ts';
+import { keys } from '../../../src/store/keys.ts';
+import { commit, PartitionWrites } from '../../../src/store/partitions/commit.ts';
+import {
+  fenceOlderOwners,
+  releaseLease,
+  type TakenLease,
+  takeLease,
+} from '../../../src/store/partitions/lease.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { TestRedis } from '../../support/redis.ts';
+
+const redis = await TestRedis.start();
+
+function owner(originId: string) {
+  return { tenantAlias: 'acme', sourceId: 's', originId };
+}
+
+function about(lookupKey: string): Suspect[] {
+  return [{ kind: 'lookup', layoutId: 'l', lookupKey }];
+}
+
+async function owned(store: Store): Promise<TakenLease> {
+  const lease = await takeLease(store, 0, 'worker', 60_000);
+  assert.ok(lease !== null);
+  await fenceOlderOwners(store, lease);
+  return lease;
+}
+
+/** Commits a batch of these entities. */
+async function commitOf(store: Store, lease: TakenLease, intents: Intents, originIds: string[]) {
+  const writes = new PartitionWrites();
+  for (const field of intents.settledBy(originIds.map(owner))) {
+    writes.delete(keys.intents(lease.tag), field);
+  }
+  const announcement = {
+    checkpoint: 0,
+    pendingRebuilds: new Map(),
+    downstream: [],
+    digests: Buffer.alloc(0),
+  };
+  await commit(store, lease, writes, announcement);
+  intents.settle();
+}
+
+test('the notes of a batch go with its commit, and none of its own entities counts as suspect', async () => {
+  const store = await redis.openEmptyStore(1);
+  const lease = await owned(store);
+  const intents = await Intents.load(store, lease);
+  intents.begin();
+  await intents.note([[owner('1'), about('a')]]);
+  await intents.note([
+    [owner('1'), about('b')],
+    [owner('2'), []],
+  ]);
+  assert.equal(intents.of('acme', 's', '1'), null);
+  assert.equal((await readIntents(store, lease.tag)).size, 2);
+  await commitOf(store, lease, intents, ['1', '2']);
+  assert.equal((await readIntents(store, lease.tag)).size, 0);
+});
+
+test('a note that was left is open for each of its entities until all of them are settled', async () => {
+  const store = await redis.openEmptyStore(1);
+  const before = await owned(store);
+  const crashed = await Intents.load(store, before);
+  crashed.begin();
+  await crashed.note([
+    [owner('1'), about('a')],
+    [owner('2'), about('b')],
+  ]);
+  await releaseLease(store, before);
+  const lease = await owned(store);
+  const intents = await Intents.load(store, lease);
+  assert.deepEqual(intents.of('acme', 's', '1'), about('a'));
+  assert.deepEqual(intents.of('acme', 's', '3'), null);
+  intents.begin();
+  await intents.note([[owner('1'), about('c')]]);
+  await commitOf(store, lease, intents, ['1']);
+  assert.equal(intents.of('acme', 's', '1'), null, 'settled, though its note is still there');
+  assert.deepEqual(intents.of('acme', 's', '2'), about('b'));
+  assert.equal((await readIntents(store, lease.tag)).size, 1);
+  intents.begin();
+  await commitOf(store, lease, intents, ['2', '3']);
+  assert.equal((await readIntents(store, lease.tag)).size, 0);
+});
+
+test('a batch that is begun again looks at what it noted the first time', async () => {
+  const store = await redis.openEmptyStore(1);
+  const lease = await owned(store);
+  const intents = await Intents.load(store, lease);
+  intents.begin();
+  await intents.note([[owner('1'), about('a')]]);
+  intents.begin();
+  assert.deepEqual(intents.of('acme', 's', '1'), about('a'));
+  await intents.note([[owner('1'), about('b')]]);
+  await commitOf(store, lease, intents, ['1']);
+  assert.equal((await readIntents(store, lease.tag)).size, 0);
+});

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ReceivedChanges, subjectsRemembered } from '../../../src/http/cache/received-changes.ts';
+
+test('what changed since a computation began is known subject by subject', () => {
+  const heard = new ReceivedChanges();
+  const early = heard.begin();
+  heard.note(['a']);
+  const late = heard.begin();
+  assert.ok(heard.hasChangedSince(early, ['b', 'a']));
+  assert.ok(!heard.hasChangedSince(late, ['b', 'a']));
+  heard.note(null);
+  assert.ok(heard.hasChangedSince(late, ['b']));
+});
+
+test('with computations always under way, changes are not remembered for ever', () => {
+  const heard = new ReceivedChanges();
+  heard.begin();
+  const subjects = Array.from({ length: subjectsRemembered + 1 }, (_, at) => `view ${at}`);
+  heard.note(subjects.slice(0, -1));
+  const before = heard.begin();
+  heard.note(subjects.slice(-1));
+  const after = heard.begin();
+  assert.ok(heard.hasChangedSince(before, ['other']));
+  assert.ok(!heard.hasChangedSince(after, ['other']));
+});

@@ -1,0 +1,218 @@
+/** The pace of ingest over places in the streams that the test decides. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { ProblemError } from '../../../src/contract/errors.ts';
+import { type Accepted, IngestRateController } from '../../../src/http/ingest/rate-controller.ts';
+import { WaitingWrites, type WriteKind } from '../../../src/http/ingest/waiting-writes.ts';
+import { IngestWindow } from '../../../src/http/ingest/window.ts';
+import type { PlaceListener } from '../../../src/store/visibility/progress.ts';
+import { until } from '../../support/until.ts';
+
+const perRequest = 50;
+
+/** Partitions, of which the test says how far they are. */
+function scene(ingestBacklogEntries = 1_000) {
+  const listeners: PlaceListener[] = [];
+  const pace = new IngestRateController(
+    { onPlace: (listener) => void listeners.push(listener) },
+    { ingestBacklogEntries },
+  );
+  const order: string[] = [];
+  const [checkpoints, last] = [
+    [0, 0],
+    [0, 0],
+  ];
+  const process = (count: number, announced: number | null = null, partition = 0) => {
+    const checkpoint = (checkpoints[partition] ?? 0) + count;
+    checkpoints[partition] = checkpoint;
+    for (const listener of listeners) listener(partition, checkpoint, announced);
+  };
+  const accept = async (
+    name: string,
+    tenant: string,
+    kind: WriteKind = 'bulk',
+    work = perRequest,
+    partition = 0,
+  ) => {
+    await pace.accept({ kind, tenant, work }, async (): Promise<Accepted> => {
+      order.push(name);
+      const sequence = (last[partition] ?? 0) + 1;
+      last[partition] = sequence;
+      return { version: new Map([[partition, sequence]]), changedShare: 1 };
+    });
+  };
+  return { pace, order, process, accept };
+}
+
+/** As many bulk saves of `a` as come in at once; the next one waits. */
+async function fill({ accept, order }: ReturnType<typeof scene>): Promise<number> {
+  let sent = 0;
+  while (order.length === sent) {
+    sent += 1;
+    assert.ok(sent < 1_000, 'there is an end of what may wait');
+    accept(`a${sent}`, 'a').catch(() => {});
+    await nextTurn();
+  }
+  return order.length;
+}
+
+test('what was accepted and is not done is bounded, and the rest comes in as it is done', async () => {
+  const at = scene();
+  const first = await fill(at);
+  assert.ok(first >= 2, `${first} requests at once`);
+  at.process(Math.floor(first / 4));
+  await nextTurn();
+  assert.equal(at.order.length, first, 'not one by one: entities that come in together cost less');
+  at.process(first - Math.floor(first / 4));
+  await nextTurn();
+  assert.equal(at.order.length, first + 1);
+});
+
+test('single saves do not wait behind bulk saves, nor a tenant behind the line of another', async () => {
+  const at = scene();
+  const first = await fill(at);
+  for (const name of ['a+1', 'a+2', 'a+3']) void at.accept(name, 'a');
+  void at.accept('b', 'b');
+  await at.accept('single', 'a', 'single', 1);
+  assert.equal(at.order.at(-1), 'single');
+  at.process(first + 1);
+  await nextTurn();
+  assert.deepEqual(at.order.slice(first + 1, first + 3), [`a${first + 1}`, 'b']);
+});
+
+test('what changed nothing takes no room', async () => {
+  const { pace } = scene();
+  for (let count = 0; count < 1_000; count += 1) {
+    await pace.accept({ kind: 'bulk', tenant: 'a', work: perRequest }, async () => ({
+      version: new Map([[0, 1]]),
+      changedShare: 0,
+    }));
+  }
+});
+
+test('what could not be accepted takes no room', async () => {
+  const { pace } = scene();
+  for (let count = 0; count < 1_000; count += 1) {
+    const failing = pace.accept({ kind: 'bulk', tenant: 'a', work: perRequest }, async () => {
+      throw new Error('away');
+    });
+    await assert.rejects(failing, /away/);
+  }
+});
+
+test('nobody waits for workers that are away', async () => {
+  const at = scene();
+  const first = await fill(at);
+  const startedMs = performance.now();
+  await until('it is let in', () => at.order.length > first);
+  assert.ok(performance.now() - startedMs > 1_000, 'but they were waited for');
+  await at.accept('at once', 'a');
+});
+
+test('nobody waits for the worker of one partition that is away, while others are at work', async () => {
+  const at = scene();
+  const first = await fill(at);
+  let done = 0;
+  // The partition of the import stands still, while the worker of the other one goes on. Were each of `b` to wait until the
+  // first worker is given up, this would take twice the time that it has.
+  const goesOn = () => {
+    at.accept('b', 'b', 'bulk', perRequest, 1).catch(() => {});
+    const accepted = at.order.filter((name) => name === 'b').length;
+    at.process(accepted - done, null, 1);
+    done = accepted;
+    return done >= 20;
+  };
+  await until(`they are let in after ${first} of the import`, goesOn, 30_000);
+});
+
+test('entries that a Redis has forgotten are not waited for', async () => {
+  const at = scene();
+  const first = await fill(at);
+  at.process(0, 0);
+  await nextTurn();
+  assert.equal(at.order.length, first + 1);
+});
+
+test('only the tenant of whom too much waits is refused, and its line counts', async () => {
+  const at = scene(20);
+  at.pace.refuseWhenBusy('a');
+  for (let count = 0; count < 30; count += 1) void at.accept(`a${count}`, 'a');
+  await nextTurn();
+  assert.ok(at.order.length < 21, 'some of them wait in the line');
+  assert.throws(() => at.pace.refuseWhenBusy('a'), ProblemError);
+  at.pace.refuseWhenBusy('b');
+  for (let count = 0; count < 30; count += 1) {
+    at.process(at.order.length);
+    await nextTurn();
+  }
+  at.pace.refuseWhenBusy('a');
+});
+
+test('entries count once for each call, from the tenant that wrote them', () => {
+  const done: [number, number | null][] = [];
+  const writes = new WaitingWrites(({ work }, waitedMs) => done.push([work, waitedMs]));
+  const part = { kind: 'bulk', work: 2 } as const;
+  writes.note(
+    'a',
+    new Map([
+      [0, 1],
+      [1, 1],
+    ]),
+    part,
+    10,
+  );
+  writes.note('a', new Map([[0, 1]]), part, 10);
+  writes.note('b', new Map([[1, 2]]), part, 20);
+  assert.deepEqual([writes.entriesOf('a'), writes.entriesOf('b')], [1, 1]);
+  writes.passed(0, 1, 110);
+  assert.deepEqual(done.splice(0), [
+    [1, 100],
+    [2, 100],
+  ]);
+  writes.note('a', new Map([[0, 1]]), part, 115);
+  assert.deepEqual(done.splice(0), [[2, null]], 'it was done before its answer came');
+  writes.passed(1, 2, 120);
+  assert.deepEqual(done.splice(0), [
+    [1, 110],
+    [2, 100],
+  ]);
+  assert.equal(writes.entriesOf('a'), 0);
+});
+
+test('what waits where nothing is done is given up once, and still counts for its tenant', () => {
+  const done: [number, number | null][] = [];
+  const writes = new WaitingWrites(({ work }, waitedMs) => done.push([work, waitedMs]));
+  writes.note('a', new Map([[0, 1]]), { kind: 'bulk', work: 1 }, 10);
+  writes.note('a', new Map([[1, 1]]), { kind: 'bulk', work: 2 }, 10);
+  writes.passed(1, 0, 20);
+  writes.giveUpUnmoved(15);
+  assert.deepEqual(done.splice(0), [[1, null]]);
+  writes.note('a', new Map([[0, 2]]), { kind: 'bulk', work: 3 }, 30);
+  writes.giveUpUnmoved(15);
+  assert.deepEqual(done.splice(0), [[3, null]]);
+  assert.equal(writes.entriesOf('a'), 2);
+  writes.passed(0, 1, 40);
+  writes.note('a', new Map([[0, 3]]), { kind: 'bulk', work: 4 }, 45);
+  writes.giveUpUnmoved(35);
+  writes.passed(0, 3, 50);
+  assert.deepEqual(done, [
+    [2, null],
+    [4, 5],
+  ]);
+  assert.equal(writes.entriesOf('a'), 1);
+});
+
+for (const perMs of [2.5, 5, 50]) {
+  test(`workers that do ${perMs} entities a millisecond are about 100 ms behind`, () => {
+    const window = new IngestWindow();
+    for (let round = 0; round < 300; round += 1) window.fit(window.size, window.size / perMs, true);
+    assert.ok(Math.abs(window.size / perMs - 100) < 10, `${window.size}`);
+  });
+}
+
+test('an import never stands still behind latencies that it is not to blame for', () => {
+  const window = new IngestWindow();
+  for (let round = 0; round < 300; round += 1) window.fit(window.size, 2_000, true);
+  assert.ok(window.size >= 4 * perRequest, `${window.size}`);
+});

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Backpressure, type FrontFigures, portionMax, rates } from '../../src/jobs/backpressure.ts';
+
+interface Machine {
+  readonly quietMs: number;
+  /** Entities a second that it does with nothing else to do. */
+  readonly capacity: number;
+  /** How much longer a read takes while it does nothing but our work: quiet values that come on top. */
+  readonly slowdown: number;
+}
+
+/** A machine with readers, in virtual time: a read takes the longer the more entities were done in the last second. */
+class Play {
+  readonly pace = new Backpressure();
+  nowMs = 0;
+  /** What others do to readers: factor of the quiet value. */
+  others = 1;
+  isRead = true;
+  #hearAtMs = 0;
+  /** Entities of this second; of the last one, and of the one before, when fronts measured what they told now. */
+  #seconds = [0, 0, 0];
+
+  constructor(private readonly machine: Machine) {}
+
+  get waitMs(): number {
+    const { quietMs, capacity, slowdown } = this.machine;
+    return quietMs * this.others * (1 + (slowdown * (this.#seconds[2] ?? 0)) / capacity);
+  }
+
+  rest(ms: number): void {
+    for (const endMs = this.nowMs + ms; this.nowMs < endMs; ) this.#pass(Math.min(100, endMs - this.nowMs));
+  }
+
+  /** @returns entities done in so long. */
+  work(ms: number): number {
+    let done = 0;
+    for (const endMs = this.nowMs + ms; this.nowMs < endMs; ) {
+      const portion = this.pace.portion(this.nowMs);
+      if (portion === null) {
+        this.#pass(100);
+        continue;
+      }
+      this.#pass(portion.pauseMs);
+      this.#pass((1000 * portion.entities) / this.machine.capacity);
+      this.#seconds[0] = (this.#seconds[0] ?? 0) + portion.entities;
+      done += portion.entities;
+    }
+    return done;
+  }
+
+  #pass(ms: number): void {
+    for (const endMs = this.nowMs + ms; ; this.#hear()) {
+      const stepMs = Math.min(endMs, this.#hearAtMs) - this.nowMs;
+      this.nowMs += stepMs;
+      if (this.nowMs < this.#hearAtMs) return;
+    }
+  }
+
+  #hear(): void {
+    this.#hearAtMs = this.nowMs + 1_000;
+    this.#seconds = [0, ...this.#seconds.slice(0, 2)];
+    this.pace.hear([front('a', this.isRead ? 200 : 0, this.waitMs)], this.nowMs);
+  }
+}
+
+function front(id: string, requestsPerSecond: number, readWaitMs: number | null): FrontFigures {
+  return { id, requestsPerSecond, readWaitMs };
+}
+
+/** The second way: the highest rate whose reads are not noticed, found by trying all. */
+function highestUnnoticed({ quietMs, capacity, slowdown }: Machine): number {
+  let highest = 0;
+  for (let rate = 10; rate <= capacity; rate += 10) {
+    const waitMs = quietMs * (1 + (slowdown * rate) / capacity);
+    if ((waitMs + 0.25) / (quietMs + 0.25) <= 1.4) highest = rate;
+  }
+  return highest;
+}
+
+test('work takes what readers leave, on machines of many kinds', () => {
+  for (const capacity of [300, 2_000, 6_000, 20_000]) {
+    for (const quietMs of [0.05, 0.4, 3]) {
+      for (const slowdown of [0.1, 1, 3, 20]) {
+        const machine = { capacity, quietMs, slowdown };
+        const play = new Play(machine);
+        play.rest(5_000);
+        play.work(30_000);
+        const perSecond = play.work(20_000) / 20;
+        const best = Math.max(rates.least, highestUnnoticed(machine));
+        const said = `${JSON.stringify(machine)}: ${perSecond} a second, where ${best} would not be noticed`;
+        assert.ok(perSecond >= 0.45 * best, said);
+        assert.ok(perSecond <= Math.max(1.3 * best, 2 * rates.least), said);
+      }
+    }
+  }
+});
+
+test('while nobody reads there is no pause, and when somebody comes the work begins gently', () => {
+  const play = new Play({ quietMs: 0.4, capacity: 6_000, slowdown: 3 });
+  play.isRead = false;
+  play.rest(3_000);
+  assert.deepEqual(play.pace.portion(play.nowMs), { pauseMs: 0, entities: portionMax });
+  assert.ok(play.work(4_000) >= 23_900);
+  assert.equal(play.pace.perSecond, null);
+  play.isRead = true;
+  play.work(1_000);
+  assert.equal(play.pace.perSecond, rates.first);
+});
+
+test('work that is noticed goes at half of its rate with the next figures, and never below the least', () => {
+  const play = new Play({ quietMs: 0.4, capacity: 6_000, slowdown: 0.01 });
+  play.rest(5_000);
+  play.work(20_000);
+  const before = play.pace.perSecond ?? 0;
+  assert.ok(before > 5_000, `${before}`);
+  play.others = 10;
+  play.work(2_000);
+  assert.ok((play.pace.perSecond ?? 0) <= before / 2);
+  play.work(20_000);
+  assert.equal(play.pace.perSecond, rates.least);
+  const done = play.work(10_000);
+  assert.ok(done >= rates.least * 7, `${done} are done, though it stands still in between`);
+});
+
+test('a load of others that stays is a quiet value after some two minutes', () => {
+  const play = new Play({ quietMs: 0.4, capacity: 6_000, slowdown: 0.5 });
+  play.rest(5_000);
+  play.work(10_000);
+  play.others = 4;
+  play.work(30_000);
+  assert.equal(play.pace.perSecond, rates.least);
+  play.work(120_000);
+  assert.ok(play.work(60_000) / 60 > 3_000);
+});
+
+test('the rate does not run ahead of work that is slow by itself', () => {
+  const play = new Play({ quietMs: 0.4, capacity: 100, slowdown: 0.1 });
+  play.rest(5_000);
+  play.work(30_000);
+  assert.ok((play.pace.perSecond ?? 0) <= rates.first);
+  play.others = 10;
+  play.work(3_000);
+  assert.ok((play.pace.perSecond ?? 0) <= 100, 'it backs off from what it really does');
+});
+
+test('the most slowed front counts, and of those alone that somebody reads', () => {
+  const rateAfter = (...waits: readonly [perSecond: number, quietMs: number, laterMs: number][]) => {
+    const pace = new Backpressure();
+    const told = (at: 1 | 2) => waits.map((wait, id) => front(String(id), wait[0], wait[at]));
+    for (const nowMs of [0, 1_000, 2_000, 3_000]) pace.hear(told(1), nowMs);
+    for (let nowMs = 3_000; nowMs < 6_000; ) {
+      const { pauseMs, entities } = pace.portion(nowMs) ?? { pauseMs: 0, entities: 0 };
+      assert.ok(entities > 0, 'it does not stand still');
+      nowMs += Math.max(1, pauseMs);
+      if (nowMs >= 5_000) break;
+    }
+    pace.hear(told(2), 5_000);
+    return pace.perSecond ?? Number.POSITIVE_INFINITY;
+  };
+  assert.ok(rateAfter([50, 0.4, 0.5], [50, 2, 2.1]) >= rates.first);
+  assert.ok(rateAfter([50, 0.4, 0.5], [50, 2, 9]) < rates.first);
+  assert.ok(rateAfter([50, 0.4, 0.5], [0, 2, 9]) >= rates.first);
+});
+
+test('work stands still until a front has told a quiet value, and not for ever', () => {
+  const pace = new Backpressure();
+  pace.hear([], 0);
+  assert.notEqual(pace.portion(0), null);
+  pace.hear([front('a', 50, 0.4)], 1_000);
+  assert.equal(pace.portion(1_000), null);
+  pace.hear([front('a', 50, 0.4)], 2_000);
+  assert.equal(pace.portion(2_100), null);
+  pace.hear([front('a', 50, 0.4)], 3_000);
+  assert.notEqual(pace.portion(3_100), null, 'known');
+
+  const without = new Backpressure();
+  without.hear([], 0);
+  assert.notEqual(without.portion(0), null);
+  without.hear([front('a', 50, null)], 1_000);
+  assert.notEqual(without.portion(1_000), null, 'a front that measures nothing is not waited for');
+});
