@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Environment, Source, Tenant } from '../config/configuration.ts';
-import { issueText } from '../config/documents/issue-text.ts';
+import { counted, issueText } from '../config/documents/issue-text.ts';
 import type { StoredEntity } from '../contract/entity.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import { readPublished } from '../store/configuration/published-configuration.ts';
@@ -20,9 +20,42 @@ import {
 import { ScanTooLongError } from '../trial/scanned-candidates.ts';
 import { activeConfiguration, oneTenant } from './configuration/load-active-configuration.ts';
 import { withCommandStore } from './platform/command-store.ts';
-import { previewText } from './preview/preview-text.ts';
 import { readArguments } from './terminal/arguments.ts';
 import { CommandStop, runCommand } from './terminal/command-stop.ts';
+
+/** A preview as people read it on a terminal. */
+const indent = 2;
+
+function previewText(made: Preview): string {
+  const { item, view, urls, handles, lookups, missing, diagnostics, milliseconds } = made;
+  const shown = item ?? view;
+  return [
+    JSON.stringify(shown, null, indent),
+    '',
+    ...listed('URLs', urls),
+    ...listed('Handles', handles),
+    ...listed(
+      'Lookups',
+      lookups.map(
+        ({ place, matched, cut }) => `${place}: ${counted(matched, 'match', 'matches')}${cut ? ', cut' : ''}`,
+      ),
+    ),
+    ...listed(
+      'Missing views',
+      missing.map(({ path, viewId }) => `${path}: ${viewId}`),
+    ),
+    ...listed(
+      'Diagnostics',
+      diagnostics.map(({ kind, place, message }) => `${place ?? ''}: ${message} (${kind})`),
+    ),
+    ...listed('Console', made.console ?? []),
+    `Built in ${milliseconds} ms; nothing was stored.`,
+  ].join('\n');
+}
+
+function listed(title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : [`${title}:`, ...lines.map((line) => `  ${line}`)];
+}
 
 interface Arguments {
   readonly schema: string;

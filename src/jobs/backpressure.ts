@@ -1,7 +1,7 @@
 /**
  * How fast work in the background may go beside readers: rebuilds, purges, dry runs. It takes what readers leave, as
  * LEDBAT (RFC 6817) takes what a network leaves. Fronts tell what a small read of Redis takes them
- * (`http/operations/read-wait.ts`). While that stays near its quiet value, nobody notices the work, and it goes faster each
+ * (`http/operations/front-load.ts`). While that stays near its quiet value, nobody notices the work, and it goes faster each
  * second. Once it does not, the work goes at half of its rate. Pure but for the clock that it is given.
  *
  * A lower rate is first of all smaller portions, and only then pauses. What a reader meets is one portion, and with any

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Configuration } from '../config/configuration.ts';
 import { platformVersion } from '../config/settings/platform-version.ts';
+import { ProcessMetrics } from '../lib/process-metrics.ts';
 import { repeat } from '../lib/repeat.ts';
 import { countClashes } from '../store/claims/read-claims.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
@@ -16,7 +17,6 @@ import type { Store } from '../store/store.ts';
 import { WebhookJobs, type WebhookJobsOptions } from '../webhooks/webhook-jobs.ts';
 import { runDryRun } from './dry-run/dry-run-job.ts';
 import { type DryRunProgress, type DryRunTask, dryRunJobs, dryRunQueueName } from './dry-run/queue.ts';
-import { JobsMetrics } from './jobs-metrics.ts';
 import { LayoutWatch } from './layout-change.ts';
 import { OwnerSlots } from './owner-slots.ts';
 import { frontFiguresEveryMs, PacedPortions } from './paced-portions.ts';
@@ -33,6 +33,39 @@ import {
   rebuildState,
 } from './rebuild-job-queue.ts';
 import { UrlFormWatch } from './url-form-change.ts';
+
+/** What a jobs process counts. Fronts show it under `/metrics`, labelled with the process. */
+class JobsMetrics extends ProcessMetrics {
+  readonly rebuildPercent = this.gauge(
+    'millrace_rebuild_progress_percent',
+    'Progress of the rebuild for the active configuration',
+  );
+  readonly jobs = this.gaugeBy(['queue', 'state'], 'millrace_jobs', 'Background jobs by queue and state');
+  readonly entitiesInvalidated = this.counter(
+    'millrace_rebuild_entities_total',
+    'Entities that rebuild jobs found outdated',
+  );
+  readonly webhookRequests = this.counterBy(
+    ['tenant', 'webhook', 'outcome'],
+    'millrace_webhook_requests_total',
+    'Requests to webhooks by outcome: sent, failed, refused, gone',
+  );
+  readonly webhookBehind = this.gaugeBy(
+    ['tenant', 'webhook'],
+    'millrace_webhook_behind_entries',
+    'Entries of the change log that a webhook has not processed',
+  );
+  readonly webhookFailing = this.gaugeBy(
+    ['tenant', 'webhook'],
+    'millrace_webhook_failing',
+    'Whether the last request to a webhook failed, or the webhook is disabled',
+  );
+  readonly clashes = this.gaugeBy(
+    ['tenant'],
+    'millrace_claim_clashes',
+    'URLs and handles claimed by several views, by tenant',
+  );
+}
 
 const enqueueTickMs = 300;
 const measureMs = 2_000;

@@ -1,12 +1,17 @@
 /** Opens the context of a process of the Procfile: settings, store, the active configuration, a log. */
 
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { applyFolder, refusingLosses } from '../cli/configuration/publish-configuration.ts';
 import { answerWords } from '../cli/help.mjs';
 import { openNow } from '../cli/platform/open-store.ts';
 import { messagesAddress, redisAddress } from '../cli/platform/redis-address.ts';
+import { supervisedVariable } from '../cli/start/supervised.ts';
 import { logTextFor } from '../cli/terminal/log-text.ts';
 import { environmentWithFile } from '../config/settings/environment-file.ts';
+import { type Niceness, nicenessMax } from '../config/settings/kinds.ts';
 import { readSettings, type Settings } from '../config/settings/settings.ts';
 import type { LogLevel } from '../config/settings/table.ts';
 import { stopMsOf } from '../contract/front-limits.ts';
@@ -16,8 +21,6 @@ import { ActiveConfiguration } from '../store/configuration/active-configuration
 import type { Role } from '../store/processes/process-messages.ts';
 import { OutageWatch } from '../store/redis/outages.ts';
 import { isMismatch, type RedisHost, type Store } from '../store/store.ts';
-import { lowerPriority } from './background.ts';
-import { exitWithParent } from './parent.ts';
 
 export interface ProcessContext {
   readonly settings: Settings;
@@ -160,4 +163,41 @@ export function runProcess(role: Role, main: () => Promise<void>): void {
     console.error(asTyped(`${role}: ${error instanceof Error ? error.message : String(error)}`));
     process.exit(1);
   });
+}
+
+/** Lets background processes leave busy cores to fronts and Redis, where the operator wants it. */
+
+/**
+ * Gives this process a niceness for good. When all cores are busy, processes with a lower one go first. While a core is
+ * idle, nothing changes. Does nothing where that is not allowed.
+ */
+export function lowerPriority(niceness: Niceness): void {
+  if (niceness === 0) return;
+  const number = niceness === 'idle' ? nicenessMax : niceness;
+  attempt(() => setPriority(number));
+  if (process.platform !== 'linux') return;
+  // A Linux that groups processes by session first divides the cores among the groups: sched(7), autogroup.
+  attempt(() => writeFileSync('/proc/self/autogroup', String(number)));
+  // A nice process still ends its slice of time before another one begins. A process of this class yields immediately.
+  if (niceness === 'idle') spawnSync('chrt', ['--idle', '--all-tasks', '--pid', '0', String(process.pid)]);
+}
+
+function attempt(change: () => void): void {
+  try {
+    change();
+  } catch {
+    // The order among processes only helps readers, so work goes on without it.
+  }
+}
+
+/**
+ * Ends this process when the `npm start` that runs it is gone, even if that was killed and could tell nobody. The
+ * process sends itself SIGTERM, so there is one way to drain. Without a supervisor nothing happens.
+ */
+function exitWithParent(): void {
+  if (process.env[supervisedVariable] !== '1') return;
+  process.stdin.once('close', () => process.kill(process.pid, 'SIGTERM'));
+  process.stdin.resume();
+  // The watch must not keep a process alive that has nothing left to do.
+  if ('unref' in process.stdin) process.stdin.unref();
 }

@@ -3,14 +3,17 @@
  * first difference may be a change under way. It is compared again when everything announced by then is processed. It counts
  * when the same stored state then stands against the same expected state.
  */
+
+import { setTimeout } from 'node:timers/promises';
 import type { Configuration } from '../config/configuration.ts';
 import { groupBy } from '../lib/group-by.ts';
 import { portions } from '../lib/portions.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import { AutoFields } from '../store/entities/auto-fields.ts';
+import { nextMoments, scheduledSources } from '../store/entities/entity-schedule.ts';
+import { readOwners } from '../store/partitions/owners.ts';
 import { waitUntilSettled } from '../store/partitions/settled.ts';
 import type { Store } from '../store/store.ts';
-import { waitUntilNoneIsDue } from './due-moments.ts';
 import { type CheckCounts, checkEntities, noCounts } from './entity-check.ts';
 import { countTargets, entitiesPerCheck, entityTargets, placesOf } from './entity-targets.ts';
 import { type EntityTarget, type Finding, mergeTargets, type Target, targetKey } from './finding.ts';
@@ -19,6 +22,30 @@ import { ReadOnlyLookups } from './read-only-lookups.ts';
 import { repairTargets } from './repair.ts';
 import { checkRoutes } from './route-check.ts';
 import { SourceSnapshots } from './source-snapshots.ts';
+
+/** Waits until no moment of the schedule is due that has not been processed. */
+const pollMs = 50;
+/** What is due for longer is a difference: no worker runs, or the owner has missed it. */
+const patienceMs = 20_000;
+
+/** @throws StoreUnavailableError */
+export async function waitUntilNoneIsDue(store: Store): Promise<void> {
+  const endMs = performance.now() + patienceMs;
+  while (performance.now() < endMs && (await isAnyDue(store))) await setTimeout(pollMs);
+}
+
+async function isAnyDue(store: Store): Promise<boolean> {
+  const owners = await readOwners(store);
+  const due = await Promise.all(
+    owners.map(async ({ clockMs }, partition) => {
+      const tag = store.partitions.tag(partition);
+      const sources = await scheduledSources(store, tag);
+      const next = await Promise.all(sources.map((source) => nextMoments(store, tag, source, 1)));
+      return next.flat().some(({ atMs }) => atMs <= clockMs);
+    }),
+  );
+  return due.includes(true);
+}
 
 /** Suspicions that are held before they are looked at again. */
 const suspectedMax = 2000;

@@ -3,8 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import path from 'node:path';
 import { test } from 'node:test';
 import { sumOfWaiting } from '../../src/cli/start/wait-until-settled.ts';
-import { affectedTests, summaryOf } from '../../src/cli/test/affected-tests.ts';
-import { gitChanges } from '../../src/cli/test/git-changes.ts';
+import { affectedTests, gitChanges, summaryOf } from '../../src/cli/test/affected-tests.ts';
 import { canShare, writeSharing } from '../../src/cli/test/shared-processes.ts';
 import { longest, namedFiles, roomTests, testFiles } from '../../src/cli/test/test-files.ts';
 import { root as repository, run, runCommand, temporaryFolder } from './support/command.ts';

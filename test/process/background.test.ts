@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { typeScriptWords } from '../../src/typescript/words.ts';
 
-const background = pathToFileURL('src/process/background.ts').href;
+const background = pathToFileURL('src/process/process-context.ts').href;
 const onlyOnLinux = { skip: process.platform === 'linux' ? false : 'Linux alone has these classes' };
 /** Of sched(7), as /proc shows them. */
 const policies = { other: '0', idle: '5' };

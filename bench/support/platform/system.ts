@@ -10,13 +10,13 @@ import {
 } from '../../../src/cli/configuration/publish-configuration.ts';
 import { withStore } from '../../../src/cli/platform/open-store.ts';
 import type { Child } from '../../../src/cli/start/child.ts';
+import { waitUntilReady } from '../../../src/cli/start/platform.ts';
 import { requireFreePort } from '../../../src/cli/start/ports.ts';
 import { startMessageRedis, startPrivateRedis } from '../../../src/cli/start/private-redis.ts';
 import { Output } from '../../../src/cli/start/process-output.ts';
 import { type ProcfileEntry, parseProcfile } from '../../../src/cli/start/procfile.ts';
 import { supervisedVariable } from '../../../src/cli/start/supervised.ts';
 import { Supervisor } from '../../../src/cli/start/supervisor.ts';
-import { waitUntilReady } from '../../../src/cli/start/wait-until-ready.ts';
 import { CommandStop } from '../../../src/cli/terminal/command-stop.ts';
 import { readSettings } from '../../../src/config/settings/settings.ts';
 import type { StoreOptions } from '../../../src/store/store.ts';

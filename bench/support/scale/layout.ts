@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseGroup } from '../../../src/query/protocol/partition-group.ts';
-import { groupsFor } from '../../../src/query/worker/copies/placement.ts';
+import { groupsFor } from '../../../src/query/worker/copies/shard-copies.ts';
 import { liveProcesses } from '../../../src/store/processes/registry.ts';
 import { openStore } from '../../../src/store/store.ts';
 import type { BenchContext } from '../bench.ts';

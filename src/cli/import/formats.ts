@@ -1,8 +1,12 @@
+import { ArraySplitter, SplitError } from '../../lib/array-splitter.ts';
+import { type Place, TextPlace } from '../../lib/text-place.ts';
+import { CommandStop } from '../terminal/command-stop.ts';
+import { withoutByteOrderMarks } from './byte-order-marks.ts';
 import { csvReader } from './csv.ts';
 import type { RowOptions } from './csv-columns.ts';
-import { readJsonArray } from './json-array.ts';
+import { lineBytesMax } from './import-lines.ts';
 import { readNdjson } from './ndjson.ts';
-import type { RecordReader } from './records.ts';
+import { type EntityRecord, type Failure, type RecordReader, readRecord } from './records.ts';
 
 export const importFormats = ['ndjson', 'json', 'csv'] as const;
 export type ImportFormat = (typeof importFormats)[number];
@@ -16,4 +20,45 @@ export function formatOf(file: string): ImportFormat {
 export function readerOf(format: ImportFormat, rows: RowOptions): RecordReader {
   if (format === 'json') return readJsonArray;
   return format === 'csv' ? csvReader(rows) : readNdjson;
+}
+
+/** Reads a file that is one JSON array of entities. Only one item is held at a time. */
+export async function* readJsonArray(
+  chunks: AsyncIterable<Buffer>,
+): AsyncGenerator<(EntityRecord | Failure)[]> {
+  const place = new TextPlace();
+  let records: (EntityRecord | Failure)[] = [];
+  let start = { line: 1, column: 1 };
+  let piece: Buffer = Buffer.alloc(0);
+  const splitter = new ArraySplitter(
+    {
+      begin: (at) => {
+        start = place.in(piece, at);
+      },
+      element: (bytes, _, isWhole) =>
+        records.push(readRecord({ bytes: Buffer.from(bytes.buffer), isTooLong: !isWhole, ...start })),
+    },
+    { elementsMax: Number.POSITIVE_INFINITY, elementBytesMax: lineBytesMax },
+  );
+  try {
+    for await (const chunk of withoutByteOrderMarks(chunks)) {
+      piece = chunk;
+      splitter.push(piece);
+      place.pass(piece);
+      if (records.length > 0) yield records;
+      records = [];
+    }
+    piece = Buffer.alloc(0);
+    splitter.end();
+  } catch (error) {
+    if (error instanceof SplitError) throw mistakeOf(error, place.in(piece, error.at));
+    throw error;
+  }
+}
+
+function mistakeOf({ kind, expected }: SplitError, { line, column }: Place): CommandStop {
+  const advice = kind === 'notArray' ? ' For one entity per line, add --format ndjson' : '';
+  return new CommandStop(
+    `The file is not a JSON array (line ${line}, column ${column}: expected ${expected}).${advice}`,
+  );
 }

@@ -1,20 +1,125 @@
 /** The text of TypeScript that `millrace types` writes (docs/guide/client.md "Types of your views"). */
-import { parse } from 'acorn';
+import { type Expression, type Function as FunctionNode, parse, type SpreadElement } from 'acorn';
+import { simple } from 'acorn-walk';
 import { Cursor } from '../../contract/config-cursor.ts';
 import { isJsonObject, type Json } from '../../contract/json.ts';
 import { atOnce } from '../../lib/pace.ts';
 import type { CodeProgram } from '../../schemas/code/program.ts';
-import { readIndexFields } from '../../schemas/definition/index-fields.ts';
+import { type FieldTypeName, readIndexFields } from '../../schemas/definition/index-fields.ts';
+import { textParts } from '../code/text-parts.ts';
 import type { ConfigDocuments } from '../configuration.ts';
 import type { SchemaFolder } from '../documents/schema-file-name.ts';
 import { parseDocuments, type TenantDocuments } from '../documents/tenant-documents.ts';
 import { CodeScope, exportedObject, memberFunction } from './code-scope.ts';
 import { CodeTypes } from './code-types.ts';
-import { handlesOfCode, handlesOfMapping } from './handles.ts';
-import { itemType, itemTypesText } from './item-types.ts';
-import { type KnownTypes, propertiesType } from './mapping-types.ts';
-import { partialsOf } from './partials.ts';
-import { absent, type Member, openObject, type Type, typeText, unionOf, without } from './type.ts';
+import { constantOf, type KnownTypes, propertiesType } from './mapping-types.ts';
+import {
+  absent,
+  anyJson,
+  boolean,
+  listOf,
+  type Member,
+  named,
+  number,
+  type ObjectType,
+  openObject,
+  type Type,
+  text,
+  typeText,
+  unionOf,
+  without,
+} from './type.ts';
+import { partsOf } from './written-text.ts';
+
+const range = named('Range');
+const place = named('Place');
+const numberOrText = unionOf([number, text]);
+
+/** Values come back as they were sent (docs/reference/indexes-and-queries.md "Field types"). */
+const scalarTypes: Readonly<Record<string, Type>> = {
+  ...{ keyword: text, text, boolean, object: anyJson },
+  ...{ integer: number, float: number, double: number },
+  // Text of digits, and epoch milliseconds, are taken too.
+  ...{ long: numberOrText, date: numberOrText },
+  ...{ integerRange: range, longRange: range, floatRange: range, doubleRange: range, dateRange: range },
+  geoPoint: place,
+};
+
+/** An item of an index: a value that is null or does not fit is absent. */
+function itemType(fields: ReadonlyMap<string, FieldTypeName>): ObjectType {
+  const members = [...fields].map(([name, type]) => ({ name, type: fieldType(type), isOptional: true }));
+  return { kind: 'object', members, isOpen: false };
+}
+
+function fieldType(type: FieldTypeName): Type {
+  if (!type.endsWith('[]')) return scalarTypes[type] ?? anyJson;
+  return listOf(scalarTypes[type.slice(0, -2)] ?? anyJson);
+}
+
+/** What `Range` and `Place` stand for. */
+const itemTypesText = `/** One side may be open. */
+export interface Range {
+  readonly gt?: number | string;
+  readonly gte?: number | string;
+  readonly lt?: number | string;
+  readonly lte?: number | string;
+}
+
+/** Degrees; a list is longitude, latitude. */
+export type Place = { readonly lat: number; readonly lon: number } | readonly [number, number];
+`;
+
+/** Which handles views can have, as template literal types of TypeScript. */
+
+/** Of a schema in JSON. @param handles of its route */
+function handlesOfMapping(handles: Json | undefined): Type[] {
+  const list = Array.isArray(handles) ? handles : [];
+  return list.map((handle) => {
+    const written = isJsonObject(handle) ? handle.$exp : handle;
+    if (typeof written !== 'string') return text;
+    return templateType(partsOf(written).map((part) => (part.kind === 'literal' ? part.text : null)));
+  });
+}
+
+/** Of a schema in JavaScript; any text where it hands its context to others. @param routes its function */
+function handlesOfCode(routes: FunctionNode): Type[] {
+  const [, context] = routes.params;
+  if (context === undefined) return [];
+  if (context.type !== 'Identifier') return [text];
+  const handles: Type[] = [];
+  let mentions = 0;
+  let uses = 0;
+  simple(routes.body, {
+    Identifier: ({ name }) => {
+      if (name === context.name) mentions += 1;
+    },
+    MemberExpression: ({ object, property, computed }) => {
+      if (object.type !== 'Identifier' || object.name !== context.name || computed) return;
+      if (property.type === 'Identifier') uses += 1;
+    },
+    CallExpression: ({ callee, arguments: [first] }) => {
+      if (callee.type !== 'MemberExpression' || callee.object.type !== 'Identifier') return;
+      if (callee.object.name !== context.name || callee.property.type !== 'Identifier') return;
+      if (callee.property.name === 'handle' && first !== undefined) handles.push(...handleTypes(first));
+    },
+  });
+  return mentions > uses ? [text] : handles;
+}
+
+/** Null is not a handle. */
+function handleTypes(node: Expression | SpreadElement): Type[] {
+  if (node.type === 'Literal' && node.value === null) return [];
+  return [templateType(node.type === 'SpreadElement' ? [null] : (textParts(node) ?? [null]))];
+}
+
+const anyText = '$' + '{string}';
+
+/** @param parts texts, and null for each hole */
+function templateType(parts: readonly (string | null)[]): Type {
+  if (parts.every((part) => part === null || part === '')) return text;
+  const written = parts.map((part) => (part === null ? anyText : part.replaceAll(/[`\\$]/g, '\\$&')));
+  return parts.includes(null) ? named(`\`${written.join('')}\``) : named(JSON.stringify(parts.join('')));
+}
 
 /** @param documents of all tenants, sound ones @param alias of the tenant */
 export function typesFile(documents: ConfigDocuments, alias: string): string {
@@ -118,4 +223,40 @@ function fileInTenant({ file }: Cursor): string {
 function interfaceText(comment: string, name: string, members: readonly Member[]): string {
   const body = members.length === 0 ? '{}' : typeText({ kind: 'object', members, isOpen: false });
   return `/** ${comment} */\nexport interface ${name} ${body}`;
+}
+
+/** The partials of a tenant, and which of them may come upon themselves. */
+function partialsOf(
+  files: ReadonlyMap<string, Cursor>,
+  programs: readonly CodeProgram[],
+): KnownTypes['partials'] {
+  const all = [...files.keys()];
+  const usedBy = new Map(
+    [...files].map(([alias, { file, json }]) => {
+      const program = programs.find((one) => one.file === file);
+      const used = program === undefined ? usedIn(json ?? null) : program.partials;
+      return [alias, used ?? all] as const;
+    }),
+  );
+  return new Map(all.map((alias) => [alias, { isCyclic: reachedFrom(alias, usedBy).has(alias) }]));
+}
+
+/** Aliases of partials that a definition uses; null: which ones is known at run time alone. */
+function usedIn(json: Json): readonly string[] | null {
+  if (typeof json !== 'object' || json === null) return [];
+  const own = isJsonObject(json) && json.type === 'partial' ? [constantOf(json.alias)] : [];
+  const below = Object.values(json).map(usedIn);
+  if (own.includes(null) || below.includes(null)) return null;
+  return [...own, ...below.flat()].filter((alias) => alias !== null);
+}
+
+function reachedFrom(alias: string, usedBy: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> {
+  const reached = new Set<string>();
+  const waiting = [...(usedBy.get(alias) ?? [])];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (reached.has(next)) continue;
+    reached.add(next);
+    waiting.push(...(usedBy.get(next) ?? []));
+  }
+  return reached;
 }

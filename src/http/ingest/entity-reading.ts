@@ -5,19 +5,51 @@
 import type { SourceEntity } from '../../contract/entity.ts';
 import { getOwn, isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
 import { jsonDepthMax, mistakesListedMax } from '../../contract/limits.ts';
-import type { PublishTimes } from '../../contract/publish-times.ts';
+import { type PublishTimes, parseMoment } from '../../contract/publish-times.ts';
 import type { Shape } from '../../contract/shape.ts';
 import { bulkEntityShape, plainEntityV1Shape, simplifiedEntityShape } from '../../contract/shapes-ingest.ts';
 import { quoteInexact } from '../../lib/exact-number.ts';
 import { atOnce } from '../../lib/pace.ts';
+import { quote } from '../../lib/quote.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
 import { type ShownField, shownFields } from '../../search/fields/shown-fields.ts';
 import { type EncodedEntity, encodeEntity } from '../../store/entities/entity-record.ts';
 import { notJsonText, parseJson, textOf, unstorable } from '../json-body.ts';
 import { type Mistake, mistakesOf } from '../routing/validate.ts';
 import { inexactMistakes, withMarkedNumbers } from './inexact-properties.ts';
-import { noTimes, publishTimesOf } from './read-publish-times.ts';
 import { plainProperties } from './typed-properties.ts';
+
+/** Reads `publishAt` and `unpublishAt` of an entity (docs/reference/http.md "Scheduled publishing"). Pure. */
+interface ReadTimes {
+  /** Null: it is always published. */
+  readonly times: PublishTimes | null;
+  /** Those of texts alone: the shape of the entity says what else is wrong. */
+  readonly mistakes: readonly Mistake[];
+}
+
+const noTimes: ReadTimes = { times: null, mistakes: [] };
+
+function publishTimesOf(candidate: Json): ReadTimes {
+  if (!isJsonObject(candidate)) return noTimes;
+  const mistakes: Mistake[] = [];
+  const momentOf = (field: string): number | null => {
+    const text = getOwn(candidate, field);
+    if (typeof text !== 'string') return null;
+    const moment = parseMoment(text);
+    if (moment === null) mistakes.push({ field, text: unreadable(field, text) });
+    return moment;
+  };
+  const [publishAt, unpublishAt] = [momentOf('publishAt'), momentOf('unpublishAt')];
+  if (publishAt === null && unpublishAt === null) return { times: null, mistakes };
+  if (publishAt !== null && unpublishAt !== null && unpublishAt <= publishAt) {
+    mistakes.push({ field: 'unpublishAt', text: '`unpublishAt` must be after `publishAt`' });
+  }
+  return { times: { publishAt, unpublishAt }, mistakes };
+}
+
+function unreadable(field: string, text: string): string {
+  return `\`${field}\` must be a time with its offset, such as 2027-01-04T09:00:00+01:00, but is ${quote(text)}`;
+}
 
 /** How the bytes are to be read, with the parts of the entity that are in path and headers. */
 export type EntityForm =

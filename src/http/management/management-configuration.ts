@@ -36,7 +36,7 @@ import type { Services } from '../services.ts';
 import { askedFlag, askedJson, askedText } from './asked.ts';
 import { CostlyTurns } from './costly-turns.ts';
 import { issueLine } from './issue-line.ts';
-import { dryRunJobId, rebuildJobId } from './job-id.ts';
+import { dryRunJobId, rebuildJobId } from './management-job.ts';
 
 export function getConfiguration({ store }: Services): Handler {
   return async (call) => {

@@ -1,4 +1,3 @@
-/** `GET /management/v1/jobs/{id}`: how far a job is (docs/reference/management.md "Jobs"). */
 import { dryRunJobs, dryRunState } from '../../jobs/dry-run/queue.ts';
 import { type RebuildState, rebuildJobs, rebuildState } from '../../jobs/rebuild-job-queue.ts';
 import { quote } from '../../lib/quote.ts';
@@ -8,8 +7,34 @@ import { jsonAnswer } from '../answer.ts';
 import type { Handler } from '../handler.ts';
 import type { Services } from '../services.ts';
 import { pathText, throwNothing } from './asked.ts';
-import { dryRunTokenOf, generationOf } from './job-id.ts';
 
+/** The ids by which clients of the management interface name jobs. */
+const rebuildPattern = /^rebuild-([1-9]\d{0,14})$/;
+
+/** Id of the rebuild for a configuration generation. */
+export function rebuildJobId(generation: number): string {
+  return `rebuild-${generation}`;
+}
+
+const dryRunPattern = /^dry-run-([0-9a-f]{32})$/;
+
+/** Id of a dry run. */
+export function dryRunJobId(token: string): string {
+  return `dry-run-${token}`;
+}
+
+/** Token of a dry run's id; null for another text. */
+export function dryRunTokenOf(id: string): string | null {
+  return dryRunPattern.exec(id)?.[1] ?? null;
+}
+
+/** Generation of a rebuild's id; null for another text. */
+export function generationOf(id: string): number | null {
+  const digits = rebuildPattern.exec(id)?.[1];
+  return digits === undefined ? null : Number(digits);
+}
+
+/** `GET /management/v1/jobs/{id}`: how far a job is (docs/reference/management.md "Jobs"). */
 export function managementJob({ store }: Services): Handler {
   return async (call) => {
     const id = pathText(call, 0, 'id');

@@ -5,11 +5,11 @@
 import type { ClientPrincipal, ManagementPrincipal } from '../../config/configuration.ts';
 import { getOwn, type Json, type JsonObject } from '../../contract/json.ts';
 import { deliveryDepthMax, routesPageMax, urlCodePointsMax } from '../../contract/limits.ts';
+import type { Shape } from '../../contract/shape.ts';
 import { previewBodyShape } from '../../contract/shapes-management.ts';
 import { queryBodyShape } from '../../contract/shapes-query.ts';
 import type { IndexSchema } from '../../schemas/schema.ts';
 import type { RouteName } from '../routing/route-definition.ts';
-import { plainSchema } from './plain-schema.ts';
 import type { EndpointRequest } from './tool-call.ts';
 
 export interface Tool {
@@ -166,3 +166,9 @@ const diagnostics: Tool = {
   endpoint: 'managementDiagnostics',
   requestOf: (given) => asQuery(given, { after: 'after' }),
 };
+
+/** A shape as JSON Schema that stands alone: named parts are written out where they are used. */
+function plainSchema(shape: Shape): JsonObject {
+  const isName = (key: string, value: unknown) => key === 'component' && typeof value === 'string';
+  return JSON.parse(JSON.stringify(shape, (key, value) => (isName(key, value) ? undefined : value)));
+}

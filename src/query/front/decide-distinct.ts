@@ -3,20 +3,76 @@
  * the first of its items of each value. The first of them all stands for the value. Then the workers are asked again,
  * with the items that do not. So no two of their answers have a value in common, and they add up like those of any query.
  */
+
+import type { EntityRef } from '../../contract/ids.ts';
 import { querySliceMs } from '../../contract/limits.ts';
+import { assert } from '../../lib/assert.ts';
+import { portions } from '../../lib/portions.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
-import { Decision } from '../../search/distinct/decision.ts';
+import { Decision, type OpenValue } from '../../search/distinct/decision.ts';
 import { distinctValuesMax } from '../../search/distinct/room.ts';
 import { populationsOf } from '../../search/populations.ts';
+import type { RowPlace } from '../../search/shard-answer.ts';
 import type { ScopedIndex } from '../../store/derived/items.ts';
 import type { MessageBody } from '../../store/streams/message-body.ts';
-import { decodeFirsts } from '../protocol/distinct-answer.ts';
+import { decodeFirsts, decodePlaces } from '../protocol/distinct-answer.ts';
 import { distinctTooLarge, RefusedQueryError } from '../protocol/refusal.ts';
 import type { ShardQuestion } from '../protocol/shard-request.ts';
 import type { GatheredReply } from './attempt.ts';
-import { type AskPlaces, settleOpen } from './open-values.ts';
 import type { Scatter } from './scatter.ts';
+
+/** Decides about the values of `distinct` whose items are the same in what the workers sent of their places. */
+
+/** Values that are asked for at once. Of their places the workers send as many as fit. */
+const valuesPerRequest = 10_000;
+
+/** Asks all workers for places. */
+type AskPlaces = (rows: readonly EntityRef[]) => Promise<MessageBody[]>;
+
+/** @throws RefusedQueryError, UnavailableError */
+async function settleOpen(decision: Decision, askPlaces: AskPlaces, slice: Slice): Promise<void> {
+  for (const values of portions([...decision.open], valuesPerRequest)) {
+    const places = new Places(values.flat(), askPlaces);
+    for (const value of values) {
+      decision.settle(await places.next(value));
+      if (slice.isOver) await slice.next();
+    }
+  }
+}
+
+/** The places of items, in their order, asked for as they are needed. */
+class Places {
+  #known: (RowPlace | null)[] = [];
+  #asked = 0;
+  #given = 0;
+
+  constructor(
+    private readonly rows: readonly EntityRef[],
+    private readonly askPlaces: AskPlaces,
+  ) {}
+
+  /** The places of the next items, but for those that went away. */
+  async next({ length }: OpenValue): Promise<RowPlace[]> {
+    while (this.#known.length < this.#given + length) await this.#ask();
+    const places = this.#known.slice(this.#given, this.#given + length);
+    this.#given += length;
+    return places.filter((place) => place !== null);
+  }
+
+  async #ask(): Promise<void> {
+    const ofWorkers = (await this.askPlaces(this.rows.slice(this.#asked))).map(decodePlaces);
+    const count = Math.min(...ofWorkers.map(({ length }) => length));
+    assert(count > 0, 'workers tell a place at least');
+    const fresh = Array.from({ length: count }, (_, at) => {
+      return ofWorkers.find((places) => places[at] != null)?.[at] ?? null;
+    });
+    // What was given is not needed any more.
+    this.#known = [...this.#known.slice(this.#given), ...fresh];
+    this.#given = 0;
+    this.#asked += count;
+  }
+}
 
 /**
  * When items change between the questions, all are asked again, this often at most. Under writes without end the last

@@ -8,27 +8,30 @@ import { assert } from '../../lib/assert.ts';
 import { invalidNextPageToken } from '../../search/check/pagination.ts';
 import { checkQuery } from '../../search/check/query.ts';
 import { type CheckedQuery, isBoundToNow } from '../../search/checked-query.ts';
+import type { RowPlace } from '../../search/shard-answer.ts';
 import { itemsSubject } from '../../store/derived/subjects.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import { StoreUnavailableError } from '../../store/redis/redis-errors.ts';
 import type { Store } from '../../store/store.ts';
 import type { Progress } from '../../store/visibility/progress.ts';
 import type { Version } from '../../store/visibility/version.ts';
-import { openToken, pinnedQuery, tokenUse } from '../next-page-token.ts';
+import { openToken, pinnedQuery, pinOf, sealToken, tokenUse } from '../next-page-token.ts';
 import type { ShardQuery } from '../protocol/shard-request.ts';
 import {
   type BadOutcome,
   type QueryOptions,
   type QueryOutcome,
   type QueryRequest,
+  type QueryResult,
   type QueryService,
   UnavailableError,
 } from '../query-service.ts';
+import { resultText } from '../result/result-text.ts';
 import { SocketTransport } from '../transport/sockets.ts';
 import { StreamTransport } from '../transport/streams.ts';
 import { type GatheredReply, gatheredReply } from './attempt.ts';
+import type { MergedRows } from './merged-rows.ts';
 import { type GoodQuery, mergedAnswer, type QueryAnswer, wholeAnswer } from './query-answer.ts';
-import { outcomeOf } from './query-outcome.ts';
 import { type TargetResolution, Targets } from './query-targets.ts';
 import { Scatter } from './scatter.ts';
 import { WorkerList } from './worker-list.ts';
@@ -226,4 +229,42 @@ function shardQueryOf({ index: { scope, index }, query, isText, retypings }: Goo
 /** The replies as if the query at that place were the only one of the request. */
 function repliesTo(replies: readonly GatheredReply[], at: number): GatheredReply[] {
   return replies.map((reply) => gatheredReply(reply.workerId, reply, reply.answers.slice(at, at + 1)));
+}
+
+/** Turns the answer to a query into its outcome. */
+
+/** @param secret signs tokens */
+function outcomeOf(query: GoodQuery, answer: QueryAnswer, secret: KeyObject): QueryOutcome {
+  if (answer.kind === 'refused') return { ok: false, status: 400, errors: [answer.why] };
+  const { subject } = query;
+  const { configuration } = answer;
+  const result: QueryResult =
+    answer.kind === 'text' ? { kind: 'text', text: answer.text } : resultOf(query, answer, secret);
+  const { search } = query.query;
+  return { ok: true, result, subject, configuration, dependsOnTime: search !== null && isBoundToNow(search) };
+}
+
+function resultOf(
+  { index, query, aliases }: GoodQuery,
+  { total, rows, facets: merged, stats }: MergedRows,
+  secret: KeyObject,
+): QueryResult {
+  const last = rows.length === query.pageSize ? rows.at(-1) : undefined;
+  const seal = (place: RowPlace) => sealToken(secret, tokenUse(index, query), place, pinOf(query, stats));
+  const nextPageToken = last === undefined ? null : seal(last.place);
+  const facets = merged.map(({ name, field, groups, isValid, stats }) => {
+    return { name, field, groups, isValid, ...(stats && { stats }) };
+  });
+  if (aliases === null) {
+    const texts = rows.map(({ text }) => text);
+    return { kind: 'text', text: resultText(total, texts, { facets, nextPageToken }) };
+  }
+  return {
+    kind: 'rows',
+    totalResults: total,
+    rows: rows.map(({ place: { sourceId, originId }, text }) => ({ sourceId, originId, text })),
+    facets,
+    nextPageToken,
+    aliases,
+  };
 }

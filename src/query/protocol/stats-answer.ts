@@ -1,6 +1,6 @@
 /**
  * The first answer of a worker to a search, when other workers have items too: what its items say about the words. The front adds
- * these numbers up and asks again (`front/with-stats.ts`).
+ * these numbers up and asks again (`front/query-answer.ts`).
  */
 import { chain, type Maybe } from '../../lib/pace.ts';
 import type { CheckedQuery, CheckedSearch } from '../../search/checked-query.ts';

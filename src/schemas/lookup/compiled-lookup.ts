@@ -2,15 +2,41 @@ import { createHash } from 'node:crypto';
 import type { Json } from '../../contract/json.ts';
 import { lookupResultsMax } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
+import { compareCodePoints } from '../../lib/code-points.ts';
 import { compileTest, type FilterTest, Reads } from '../filter/evaluate.ts';
 import { type KeyTerm, keyTerms } from '../filter/key-terms.ts';
 import type { FilterNode } from '../filter/node.ts';
 import type { Frame } from '../language/scope.ts';
 import type { LookupLayout } from './layout.ts';
-import { type Ranked, rankComparer } from './lookup-order.ts';
 import type { LookupQuery, LookupSelection } from './lookup-query.ts';
 import type { LookupIndex, LookupPlan, PropertyPath } from './plan.ts';
 import type { QueryValues } from './query-values.ts';
+
+/** A matched entity with the value that it is ordered by. */
+export interface Ranked {
+  readonly originId: string;
+  readonly value: Json;
+}
+
+/**
+ * Orders numbers before texts before booleans; `desc` turns that around. Other values come last in both directions. Ties
+ * are ordered by originId in code-point order (docs/reference/mapping-language.md "Lookups").
+ */
+export function rankComparer(sort: 'asc' | 'desc'): (a: Ranked, b: Ranked) => number {
+  const sign = sort === 'asc' ? 1 : -1;
+  return (a, b) => compareRanked(a.value, b.value, sign) || compareCodePoints(a.originId, b.originId);
+}
+
+const kinds = ['number', 'string', 'boolean'];
+
+function compareRanked(a: Json, b: Json, sign: number): number {
+  const kindA = kinds.indexOf(typeof a);
+  const kindB = kinds.indexOf(typeof b);
+  if (kindA < 0 || kindB < 0) return (kindA < 0 ? 1 : 0) - (kindB < 0 ? 1 : 0);
+  if (kindA !== kindB) return sign * (kindA - kindB);
+  if (typeof a === 'string' && typeof b === 'string') return sign * compareCodePoints(a, b);
+  return sign * (Number(a) - Number(b));
+}
 
 export interface Order {
   /** Where the value is looked for, best first. */

@@ -8,11 +8,37 @@ import { keys } from '../keys.ts';
 import type { Store } from '../store.ts';
 import { type Change, ChangesFollower } from '../streams/changes-stream.ts';
 import { openStreamSource, type StreamSource } from '../streams/shared-streams.ts';
-import { Conditions } from './conditions.ts';
 import type { HighWaterMark } from './high-water-mark.ts';
 import { PartitionProgress } from './partition-progress.ts';
 import { UnseenWrites } from './unseen-writes.ts';
 import type { Version, VersionVector } from './version.ts';
+
+/** What callers wait for: conditions that are looked at again whenever something was heard. */
+export class Conditions {
+  readonly #open = new Set<() => void>();
+
+  /** @param isMet cheap, and may gather what it has seen. @returns false when the time was over before it was met */
+  wait(isMet: () => boolean, timeoutMs: number): Promise<boolean> {
+    if (isMet()) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const finish = (met: boolean) => {
+        clearTimeout(timer);
+        this.#open.delete(look);
+        resolve(met);
+      };
+      const look = () => {
+        if (isMet()) finish(true);
+      };
+      const timer = setTimeout(() => finish(false), timeoutMs);
+      this.#open.add(look);
+    });
+  }
+
+  /** Looks at all conditions again, because something was heard. */
+  check(): void {
+    for (const look of [...this.#open]) look();
+  }
+}
 
 /** Called for every partition's changes in order; null after a gap, when anything may have changed. */
 export type ChangeListener = (partition: number, digests: readonly string[] | null) => void;

@@ -6,23 +6,26 @@ import { loadTurns } from '../../actors/batch/turn.ts';
 import type { Tenant } from '../../config/configuration.ts';
 import { type StoredEntity, stampText } from '../../contract/entity.ts';
 import { formatEntityId, formatViewId } from '../../contract/ids.ts';
-import { lookupResultsMax, scheduledExplainedMax } from '../../contract/limits.ts';
+import { explainedClaimsMax, lookupResultsMax, scheduledExplainedMax } from '../../contract/limits.ts';
 import { momentText, type PublishState, stateAt } from '../../contract/publish-times.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
 import { readLogNames } from '../../store/change-log/log-names.ts';
 import { logMember, logName } from '../../store/change-log/logged-views.ts';
+import { readService } from '../../store/change-log/served.ts';
+import type { Claim } from '../../store/claims/claim-records.ts';
+import { readClaimFields } from '../../store/claims/read-claims.ts';
 import { readLayouts } from '../../store/configuration/layouts.ts';
+import type { ProcessedClaim } from '../../store/derived/processed-record.ts';
 import type { StoredBody, ViewTarget } from '../../store/derived/stored-body.ts';
 import { readView, viewsAreThere } from '../../store/derived/views.ts';
 import { readEntities } from '../../store/entities/entities.ts';
-import { indexLabel, keys } from '../../store/keys.ts';
+import { indexLabel, keys, urlFormOfField } from '../../store/keys.ts';
 import { wholeTurn } from '../../store/partitions/intake.ts';
 import { readOwner } from '../../store/partitions/owners.ts';
 import { answerOf } from '../../store/redis/redis-errors.ts';
 import type { Store } from '../../store/store.ts';
 import { IndexedCandidates, ReadOnlyLookups } from '../../verify/read-only-lookups.ts';
 import { referenceId, viewJson } from '../view-json.ts';
-import { explainClaims } from './explain-claims.ts';
 import type { Explained, ExplainRequest } from './explained.ts';
 import { lookedUpBy, shownBy } from './who-depends.ts';
 
@@ -188,4 +191,52 @@ function becauseOf({ output, view }: Explained): object {
   if (because === undefined) return { kind: 'ingest', entityId: formatEntityId(view) };
   const { kind, entity } = because;
   return entity === undefined ? { kind } : { kind, entityId: formatEntityId(entity) };
+}
+
+/** Under what a view would be found, and what is served there. */
+interface ExplainedClaims {
+  readonly urls: readonly object[];
+  readonly handles: readonly object[];
+}
+
+/** @throws StoreUnavailableError */
+async function explainClaims(explained: Explained): Promise<ExplainedClaims> {
+  const { store, tenant, environment, view, output } = explained;
+  const scope = { tenant: tenant.alias, environmentId: environment.id };
+  const claims = output.claims.map((claim) => ({ ...claim, view }));
+  const service = await readService(store, scope, claims, 0);
+  const beaten = claims.filter((_, at) => service[at] !== 'served');
+  const lists = await readClaimFields(
+    store,
+    scope,
+    beaten.map(({ field }) => field),
+    explainedClaimsMax,
+  );
+  const told = claims.map((claim, at) => {
+    const served = service[at] === 'served';
+    const winner = served ? null : winnerOver(claim, lists[beaten.indexOf(claim)] ?? []);
+    return {
+      claim,
+      facts: {
+        served,
+        ...(winner === null
+          ? {}
+          : { beatenBy: formatViewId({ environmentId: environment.id, ...winner.view }) }),
+      },
+    };
+  });
+  const isHandle = ({ field }: ProcessedClaim) => urlFormOfField(field) === null;
+  return {
+    urls: told
+      .filter(({ claim }) => !isHandle(claim))
+      .map(({ claim, facts }) => ({ url: claim.display, kind: claim.kind, ...facts })),
+    handles: told
+      .filter(({ claim }) => isHandle(claim))
+      .map(({ claim, facts }) => ({ handle: claim.display, ...facts })),
+  };
+}
+
+/** The claim that is served in the place of another. @param claims of its field, best first */
+function winnerOver({ host }: ProcessedClaim, claims: readonly Claim[]): Claim | null {
+  return claims.find((claim) => claim.host === host || claim.host === null) ?? null;
 }

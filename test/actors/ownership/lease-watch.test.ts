@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LeaseWatch } from '../../../src/actors/ownership/lease-watch.ts';
+import { LeaseWatch } from '../../../src/actors/ownership/assignment.ts';
 import type { PartitionOwner } from '../../../src/store/partitions/owners.ts';
 
 const leaseMs = 1_000;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { peekOriginId } from '../../../src/http/ingest/peek-origin-id.ts';
+import { peekOriginId } from '../../../src/http/ingest/bulk-reading.ts';
 
 test('the originId of a cut entity is found among its own members only', () => {
   const peek = (text: string) => peekOriginId(Buffer.from(text));

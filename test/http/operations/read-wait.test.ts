@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ReadWait } from '../../../src/http/operations/read-wait.ts';
+import { ReadWait } from '../../../src/http/operations/front-load.ts';
 import { until } from '../../support/until.ts';
 
 test('reads are measured while somebody asks, on average since the last call', async (context) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { GatheredPieces } from '../../../src/http/uws/gathered-pieces.ts';
+import { GatheredPieces } from '../../../src/http/uws/body.ts';
 import { runs } from '../../support/runs.ts';
 
 test('what comes out is what went in, in pieces of 2 KiB on average at least, and one of them is the last', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { completeCover } from '../../../src/query/front/answer-coverage.ts';
+import { completeCover } from '../../../src/query/front/attempt.ts';
 
 const reply = (workerId: string, ...covers: [number, number][]) => ({ workerId, covers: new Map(covers) });
 const idsOf = (replies: { workerId: string }[] | null) => replies?.map(({ workerId }) => workerId) ?? null;

@@ -11,7 +11,7 @@ import type {
   QueryTarget,
   RowsResult,
 } from '../../../src/query/query-service.ts';
-import { groupsFor } from '../../../src/query/worker/copies/placement.ts';
+import { groupsFor } from '../../../src/query/worker/copies/shard-copies.ts';
 import type { ItemChange } from '../../../src/store/derived/item-sink.ts';
 import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
 import { indexName } from '../../../src/store/keys.ts';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { Build } from '../../../src/schemas/build/build.ts';
 import { codeLookup, parseFilter } from '../../../src/schemas/code/code-lookup.ts';
-import { decodeUriText } from '../../../src/schemas/filter/uri-text.ts';
+import { decodeUriText } from '../../../src/schemas/filter/operand-parser.ts';
 import { Frame } from '../../../src/schemas/language/scope.ts';
 import { QueryValues } from '../../../src/schemas/lookup/query-values.ts';
 import { entityOf, inputOf } from '../support/fixtures.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { both, typesOf } from '../../../src/schemas/filter/entity-types.ts';
+import { both, typesOf } from '../../../src/schemas/filter/key-terms.ts';
 import { parseFilter } from '../support/lookups.ts';
 
 function types(filter: string) {

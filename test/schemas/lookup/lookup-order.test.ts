@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json } from '../../../src/contract/json.ts';
-import { type Ranked, rankComparer } from '../../../src/schemas/lookup/lookup-order.ts';
+import { type Ranked, rankComparer } from '../../../src/schemas/lookup/compiled-lookup.ts';
 import { runs } from '../../support/runs.ts';
 
 const values: Json[] = [2, -1.5, 10, '10', '9', '', 'a', '\uffff', '😀', true, false, null, [1], { a: 1 }];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Conditions } from '../../../src/store/visibility/conditions.ts';
+import { Conditions } from '../../../src/store/visibility/progress.ts';
 
 test('a condition that holds already is met at once', async () => {
   assert.equal(await new Conditions().wait(() => true, 0), true);

@@ -5,7 +5,7 @@ import type { SourceEntity } from '../../../src/contract/entity.ts';
 import type { ViewRef } from '../../../src/contract/ids.ts';
 import type { Json } from '../../../src/contract/json.ts';
 import { type PublishTimes, stateAt } from '../../../src/contract/publish-times.ts';
-import { waitUntilNoneIsDue } from '../../../src/verify/due-moments.ts';
+import { waitUntilNoneIsDue } from '../../../src/verify/verification.ts';
 import { until } from '../../support/until.ts';
 import { type Client, NoAnswerError } from '../support/client.ts';
 import { viewDifferences } from '../support/compare.ts';

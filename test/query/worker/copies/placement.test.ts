@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { formatGroup } from '../../../../src/query/protocol/partition-group.ts';
-import { type CopyHolder, groupsFor, placeOf } from '../../../../src/query/worker/copies/placement.ts';
+import { type CopyHolder, groupsFor, placeOf } from '../../../../src/query/worker/copies/shard-copies.ts';
 import { runs } from '../../../support/runs.ts';
 
 test('there are as many groups as have enough workers each, and never more than partitions', () => {
