@@ -61,6 +61,8 @@ function numberOf(text: string | undefined): number {
 }
 
 /** ISO 8601 text of a moment in UTC; null for none. */
+export function momentText(ms: number): string;
+export function momentText(momentMs: number | null | undefined): string | null;
 export function momentText(momentMs: number | null | undefined): string | null {
   return momentMs == null ? null : new Date(momentMs).toISOString();
 }

@@ -2,7 +2,7 @@
  * The subset of JSON Schema (2020-12, as OpenAPI 3.1 has it) that requests are checked with and that the document at
  * `/openapi.json` shows: one definition for both.
  */
-import type { Json } from './json.ts';
+import type { Json, JsonObject } from './json.ts';
 
 export type ShapeType = 'null' | 'boolean' | 'number' | 'integer' | 'string' | 'array' | 'object';
 
@@ -34,3 +34,39 @@ export interface Shape {
   /** What a value that breaks `pattern` or `anyOf` must do instead; completes the sentence "url …". */
   readonly 'x-rule'?: string;
 }
+
+/** The type of the values that a shape describes. A shape keeps what this needs if it is declared with `satisfies Shape`. */
+export type ValueOf<S> = S extends { readonly anyOf: readonly (infer One)[] }
+  ? ValueOf<One>
+  : S extends { readonly enum: readonly (infer Value)[] }
+    ? Value
+    : S extends { readonly type: infer T }
+      ? T extends readonly (infer One)[]
+        ? ValueOfType<One, S>
+        : ValueOfType<T, S>
+      : unknown;
+
+type ValueOfType<T, S> = T extends 'null'
+  ? null
+  : T extends 'boolean'
+    ? boolean
+    : T extends 'number' | 'integer'
+      ? number
+      : T extends 'string'
+        ? string
+        : T extends 'array'
+          ? readonly (S extends { readonly items: infer Item } ? ValueOf<Item> : unknown)[]
+          : ObjectOf<S>;
+
+/** One object type in place of an intersection, for messages that can be read. */
+type Flat<T> = { [K in keyof T]: T[K] };
+
+type ObjectOf<S> = S extends { readonly properties: infer P; readonly required: readonly (infer Required)[] }
+  ? Flat<
+      { readonly [K in keyof P & Required]: ValueOf<P[K]> } & {
+        readonly [K in Exclude<keyof P, Required>]?: ValueOf<P[K]>;
+      }
+    >
+  : S extends { readonly additionalProperties: infer Value extends object }
+    ? Readonly<Record<string, ValueOf<Value>>>
+    : JsonObject;

@@ -1,27 +1,34 @@
 /** Answers of the management interface (docs/reference/management.md). */
 import { configNameCharactersMax } from './limits.ts';
 import { publishStates } from './publish-times.ts';
-import type { Shape } from './shape.ts';
+import type { Shape, ValueOf } from './shape.ts';
 
-const text: Shape = { type: 'string' };
-const texts: Shape = { type: 'array', items: text };
-const count: Shape = { type: 'integer', minimum: 0 };
-const flag: Shape = { type: 'boolean' };
-const time: Shape = { type: 'string', format: 'date-time' };
-const timeOrNull: Shape = { type: ['string', 'null'], format: 'date-time' };
-const textOrNull: Shape = { type: ['string', 'null'] };
-const countOrNull: Shape = { type: ['integer', 'null'] };
+const text = { type: 'string' } as const satisfies Shape;
+const texts = { type: 'array', items: text } as const satisfies Shape;
+const count = { type: 'integer', minimum: 0 } as const satisfies Shape;
+const flag = { type: 'boolean' } as const satisfies Shape;
+const time = { type: 'string', format: 'date-time' } as const satisfies Shape;
+const timeOrNull = { type: ['string', 'null'], format: 'date-time' } as const satisfies Shape;
+const textOrNull = { type: ['string', 'null'] } as const satisfies Shape;
+const countOrNull = { type: ['integer', 'null'] } as const satisfies Shape;
 
-function object(properties: Readonly<Record<string, Shape>>, optional: readonly string[] = []): Shape {
-  return {
-    type: 'object',
-    properties,
-    required: Object.keys(properties).filter((name) => !optional.includes(name)),
-  };
+interface ObjectShape<P extends Readonly<Record<string, Shape>>, Optional> extends Shape {
+  readonly type: 'object';
+  readonly properties: P;
+  readonly required: readonly Exclude<keyof P & string, Optional>[];
 }
 
-function list(items: Shape): Shape {
-  return { type: 'array', items };
+function object<
+  const P extends Readonly<Record<string, Shape>>,
+  const Optional extends keyof P & string = never,
+>(properties: P, optional: readonly Optional[] = []): ObjectShape<P, Optional> {
+  const isRequired = (name: string): name is Exclude<keyof P & string, Optional> =>
+    !optional.some((left) => left === name);
+  return { type: 'object', properties, required: Object.keys(properties).filter(isRequired) };
+}
+
+function list<const Item extends Shape>(items: Item) {
+  return { type: 'array', items } as const;
 }
 
 const rates = object({
@@ -30,7 +37,9 @@ const rates = object({
   query: { type: 'number' },
 });
 
-export const statusAnswerShape: Shape = {
+export type StatusAnswer = ValueOf<typeof statusAnswerShape>;
+
+export const statusAnswerShape = {
   ...object({
     version: { ...text, description: 'Version of the platform that this front runs' },
     processes: list(
@@ -40,6 +49,7 @@ export const statusAnswerShape: Shape = {
           role: { type: 'string', enum: ['web', 'worker', 'jobs'] },
           host: text,
           pid: count,
+          version: { ...textOrNull, description: 'Version of the platform that it runs; null before 1.0' },
           generation: { ...count, description: 'Configuration generation that it uses' },
           partitions: list(count),
           waitingFor: { ...texts, description: 'Empty when it is ready' },
@@ -80,9 +90,11 @@ export const statusAnswerShape: Shape = {
     },
   }),
   component: 'Status',
-};
+} as const satisfies Shape;
 
-export const entityAnswerShape: Shape = {
+export type EntityAnswer = ValueOf<typeof entityAnswerShape>;
+
+export const entityAnswerShape = {
   ...object({
     entity: object({
       originId: text,
@@ -109,9 +121,11 @@ export const entityAnswerShape: Shape = {
     ),
   }),
   component: 'ManagedEntity',
-};
+} as const satisfies Shape;
 
-export const explainUrlAnswerShape: Shape = {
+export type ExplainUrlAnswer = ValueOf<typeof explainUrlAnswerShape>;
+
+export const explainUrlAnswerShape = {
   ...object({
     steps: list(object({ step: text, result: text })),
     claims: list(
@@ -127,33 +141,37 @@ export const explainUrlAnswerShape: Shape = {
     answer: { type: 'integer', enum: [200, 301, 404] },
   }),
   component: 'ExplainedUrl',
-};
+} as const satisfies Shape;
 
-const documentsShape: Shape = {
+const documentsShape = {
   type: 'object',
   additionalProperties: text,
   description: 'Path in the folder of the tenant -> text: `tenant.json`, `schemas/page.json`',
-};
+} as const satisfies Shape;
 
-export const configurationAnswerShape: Shape = {
+export type ConfigurationAnswer = ValueOf<typeof configurationAnswerShape>;
+
+export const configurationAnswerShape = {
   ...object({
     digest: text,
     appliedAt: { type: ['string', 'null'], format: 'date-time' },
     documents: documentsShape,
   }),
   component: 'TenantConfiguration',
-};
+} as const satisfies Shape;
 
-export const configurationBodyShape: Shape = object({ documents: documentsShape });
+export const configurationBodyShape = object({ documents: documentsShape });
 
-export const appliedAnswerShape: Shape = {
+export type AppliedAnswer = ValueOf<typeof appliedAnswerShape>;
+
+export const appliedAnswerShape = {
   ...object({ digest: text, job: { ...text, description: 'For GET /management/v1/jobs/{id}' } }),
   component: 'AppliedConfiguration',
-};
+} as const satisfies Shape;
 
 const changesShape = object({ added: count, changed: count, removed: count, same: count });
 
-const diffShape: Shape = {
+const diffShape = {
   ...object({
     views: changesShape,
     routes: changesShape,
@@ -167,9 +185,11 @@ const diffShape: Shape = {
   }),
   description: 'For a completed dry run',
   component: 'ConfigurationDiff',
-};
+} as const satisfies Shape;
 
-export const jobAnswerShape: Shape = {
+export type JobAnswer = ValueOf<typeof jobAnswerShape>;
+
+export const jobAnswerShape = {
   ...object(
     {
       state: { type: 'string', enum: ['waiting', 'active', 'completed', 'failed'] },
@@ -181,9 +201,11 @@ export const jobAnswerShape: Shape = {
     ['diff', 'failure'],
   ),
   component: 'Job',
-};
+} as const satisfies Shape;
 
-export const tenantAnswerShape: Shape = {
+export type TenantAnswer = ValueOf<typeof tenantAnswerShape>;
+
+export const tenantAnswerShape = {
   ...object({
     alias: text,
     environments: list(object({ id: text, alias: text })),
@@ -213,52 +235,65 @@ export const tenantAnswerShape: Shape = {
     clients: list(object({ name: text, environment: text, domains: texts, scopes: texts })),
   }),
   component: 'ManagedTenant',
-};
+} as const satisfies Shape;
 
-export const entitiesAnswerShape: Shape = {
+export type EntitiesAnswer = ValueOf<typeof entitiesAnswerShape>;
+
+export const entitiesAnswerShape = {
   ...object({
     entities: list(object({ originId: text, type: text, url: textOrNull, updatedAt: time })),
     next: { ...textOrNull, description: 'For after; null on the last page' },
   }),
   component: 'ManagedEntities',
-};
+} as const satisfies Shape;
 
-const becomes: Shape = { type: 'string', enum: ['published', 'over'] };
+const becomes = { type: 'string', enum: ['published', 'over'] } as const satisfies Shape;
 
-export const scheduleAnswerShape: Shape = {
+export type ScheduleAnswer = ValueOf<typeof scheduleAnswerShape>;
+
+export const scheduleAnswerShape = {
   ...object({
     scheduled: list(
-      object({ sourceGroup: text, environment: textOrNull, originId: text, type: text, at: time, becomes }),
+      object({
+        sourceGroup: text,
+        environment: textOrNull,
+        originId: text,
+        type: text,
+        at: time,
+        becomes,
+      }),
     ),
     next: { ...textOrNull, description: 'For after; null on the last page' },
   }),
   component: 'Schedule',
-};
+} as const satisfies Shape;
 
-export const diagnosticsAnswerShape: Shape = {
+const diagnostic = object(
+  {
+    kind: text,
+    tenant: text,
+    environment: text,
+    schema: text,
+    place: { ...text, description: 'JSON path in the schema' },
+    entityId: text,
+    viewId: text,
+    message: text,
+    count: { ...count, description: 'Entities on the page with this finding' },
+  },
+  ['environment', 'schema', 'place', 'entityId', 'viewId'],
+);
+
+export type DiagnosticsAnswer = ValueOf<typeof diagnosticsAnswerShape>;
+
+export const diagnosticsAnswerShape = {
   ...object({
-    diagnostics: list(
-      object(
-        {
-          kind: text,
-          tenant: text,
-          environment: text,
-          schema: text,
-          place: { ...text, description: 'JSON path in the schema' },
-          entityId: text,
-          viewId: text,
-          message: text,
-          count: { ...count, description: 'Entities on the page with this finding' },
-        },
-        ['environment', 'schema', 'place', 'entityId', 'viewId'],
-      ),
-    ),
+    diagnostics: list(diagnostic),
     next: { ...textOrNull, description: 'For after; null when all entities have been checked' },
   }),
   component: 'Diagnostics',
-};
+} as const satisfies Shape;
 
-export const previewBodyShape: Shape = {
+export const previewBodyShape = {
   type: 'object',
   properties: {
     schema: {
@@ -297,9 +332,11 @@ export const previewBodyShape: Shape = {
     environment: { type: ['string', 'null'], description: 'Optional if the tenant has only one' },
   },
   required: ['schema'],
-};
+} as const satisfies Shape;
 
-export const previewAnswerShape: Shape = {
+export type PreviewAnswer = ValueOf<typeof previewAnswerShape>;
+
+export const previewAnswerShape = {
   type: 'object',
   properties: {
     view: {
@@ -329,14 +366,16 @@ export const previewAnswerShape: Shape = {
       },
       description: 'References to views that do not exist',
     },
-    diagnostics: { type: 'array', items: { type: 'object', additionalProperties: true } },
+    diagnostics: list(diagnostic),
     console: { ...texts, description: 'Console output of the code; absent: none' },
     milliseconds: count,
   },
   required: ['view', 'urls', 'handles', 'lookups', 'missing', 'diagnostics', 'milliseconds'],
   component: 'Preview',
-};
-export const webhookAnswerShape: Shape = {
+} as const satisfies Shape;
+export type WebhookAnswer = ValueOf<typeof webhookAnswerShape>;
+
+export const webhookAnswerShape = {
   ...object({
     alias: text,
     environment: text,
@@ -349,30 +388,36 @@ export const webhookAnswerShape: Shape = {
     offset: { ...text, description: 'An offset as for GET /changes/v1' },
   }),
   component: 'ManagedWebhook',
-};
+} as const satisfies Shape;
 
-export const webhooksAnswerShape: Shape = {
+export type WebhooksAnswer = ValueOf<typeof webhooksAnswerShape>;
+
+export const webhooksAnswerShape = {
   ...object({ webhooks: list(webhookAnswerShape) }),
   component: 'ManagedWebhooks',
-};
+} as const satisfies Shape;
 
-export const webhookTestShape: Shape = {
+export type WebhookTestAnswer = ValueOf<typeof webhookTestShape>;
+
+export const webhookTestShape = {
   ...object({ status: count, milliseconds: count }),
   component: 'TestedWebhook',
-};
+} as const satisfies Shape;
 
-export const webhookReplayShape: Shape = object({
+export const webhookReplayShape = object({
   since: { ...text, description: 'An offset, `beginning` or `now`' },
 });
 
-const dependentsShape: Shape = object({
+const dependentsShape = object({
   total: count,
   views: { ...texts, description: 'Ids of the first 100' },
 });
 
 const buildCauses = ['ingest', 'lookup', 'configuration', 'repair', 'restore', 'schedule'] as const;
 
-export const explainViewAnswerShape: Shape = {
+export type ExplainViewAnswer = ValueOf<typeof explainViewAnswerShape>;
+
+export const explainViewAnswerShape = {
   ...object(
     {
       id: text,
@@ -438,4 +483,4 @@ export const explainViewAnswerShape: Shape = {
     ['scheduled', 'failure'],
   ),
   component: 'ExplainedView',
-};
+} as const satisfies Shape;

@@ -29,6 +29,10 @@ export interface Answer {
 
 export const jsonType = 'application/json; charset=utf-8';
 
-export function jsonAnswer(status: number, value: unknown, headers: readonly HeaderField[] = []): Answer {
+export function jsonAnswer<Value>(
+  status: number,
+  value: Value,
+  headers: readonly HeaderField[] = [],
+): Answer {
   return { status, body: JSON.stringify(value), contentType: jsonType, headers };
 }

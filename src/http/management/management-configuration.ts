@@ -19,6 +19,7 @@ import {
   configurationsAtOnceMax,
   dryRunsPendingMax,
 } from '../../contract/limits.ts';
+import type { AppliedAnswer, ConfigurationAnswer } from '../../contract/shapes-management.ts';
 import { beginDryRun, pendingDryRuns } from '../../jobs/dry-run/begin.ts';
 import { lossesBetween, lossLines } from '../../jobs/removal-plan.ts';
 import {
@@ -45,7 +46,7 @@ export function getConfiguration({ store }: Services): Handler {
     const own = documentsOfTenant(published.documents, alias);
     const shown = documentsOfTenant(withoutSecrets(published.documents), alias);
     const appliedAtMs = published.appliedAtMs.get(alias);
-    return jsonAnswer(200, {
+    return jsonAnswer<ConfigurationAnswer>(200, {
       digest: documentsDigest(own),
       appliedAt: appliedAtMs === undefined ? null : new Date(appliedAtMs).toISOString(),
       documents: Object.fromEntries([...shown].map(([path, text]) => [path, readableText(path, text)])),
@@ -73,7 +74,7 @@ export function putConfiguration({ store, configuration }: Services): Handler {
         current: configuration.current,
         countNewKeys: call.countNewKeys,
       };
-      return jsonAnswer(200, await replace(store, alias, own, options));
+      return jsonAnswer<AppliedAnswer>(200, await replace(store, alias, own, options));
     } finally {
       end();
     }
@@ -97,7 +98,7 @@ async function replace(
   tenant: string,
   own: ConfigDocuments,
   { expected, mayRemove, isDryRun, current, countNewKeys }: PutOptions,
-): Promise<object> {
+): Promise<AppliedAnswer> {
   const published = await publishedOf(store);
   const before = documentsOfTenant(published.documents, tenant);
   const former = documentsDigest(before);

@@ -1,5 +1,7 @@
 /** `GET /management/v1/diagnostics`: what is valid but probably not meant so (docs/reference/management.md "Diagnostics"). */
+
 import { ProblemError, problems } from '../../contract/errors.ts';
+import type { DiagnosticsAnswer } from '../../contract/shapes-management.ts';
 import { type DiagnosePlace, diagnosePage } from '../../verify/diagnostics/diagnose-page.ts';
 import { shownDiagnostic } from '../../verify/diagnostics/located-diagnostic.ts';
 import { jsonAnswer } from '../answer.ts';
@@ -18,7 +20,7 @@ export function managementDiagnostics({ store, configuration }: Services): Handl
     try {
       const current = configuration.current;
       const page = await diagnosePage({ store, configuration: current, tenant, after: place, first });
-      return jsonAnswer(200, {
+      return jsonAnswer<DiagnosticsAnswer>(200, {
         diagnostics: page.diagnostics.map(shownDiagnostic),
         next: page.next === null ? null : textOf(page.next),
       });

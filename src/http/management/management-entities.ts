@@ -1,8 +1,10 @@
 /** `GET /management/v1/entities`: entities by group and type, in the order of their originIds (docs/reference/management.md). */
+
 import { type StoredEntity, stampText } from '../../contract/entity.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { managementEntitiesReadMax, managementPageMax } from '../../contract/limits.ts';
 import { type PublishState, publishStates, stateAt } from '../../contract/publish-times.ts';
+import type { EntitiesAnswer } from '../../contract/shapes-management.ts';
 import { listOriginIds } from '../../store/entities/directory.ts';
 import { readEntities } from '../../store/entities/entities.ts';
 import { readOwners } from '../../store/partitions/owners.ts';
@@ -25,7 +27,7 @@ export function managementEntities({ store }: Services): Handler {
       state === null
         ? await pageAfter(store, place, after, first)
         : await pageInState(store, place, after, first, state);
-    return jsonAnswer(200, {
+    return jsonAnswer<EntitiesAnswer>(200, {
       entities: entities.map(({ originId, type, url, stamp }) => ({
         ...{ originId, type, url },
         updatedAt: stampText(stamp),

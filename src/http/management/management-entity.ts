@@ -4,6 +4,7 @@ import type { Environment, Source, Tenant } from '../../config/configuration.ts'
 import { type StoredEntity, stampText } from '../../contract/entity.ts';
 import { formatEntityId, formatViewId } from '../../contract/ids.ts';
 import { momentText, stateAt } from '../../contract/publish-times.ts';
+import type { EntityAnswer } from '../../contract/shapes-management.ts';
 import { quote } from '../../lib/quote.ts';
 import { readProcessed } from '../../store/derived/processed.ts';
 import type { ProcessedOutput } from '../../store/derived/processed-record.ts';
@@ -24,11 +25,16 @@ export function managementEntity({ store }: Services): Handler {
     const sourceGroup = pathText(call, 0, 'sourceGroup');
     const originId = pathText(call, 1, 'originId');
     const source = sourceOf(tenant, sourceGroup, askedEnvironment(call));
-    return jsonAnswer(200, await describe(store, tenant, source, originId));
+    return jsonAnswer<EntityAnswer>(200, await describe(store, tenant, source, originId));
   };
 }
 
-async function describe(store: Store, tenant: Tenant, source: Source, originId: string): Promise<object> {
+async function describe(
+  store: Store,
+  tenant: Tenant,
+  source: Source,
+  originId: string,
+): Promise<EntityAnswer> {
   const partition = store.partitions.ofEntity(source.id, originId);
   const tag = store.partitions.tag(partition);
   // The place comes first: the entity that is read then is at least as new as what is before the place.
@@ -51,7 +57,7 @@ async function describe(store: Store, tenant: Tenant, source: Source, originId: 
   };
 }
 
-function shownEntity(entity: StoredEntity, { id: sourceId, sourceGroup }: Source): object {
+function shownEntity(entity: StoredEntity, { id: sourceId, sourceGroup }: Source): EntityAnswer['entity'] {
   const { originId, type, url, originParentId, redirects, properties } = entity;
   const id = formatEntityId({ sourceId, originId });
   return { originId, id, sourceGroup, type, url, originParentId, redirects, properties };
@@ -62,7 +68,7 @@ function madeOf(
   { id: sourceId }: Source,
   originId: string,
   outputs: readonly ProcessedOutput[],
-): object[] {
+): EntityAnswer['made'] {
   const ofEnvironment = ({ id: environmentId, alias }: Environment) => {
     const own = outputs.filter((output) => output.environmentId === environmentId);
     const views = own.filter(({ kind }) => kind === 'view');

@@ -9,6 +9,7 @@ import { ProblemError, problems } from '../../contract/errors.ts';
 import { formatViewId } from '../../contract/ids.ts';
 import { explainedClaimsMax, listedClaimsMax, urlCodePointsMax } from '../../contract/limits.ts';
 import { momentText } from '../../contract/publish-times.ts';
+import type { ExplainUrlAnswer } from '../../contract/shapes-management.ts';
 import { hasMoreCodePoints } from '../../lib/code-points.ts';
 import { quote } from '../../lib/quote.ts';
 import type { Claim } from '../../store/claims/claim-records.ts';
@@ -32,7 +33,7 @@ export function explainUrl({ store, configuration }: Services): Handler {
     const url = normalizeUrl(text);
     if (url === null) throw new ProblemError(problems.urlInvalid);
     const { read } = configuration.layouts.urlFormsOf(client.tenant.alias);
-    return jsonAnswer(200, await explain(store, client, url, read));
+    return jsonAnswer<ExplainUrlAnswer>(200, await explain(store, client, url, read));
   };
 }
 
@@ -46,7 +47,7 @@ async function explain(
   client: ClientPrincipal,
   url: NormalUrl,
   urlForms: readonly UrlForm[],
-): Promise<object> {
+): Promise<ExplainUrlAnswer> {
   const { tenant, environment, domains } = client;
   const scope = { tenant: tenant.alias, environmentId: environment.id };
   const paths = answeringPaths(url.path);

@@ -1,6 +1,8 @@
 /** `GET /management/v1/explain/view`: why a view is as it is (docs/reference/management.md "A view"). */
+
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { parseViewId } from '../../contract/ids.ts';
+import type { ExplainViewAnswer } from '../../contract/shapes-management.ts';
 import { quote } from '../../lib/quote.ts';
 import { explainView } from '../../trial/explain/explain-view.ts';
 import { jsonAnswer } from '../answer.ts';
@@ -29,7 +31,9 @@ export function explainViewById({ store, configuration }: Services): Handler {
         environment,
         view,
       });
-      return typeof explained === 'string' ? throwNothing(explained) : jsonAnswer(200, explained);
+      return typeof explained === 'string'
+        ? throwNothing(explained)
+        : jsonAnswer<ExplainViewAnswer>(200, explained);
     } finally {
       end();
     }

@@ -1,3 +1,4 @@
+import type { JobAnswer } from '../../contract/shapes-management.ts';
 import { dryRunJobs, dryRunState } from '../../jobs/dry-run/queue.ts';
 import { type RebuildState, rebuildJobs, rebuildState } from '../../jobs/rebuild-job-queue.ts';
 import { quote } from '../../lib/quote.ts';
@@ -40,16 +41,16 @@ export function managementJob({ store }: Services): Handler {
     const id = pathText(call, 0, 'id');
     const token = dryRunTokenOf(id);
     const { alias } = call.manager.tenant;
-    if (token !== null) return jsonAnswer(200, await dryRunAnswer(store, alias, token, id));
+    if (token !== null) return jsonAnswer<JobAnswer>(200, await dryRunAnswer(store, alias, token, id));
     const generation = generationOf(id);
     if (generation === null || !(await isRebuildOf(store, alias, generation))) {
       throwNothing(`There is no job ${quote(id)}`);
     }
-    return jsonAnswer(200, await rebuildAnswer(store, alias, generation));
+    return jsonAnswer<JobAnswer>(200, await rebuildAnswer(store, alias, generation));
   };
 }
 
-async function rebuildAnswer(store: Store, tenant: string, generation: number): Promise<object> {
+async function rebuildAnswer(store: Store, tenant: string, generation: number): Promise<JobAnswer> {
   const queue = rebuildJobs(store);
   try {
     const state = await rebuildState(store, queue, generation, tenant);
@@ -59,7 +60,7 @@ async function rebuildAnswer(store: Store, tenant: string, generation: number): 
   }
 }
 
-async function dryRunAnswer(store: Store, tenant: string, token: string, id: string): Promise<object> {
+async function dryRunAnswer(store: Store, tenant: string, token: string, id: string): Promise<JobAnswer> {
   const queue = dryRunJobs(store);
   try {
     const found = (await dryRunState(queue, token, tenant)) ?? throwNothing(`There is no job ${quote(id)}`);
@@ -71,7 +72,7 @@ async function dryRunAnswer(store: Store, tenant: string, token: string, id: str
   }
 }
 
-function wordOf({ isDone, isEnqueued, startedAtMs, failures }: RebuildState): string {
+function wordOf({ isDone, isEnqueued, startedAtMs, failures }: RebuildState): JobAnswer['state'] {
   if (isDone) return 'completed';
   if (failures.some(({ isFinal }) => isFinal)) return 'failed';
   return isEnqueued && startedAtMs !== null ? 'active' : 'waiting';

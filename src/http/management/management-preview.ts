@@ -1,10 +1,11 @@
 /** `POST /management/v1/preview`: what a schema makes of an entity, stored or not (docs/reference/management.md "Preview"). */
+
 import type { Environment, Source, Tenant } from '../../config/configuration.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { getOwn, isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
 import { configurationMistakesMax, previewBodyBytesMax } from '../../contract/limits.ts';
-import { previewBodyShape } from '../../contract/shapes-management.ts';
+import { type PreviewAnswer, previewBodyShape } from '../../contract/shapes-management.ts';
 import { quote } from '../../lib/quote.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
 import { readPublished } from '../../store/configuration/published-configuration.ts';
@@ -38,14 +39,14 @@ export function managementPreview({ store }: Services): Handler {
     const body = bodyOf(askedJson(bytes, (reason) => problems.previewInvalid([reason])));
     const end = await turns.turn(call.manager.tenant.alias);
     try {
-      return jsonAnswer(200, await previewed(store, call, body));
+      return jsonAnswer<PreviewAnswer>(200, await previewed(store, call, body));
     } finally {
       end();
     }
   };
 }
 
-async function previewed(store: Store, call: Call, body: JsonObject): Promise<object> {
+async function previewed(store: Store, call: Call, body: JsonObject): Promise<PreviewAnswer> {
   const { tenant } = call.manager;
   const environment = environmentNamed(tenant, textOf(body, 'environment'));
   const source = sourceOf(tenant, groupNamed(tenant, textOf(body, 'sourceGroup')), environment);

@@ -1,8 +1,10 @@
 /** `GET /management/v1/schedule`: what is published and taken back next (docs/reference/management.md "The schedule"). */
+
 import type { Source, Tenant } from '../../config/configuration.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
-import { momentText, type PublishState } from '../../contract/publish-times.ts';
+import { momentText } from '../../contract/publish-times.ts';
+import type { ScheduleAnswer } from '../../contract/shapes-management.ts';
 import { readEntities } from '../../store/entities/entities.ts';
 import { listScheduled, type SchedulePlace } from '../../store/entities/entity-schedule.ts';
 import type { Store } from '../../store/store.ts';
@@ -19,7 +21,7 @@ export function managementSchedule({ store }: Services): Handler {
     const found = await listScheduled(store, tenant.alias, [...tenant.sources.keys()], place, first + 1);
     const page = found.slice(0, first);
     const last = page.at(-1);
-    return jsonAnswer(200, {
+    return jsonAnswer<ScheduleAnswer>(200, {
       scheduled: await entriesOf(store, tenant, page),
       next: found.length > first && last !== undefined ? cursorOf(last) : null,
     });
@@ -27,7 +29,11 @@ export function managementSchedule({ store }: Services): Handler {
 }
 
 /** Without moments that a save has changed and no worker has taken in yet. */
-async function entriesOf(store: Store, tenant: Tenant, page: readonly SchedulePlace[]): Promise<object[]> {
+async function entriesOf(
+  store: Store,
+  tenant: Tenant,
+  page: readonly SchedulePlace[],
+): Promise<ScheduleAnswer['scheduled']> {
   const entities = await readEntities(store, tenant.alias, page);
   return page.flatMap(({ sourceId, atMs }, at) => {
     const [entity, source] = [entities[at] ?? null, tenant.sources.get(sourceId)];
@@ -38,17 +44,19 @@ async function entriesOf(store: Store, tenant: Tenant, page: readonly SchedulePl
   });
 }
 
+type Becomes = ScheduleAnswer['scheduled'][number]['becomes'];
+
 function entryOf(
   source: Source,
   { originId, type }: StoredEntity,
   atMs: number,
-  becomes: PublishState,
-): object {
+  becomes: Becomes,
+): ScheduleAnswer['scheduled'][number] {
   const environment = source.environments[0]?.alias ?? null;
   return { sourceGroup: source.sourceGroup, environment, originId, type, at: momentText(atMs), becomes };
 }
 
-function stateFrom({ times }: StoredEntity, atMs: number): PublishState | null {
+function stateFrom({ times }: StoredEntity, atMs: number): Becomes | null {
   if (times?.publishAt === atMs) return 'published';
   return times?.unpublishAt === atMs ? 'over' : null;
 }

@@ -2,6 +2,7 @@
 
 import type { Tenant } from '../../config/configuration.ts';
 import { platformVersion } from '../../config/settings/platform-version.ts';
+import type { StatusAnswer } from '../../contract/shapes-management.ts';
 import { rebuildJobs, rebuildState } from '../../jobs/rebuild-job-queue.ts';
 import { readGenerations } from '../../store/configuration/rebuild-generation.ts';
 import { listItemIndexes, type ScopedIndex } from '../../store/derived/items.ts';
@@ -26,7 +27,7 @@ export function managementStatus({ store, recentRates }: Services): Handler {
       indexesOf(store, call.manager.tenant),
       readMemory(store),
     ]);
-    return jsonAnswer(200, {
+    return jsonAnswer<StatusAnswer>(200, {
       version: platformVersion,
       processes: processes.map(shownProcess),
       partitions,
@@ -38,7 +39,7 @@ export function managementStatus({ store, recentRates }: Services): Handler {
   };
 }
 
-function shownProcess(process: ProcessBeat): object {
+function shownProcess(process: ProcessBeat): StatusAnswer['processes'][number] {
   const { id, role, host, pid, version = null, generation, partitions, waitingFor } = process;
   const { requestsPerSecond, rates, shardCopies } = process;
   const some = {
@@ -49,7 +50,7 @@ function shownProcess(process: ProcessBeat): object {
   return { id, role, host, pid, version, generation, partitions, waitingFor, ...some };
 }
 
-async function partitionsOf(store: Store): Promise<object[]> {
+async function partitionsOf(store: Store): Promise<StatusAnswer['partitions']> {
   return await Promise.all(
     store.partitions.tags.map(async (_, partition) => {
       const { owner, entries, lagMs } = await readBacklog(store, partition);
@@ -59,7 +60,7 @@ async function partitionsOf(store: Store): Promise<object[]> {
 }
 
 /** The rebuild for the active configuration while it is under way, with what it has to do for the tenant. */
-async function rebuildsOf(store: Store, { alias }: Tenant): Promise<object[]> {
+async function rebuildsOf(store: Store, { alias }: Tenant): Promise<StatusAnswer['rebuilds']> {
   const queue = rebuildJobs(store);
   try {
     const { active } = await readGenerations(store);
@@ -80,7 +81,7 @@ function etaSeconds(done: number, total: number, startedAtMs: number | null): nu
 }
 
 /** Indexes of the tenant that have items, or once had. */
-async function indexesOf(store: Store, { alias, environments }: Tenant): Promise<object[]> {
+async function indexesOf(store: Store, { alias, environments }: Tenant): Promise<StatusAnswer['indexes']> {
   const lists = await Promise.all(
     store.partitions.tags.map((_, partition) => listItemIndexes(store, partition)),
   );

@@ -1,7 +1,9 @@
 /** `GET /management/v1/tenant`: what a tenant has (docs/reference/management.md "The tenant"). */
+
 import type { Environment, Source, SourceGroup, Tenant } from '../../config/configuration.ts';
 import { documentPlace } from '../../config/documents/document-path.ts';
 import type { SchemaFolder } from '../../config/documents/schema-file-name.ts';
+import type { TenantAnswer } from '../../contract/shapes-management.ts';
 import { countViews } from '../../store/change-log/view-counts.ts';
 import { readPublished } from '../../store/configuration/published-configuration.ts';
 import { countTypes } from '../../store/entities/directory.ts';
@@ -22,7 +24,7 @@ export function managementTenant({ store, configuration }: Services): Handler {
       indexesOf(store, tenant),
       languagesOf(store, tenant),
     ]);
-    return jsonAnswer(200, {
+    return jsonAnswer<TenantAnswer>(200, {
       alias: tenant.alias,
       environments: tenant.environments.map(({ id, alias }) => ({ id, alias })),
       sourceGroups,
@@ -39,7 +41,11 @@ export function managementTenant({ store, configuration }: Services): Handler {
   };
 }
 
-async function groupOf(store: Store, tenant: Tenant, group: SourceGroup): Promise<object> {
+async function groupOf(
+  store: Store,
+  tenant: Tenant,
+  group: SourceGroup,
+): Promise<TenantAnswer['sourceGroups'][number]> {
   const types = new Map<string, number>();
   for (const { id: sourceId } of group.sources) {
     for (const [type, count] of await countTypes(store, { tenant: tenant.alias, sourceId })) {
@@ -54,7 +60,11 @@ async function groupOf(store: Store, tenant: Tenant, group: SourceGroup): Promis
   };
 }
 
-function shownSource({ id, name, environments }: Source): object {
+function shownSource({
+  id,
+  name,
+  environments,
+}: Source): TenantAnswer['sourceGroups'][number]['sources'][number] {
   return { id, name, environments: environments.map(({ alias }) => alias) };
 }
 
@@ -71,41 +81,48 @@ async function viewsOf(store: Store, { alias, environments }: Tenant): Promise<R
 }
 
 /** `<kind>:<alias>` -> the language that a schema is written in. */
-async function languagesOf(store: Store, { alias: tenant }: Tenant): Promise<ReadonlyMap<string, string>> {
+async function languagesOf(store: Store, { alias: tenant }: Tenant): Promise<ReadonlyMap<string, Language>> {
   const published = await readPublished(store);
-  const languages = new Map<string, string>();
+  const languages = new Map<string, Language>();
   for (const path of published?.documents.keys() ?? []) {
     const place = documentPlace(path);
     if (place === null || !('alias' in place) || place.tenant !== tenant) continue;
-    languages.set(`${place.kind}:${place.alias}`, path.slice(path.lastIndexOf('.') + 1));
+    languages.set(`${place.kind}:${place.alias}`, languageOf(path));
   }
   return languages;
+}
+
+type Language = TenantAnswer['schemas'][number]['language'];
+
+function languageOf(path: string): Language {
+  if (path.endsWith('.ts')) return 'ts';
+  return path.endsWith('.js') ? 'js' : 'json';
 }
 
 function schemasOf(
   { schemas, partials, indexes }: Tenant,
   views: ReadonlyMap<string, number>,
-  languages: ReadonlyMap<string, string>,
-): object[] {
+  languages: ReadonlyMap<string, Language>,
+): TenantAnswer['schemas'] {
   const language = (folder: SchemaFolder, alias: string) => languages.get(`${folder}:${alias}`) ?? 'json';
   return [
     ...[...schemas.values()].map(({ alias, triggers }) => ({
       alias,
-      kind: 'full',
+      kind: 'full' as const,
       language: language('schemas', alias),
       triggers: shownTriggers(triggers),
       views: views.get(alias) ?? 0,
     })),
     ...[...partials.keys()].map((alias) => ({
       alias,
-      kind: 'partial',
+      kind: 'partial' as const,
       language: language('partials', alias),
       triggers: {},
       views: 0,
     })),
     ...[...indexes.values()].map(({ alias, triggers }) => ({
       alias,
-      kind: 'index',
+      kind: 'index' as const,
       language: language('indexes', alias),
       triggers: shownTriggers(triggers),
       views: 0,
@@ -113,11 +130,13 @@ function schemasOf(
   ];
 }
 
-function shownTriggers(triggers: ReadonlyMap<string, ReadonlySet<string>>): object {
+function shownTriggers(
+  triggers: ReadonlyMap<string, ReadonlySet<string>>,
+): TenantAnswer['schemas'][number]['triggers'] {
   return Object.fromEntries([...triggers].map(([group, types]) => [group, [...types]]));
 }
 
-async function indexesOf(store: Store, tenant: Tenant): Promise<object[]> {
+async function indexesOf(store: Store, tenant: Tenant): Promise<TenantAnswer['indexes']> {
   return await Promise.all(
     [...tenant.indexes.keys()].map(async (alias) => ({
       alias,

@@ -1,8 +1,10 @@
 /** Webhooks of a tenant, and what people do with them (docs/reference/management.md "Webhooks"). */
+
 import type { Webhook } from '../../config/configuration.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
 import { smallBodyBytesMax } from '../../contract/limits.ts';
+import type { WebhookAnswer, WebhooksAnswer, WebhookTestAnswer } from '../../contract/shapes-management.ts';
 import type { Feed } from '../../feed/feed.ts';
 import { OffsetGoneError } from '../../feed/log-page.ts';
 import { isOffset, type Position } from '../../feed/offset.ts';
@@ -32,7 +34,7 @@ export function managementWebhooks(services: Services): Handler {
       const stored = states.get(webhookField(alias, webhook));
       return stored === undefined ? [] : [shown(services, call, webhook, stored.state)];
     });
-    return jsonAnswer(200, { webhooks: await Promise.all(standings) });
+    return jsonAnswer<WebhooksAnswer>(200, { webhooks: await Promise.all(standings) });
   };
 }
 
@@ -46,7 +48,10 @@ export function testWebhook({ webhookGuard }: Services): Handler {
     try {
       const message = signedPost(webhook, testMessage(now.getTime()), now, traceOf(call));
       const { status } = await post(message, webhookGuard, new AbortController().signal);
-      return jsonAnswer(200, { status, milliseconds: Math.round(performance.now() - startMs) });
+      return jsonAnswer<WebhookTestAnswer>(200, {
+        status,
+        milliseconds: Math.round(performance.now() - startMs),
+      });
     } catch (error) {
       if (!(error instanceof AddressRefusedError || error instanceof NoAnswerError)) throw error;
       throw new ProblemError(problems.webhookUnanswered(error.message));
@@ -96,7 +101,7 @@ async function changed(
   const field = webhookField(call.manager.tenant.alias, webhook);
   const stored: StoredState | null = await changeWebhookState(services.store, field, change);
   if (stored === null) return throwNothing(`There is no webhook ${quote(webhook.alias)}`);
-  return jsonAnswer(200, await shown(services, call, webhook, stored.state));
+  return jsonAnswer<WebhookAnswer>(200, await shown(services, call, webhook, stored.state));
 }
 
 async function startOf(feed: Feed, partitions: number, body: Json): Promise<Position> {

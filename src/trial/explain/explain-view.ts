@@ -8,6 +8,7 @@ import { type StoredEntity, stampText } from '../../contract/entity.ts';
 import { formatEntityId, formatViewId } from '../../contract/ids.ts';
 import { explainedClaimsMax, lookupResultsMax, scheduledExplainedMax } from '../../contract/limits.ts';
 import { momentText, type PublishState, stateAt } from '../../contract/publish-times.ts';
+import type { ExplainViewAnswer } from '../../contract/shapes-management.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
 import { readLogNames } from '../../store/change-log/log-names.ts';
 import { logMember, logName } from '../../store/change-log/logged-views.ts';
@@ -30,7 +31,10 @@ import type { Explained, ExplainRequest } from './explained.ts';
 import { lookedUpBy, shownBy } from './who-depends.ts';
 
 /** Members as the reference lists them. @returns a text that says what there is instead. @throws StoreUnavailableError */
-export async function explainView(store: Store, request: ExplainRequest): Promise<object | string> {
+export async function explainView(
+  store: Store,
+  request: ExplainRequest,
+): Promise<ExplainViewAnswer | string> {
   const { configuration, tenant, environment, view } = request;
   const { sourceId, originId, alias } = view;
   const source = tenant.sources.get(sourceId);
@@ -186,7 +190,7 @@ async function builtAt({ store, tenant, environment, view, record }: Explained):
   return stampText(score === null ? record.stamp : Number(score));
 }
 
-function becauseOf({ output, view }: Explained): object {
+function becauseOf({ output, view }: Explained): ExplainViewAnswer['built']['because'] {
   const { because } = output;
   if (because === undefined) return { kind: 'ingest', entityId: formatEntityId(view) };
   const { kind, entity } = because;
@@ -195,8 +199,8 @@ function becauseOf({ output, view }: Explained): object {
 
 /** Under what a view would be found, and what is served there. */
 interface ExplainedClaims {
-  readonly urls: readonly object[];
-  readonly handles: readonly object[];
+  readonly urls: ExplainViewAnswer['urls'];
+  readonly handles: ExplainViewAnswer['handles'];
 }
 
 /** @throws StoreUnavailableError */

@@ -20,7 +20,10 @@ export interface LocatedDiagnostic extends Omit<Diagnostic, 'place'> {
 }
 
 /** A finding for people: the example is in the message. */
-export function shownDiagnostic({ example, ...diagnostic }: LocatedDiagnostic): object {
+export function shownDiagnostic({
+  example,
+  ...diagnostic
+}: LocatedDiagnostic): Omit<LocatedDiagnostic, 'example'> {
   if (example === undefined) return diagnostic;
   return { ...diagnostic, message: `${diagnostic.message}, for example ${example}` };
 }
