@@ -199,8 +199,8 @@ export class JobsProcess {
   }
 
   async #enqueue(): Promise<void> {
-    const { store } = this.options;
-    await publishRuntimeLookups(store);
+    const { store, configuration } = this.options;
+    await publishRuntimeLookups(store, configuration.loaded ? configuration.current : null);
     const { active, enqueued } = await readGenerations(store);
     if (active > enqueued) await enqueueRebuild(store, this.#queue, active);
   }

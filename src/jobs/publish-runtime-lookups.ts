@@ -2,17 +2,21 @@
  * Makes lookups that code asked for part of the configuration. The new generation is the same but for its lookup indexes,
  * so they are filled, become whole, and the views that wait for them are rebuilt as after any change (`layout-change.ts`).
  */
-import type { ConfigDocuments } from '../config/configuration.ts';
+import type { ConfigDocuments, Configuration } from '../config/configuration.ts';
+import { byTenant, fingerprintOf } from '../config/documents/canonical.ts';
 import { runtimeLookupsPath, tenantFilePath } from '../config/documents/document-path.ts';
-import { loadConfiguration } from '../config/documents/load.ts';
+import { loadingStored } from '../config/documents/load.ts';
 import type { RuntimeLookup } from '../config/tenant/tenant.ts';
-import { runtimeLookupsMax } from '../contract/limits.ts';
+import { runtimeLookupsMax, sliceMs } from '../contract/limits.ts';
 import { groupBy } from '../lib/group-by.ts';
+import { Slice } from '../lib/slices/slice.ts';
+import { textsBeside } from '../store/configuration/active-configuration.ts';
 import {
   ConfigurationRefusedError,
-  publishConfiguration,
+  publishTenants,
   readActiveDigest,
-  readPublished,
+  readDocuments,
+  readTenants,
 } from '../store/configuration/published-configuration.ts';
 import {
   forgetRuntimeLookups,
@@ -21,43 +25,66 @@ import {
 } from '../store/configuration/runtime-lookups.ts';
 import type { Store } from '../store/store.ts';
 
-/** @throws StoreUnavailableError */
-export async function publishRuntimeLookups(store: Store): Promise<void> {
-  const asked = await readRuntimeLookups(store);
-  if (asked.size === 0) return;
-  const [published, active] = await Promise.all([readPublished(store), readActiveDigest(store)]);
+/** @param current what this process runs: tenants that are the same are not read. @throws StoreUnavailableError */
+export async function publishRuntimeLookups(store: Store, current: Configuration | null): Promise<void> {
+  const asked = [...(await readRuntimeLookups(store))];
+  if (asked.length === 0) return;
+  const [published, active] = await Promise.all([readTenants(store), readActiveDigest(store)]);
   if (published === null || active === null || active.generation !== published.generation) return;
-  const documents = withAsked(published.documents, [...asked.values()]);
-  if (documents !== null) {
-    const loaded = loadConfiguration(documents, 'stored');
+  const former = current === null ? [] : [current];
+  const changed = await withAsked(
+    store,
+    published.tenants,
+    asked.map(([, one]) => one),
+  );
+  const tenants = changed === null ? null : await textsBeside(store, published.tenants, former);
+  // Another configuration became active meanwhile: the next look sees it.
+  if (changed === null || tenants === null) return;
+  if (changed.size > 0) {
+    for (const [tenant, documents] of changed) {
+      tenants.set(tenant, { fingerprint: fingerprintOf(documents), documents });
+    }
+    const loaded = await new Slice(sliceMs).run(loadingStored(tenants, former));
     if (!loaded.ok) return;
     const options = { origin: active.origin, after: published.generation };
     try {
-      await publishConfiguration(store, documents, loaded.configuration, options);
+      await publishTenants(store, tenants, loaded.configuration, options);
     } catch (error) {
-      // Another configuration became active meanwhile: the next look sees it.
       if (error instanceof ConfigurationRefusedError) return;
       throw error;
     }
   }
-  await forgetRuntimeLookups(store, asked.keys());
+  await forgetRuntimeLookups(
+    store,
+    asked.map(([field]) => field),
+  );
 }
 
-/** Null when the documents have all of them. */
-function withAsked(documents: ConfigDocuments, asked: readonly RuntimeLookupOf[]): ConfigDocuments | null {
-  const changed = new Map(documents);
-  let isChanged = false;
-  for (const [tenant, ofTenant] of groupBy(asked, (one) => one.tenant)) {
+/** The documents of tenants that do not have all of theirs, with them. Null: see `readDocuments`. */
+async function withAsked(
+  store: Store,
+  tenants: ReadonlyMap<string, { readonly fingerprint: string }>,
+  asked: readonly RuntimeLookupOf[],
+): Promise<Map<string, ConfigDocuments> | null> {
+  const askedBy = groupBy(asked, (one) => one.tenant);
+  const documentsOf = await readDocuments(
+    store,
+    [...tenants].filter(([tenant]) => askedBy.has(tenant)),
+  );
+  if (documentsOf === null) return null;
+  const changed = new Map<string, ConfigDocuments>();
+  for (const [tenant, documents] of documentsOf) {
     if (!documents.has(tenantFilePath(tenant))) continue;
     const path = runtimeLookupsPath(tenant);
     const known: RuntimeLookup[] = JSON.parse(documents.get(path) ?? '[]');
     const texts = new Set(known.map((one) => JSON.stringify(one)));
-    for (const { sourceGroup, plan } of ofTenant) {
+    for (const { sourceGroup, plan } of askedBy.get(tenant) ?? []) {
       if (texts.size < runtimeLookupsMax) texts.add(JSON.stringify({ sourceGroup, plan }));
     }
     if (texts.size === known.length) continue;
-    isChanged = true;
-    changed.set(path, `[${[...texts].sort().join(',')}]`);
+    const text = `[${[...texts].sort().join(',')}]`;
+    const [ordered = documents] = byTenant(new Map(documents).set(path, text)).values();
+    changed.set(tenant, ordered);
   }
-  return isChanged ? changed : null;
+  return changed;
 }

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { asTyped } from '../lib/typed-command.mjs';
+import { splitDocuments } from './configuration/split-documents.ts';
 import { keys } from './keys.ts';
 import type { RedisClient } from './redis/redis-connection.ts';
 import { Script } from './redis/script.ts';
@@ -48,6 +49,7 @@ export async function fixFacts(
   partitionCount: number,
 ): Promise<readonly (Buffer | null | undefined)[]> {
   await fixFormat(client);
+  await splitDocuments(client);
   const known = await client.hmgetBuffer(keys.layout, 'partitions', 'secret');
   if (!known.includes(null)) return known;
   await client.hsetnx(keys.layout, 'partitions', partitionCount);

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after } from 'node:test';
 import { Redis } from 'ioredis';
+import type { RedisClient } from '../../src/store/redis/redis-connection.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { ownPort } from './own-port.ts';
 import { redisAnswers } from './redis-answers.ts';
@@ -116,4 +117,13 @@ export class TestRedis {
     await this.killServer();
     await rm(this.folder, { recursive: true, force: true });
   }
+}
+
+/** Bytes that all clients of a Redis have sent to it and received from it since it started. */
+export async function bytesMoved(client: RedisClient): Promise<number> {
+  const info = await client.info('stats');
+  const bytes = ['input', 'output'].map((way) =>
+    Number(new RegExp(`total_net_${way}_bytes:([0-9]+)`).exec(info)?.[1]),
+  );
+  return bytes.reduce((sum, one) => sum + one, 0);
 }

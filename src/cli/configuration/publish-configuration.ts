@@ -1,5 +1,6 @@
 /** Makes the configuration of a folder the active one of a store, unless data would be lost without consent. */
 
+import { documentsDigest } from '../../config/documents/canonical.ts';
 import { counted, issueText, warningsText } from '../../config/documents/issue-text.ts';
 import { withRuntimeLookups } from '../../config/documents/keep-runtime-lookups.ts';
 import { loadConfiguration } from '../../config/documents/load.ts';
@@ -88,7 +89,7 @@ export async function publishAtStart(
   const active = await readActiveDigest(store);
   const { digest } = configuration.configuration;
   const isSame = active?.digest === digest;
-  if (active?.folder === digest && !isSame) {
+  if (active?.folder === documentsDigest(configuration.documents) && !isSame) {
     say(otherSince);
     return active.generation;
   }
@@ -144,7 +145,7 @@ async function publishFolder(
   const origin = originOf(settings);
   try {
     const after = active?.generation ?? 0;
-    const options = { origin, after, folder: sound.configuration.digest };
+    const options = { origin, after, folder: documentsDigest(sound.documents) };
     const generation = await publishConfiguration(store, documents, configuration, options);
     return { generation, isNew: generation !== active?.generation };
   } catch (error) {

@@ -20,6 +20,34 @@ export function documentsDigest(documents: ConfigDocuments): string {
   return canonicalDigest(hashKeys(documents));
 }
 
+/**
+ * The documents of each tenant, in the order of their names and paths. What is in no tenant's folder is listed by the name
+ * that it has in its place.
+ */
+export function byTenant(documents: ConfigDocuments): Map<string, Map<string, string>> {
+  const tenants = new Map<string, Map<string, string>>();
+  for (const [path, text] of [...documents].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const name = path.split('/', 2)[1] ?? '';
+    const texts = tenants.get(name);
+    if (texts === undefined) tenants.set(name, new Map([[path, text]]));
+    else texts.set(path, text);
+  }
+  return tenants;
+}
+
+/** Digest of the documents of one tenant as they are, in the order of their paths. */
+export function fingerprintOf(texts: ConfigDocuments): string {
+  const hash = createHash('sha256');
+  for (const [path, text] of texts) hash.update(`${path}\n${text.length}\n`).update(text);
+  return hash.digest('hex');
+}
+
+/** Digest of a configuration. @param fingerprints of the documents of each tenant, as they are stored */
+export function configurationDigest(fingerprints: Iterable<readonly [tenant: string, string]>): string {
+  const sorted = [...fingerprints].sort(([a], [b]) => (a < b ? -1 : 1));
+  return createHash('sha256').update(JSON.stringify(sorted)).digest('hex');
+}
+
 /** As `documentsDigest`, of documents that `hashKeys` gave: as they are stored. */
 export function canonicalDigest(documents: ConfigDocuments): string {
   const entries = [...documents].sort(([a], [b]) => (a < b ? -1 : 1));

@@ -3,9 +3,9 @@
  * (docs/guide/live-configuration.md "What happens").
  */
 
-import { createHash } from 'node:crypto';
 import { Cursor, type Findings } from '../../contract/config-cursor.ts';
 import type { ConfigIssue } from '../../contract/diagnostic.ts';
+import { assert } from '../../lib/assert.ts';
 import { atOnce, type Steps } from '../../lib/pace.ts';
 import { compilingSchemas } from '../../schemas/compile.ts';
 import type { PathObserver } from '../../schemas/language/scope.ts';
@@ -21,7 +21,7 @@ import { checkSizes } from '../tenant/sizes.ts';
 import { tenantOf } from '../tenant/tenant.ts';
 import { readTenantFile, type TenantFile } from '../tenant/tenant-file.ts';
 import { warnOfLonelyTypes } from '../tenant/trigger-types.ts';
-import { canonicalDigest, documentsDigest } from './canonical.ts';
+import { byTenant, configurationDigest, fingerprintOf, hashKeys } from './canonical.ts';
 import { missingTenantFileAdvice, tenantFilePath } from './document-path.ts';
 import { schemaFolders } from './schema-file-name.ts';
 import { parseDocuments, type TenantDocuments } from './tenant-documents.ts';
@@ -99,50 +99,66 @@ export function* loadingSteps(
   observer: PathObserver | null = null,
   former: readonly Configuration[] = [],
 ): Steps<LoadOutcome> {
+  const tenants = new Map<string, TenantTexts>();
+  for (const [name, texts] of byTenant(documents)) {
+    yield;
+    tenants.set(name, { fingerprint: fingerprintOf(texts), documents: texts });
+  }
+  return yield* loadingTenants(tenants, { from, observer }, former);
+}
+
+/** The documents of one tenant. */
+export interface TenantTexts {
+  readonly fingerprint: string;
+  /** In the order of their paths; null where they were not read, because a former configuration has the tenant. */
+  readonly documents: ConfigDocuments | null;
+}
+
+/** What is stored, in steps. Of tenants that `isLoaded` finds in a former configuration, no documents are needed. */
+export function loadingStored(
+  tenants: ReadonlyMap<string, TenantTexts>,
+  former: readonly Configuration[],
+): Steps<LoadOutcome> {
+  return loadingTenants(tenants, { from: 'stored', observer: null }, former);
+}
+
+/** True when a configuration has the tenant as stored documents with this fingerprint make it. */
+export function isLoaded(configuration: Configuration, tenant: string, fingerprint: string): boolean {
+  return loadedTenants.get(configuration)?.get(tenant)?.fingerprint === fingerprint;
+}
+
+function* loadingTenants(
+  tenants: ReadonlyMap<string, TenantTexts>,
+  how: LoadHow,
+  former: readonly Configuration[],
+): Steps<LoadOutcome> {
+  const { from, observer } = how;
   const findings: Findings = { mistakes: [], warnings: [] };
   const loaded = new Map<string, LoadedTenant>();
   const known = observer === null ? former.flatMap((one) => loadedTenants.get(one) ?? []) : [];
-  for (const [name, texts] of byTenant(documents)) {
+  for (const [name, { fingerprint, documents }] of tenants) {
     yield;
-    const fingerprint = fingerprintOf(texts);
     const same = known
-      .map((tenants) => tenants.get(name))
+      .map((others) => others.get(name))
       .find((one) => one?.fingerprint === fingerprint && (from === 'stored' || one.from === from));
     if (same !== undefined) {
       loaded.set(name, same);
       findings.warnings.push(...same.warnings);
       continue;
     }
-    for (const [alias, files] of yield* parseDocuments(texts, findings)) {
+    assert(documents !== null, 'documents are left out only of tenants that were loaded before');
+    for (const [alias, files] of yield* parseDocuments(documents, findings)) {
       const warningsBefore = findings.warnings.length;
-      const made = yield* loadTenant(alias, files, findings, { from, observer });
+      const made = yield* loadTenant(alias, files, findings, how);
       if (made === null) continue;
       loaded.set(alias, { ...made, from, fingerprint, warnings: findings.warnings.slice(warningsBefore) });
     }
   }
-  return assembled(documents, from, loaded, findings);
-}
-
-/** Documents by the folder of their tenant, in the order of their paths. */
-function byTenant(documents: ConfigDocuments): Map<string, Map<string, string>> {
-  const tenants = new Map<string, Map<string, string>>();
-  for (const [path, text] of [...documents].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const name = path.split('/', 2)[1] ?? '';
-    const texts = tenants.get(name);
-    if (texts === undefined) tenants.set(name, new Map([[path, text]]));
-    else texts.set(path, text);
-  }
-  return tenants;
-}
-
-function fingerprintOf(texts: ConfigDocuments): string {
-  const hash = createHash('sha256');
-  for (const [path, text] of texts) hash.update(`${path}\n${text.length}\n`).update(text);
-  return hash.digest('hex');
+  return assembled(tenants, from, loaded, findings);
 }
 
 function assembled(
-  documents: ConfigDocuments,
+  texts: ReadonlyMap<string, TenantTexts>,
   from: DocumentsFrom,
   loaded: ReadonlyMap<string, LoadedTenant>,
   findings: Findings,
@@ -169,13 +185,21 @@ function assembled(
     );
   }
   const configuration: Configuration = {
-    digest: from === 'stored' ? canonicalDigest(documents) : documentsDigest(documents),
+    digest: configurationDigest(fingerprintsOf(texts, from)),
     tenants,
     clients,
     authenticate: (apiKey) => keys.authenticate(apiKey),
   };
   loadedTenants.set(configuration, loaded);
   return { ok: true, configuration, keyCount: keys.size, warnings: inFileOrder(findings.warnings) };
+}
+
+/** Of the documents as they would be stored. */
+function fingerprintsOf(tenants: ReadonlyMap<string, TenantTexts>, from: DocumentsFrom): [string, string][] {
+  return [...tenants].map(([name, { fingerprint, documents }]) => [
+    name,
+    from === 'stored' || documents === null ? fingerprint : fingerprintOf(hashKeys(documents)),
+  ]);
 }
 
 /** Null where there is too much of something. */

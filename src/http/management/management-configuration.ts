@@ -2,12 +2,18 @@
 
 import { type CompiledDocuments, compileCode } from '../../config/code/compile-code.ts';
 import type { ConfigDocuments, Configuration } from '../../config/configuration.ts';
-import { documentsDigest, hashKeys } from '../../config/documents/canonical.ts';
+import { byTenant, fingerprintOf, hashKeys } from '../../config/documents/canonical.ts';
 import { checkedInTurn } from '../../config/documents/checked-in-turn.ts';
+import { tenantFilePath } from '../../config/documents/document-path.ts';
 import { withRuntimeLookups } from '../../config/documents/keep-runtime-lookups.ts';
-import { type LoadOutcome, loadingSteps } from '../../config/documents/load.ts';
+import {
+  type LoadOutcome,
+  loadingSteps,
+  loadingStored,
+  type TenantTexts,
+} from '../../config/documents/load.ts';
 import { allMistakes } from '../../config/documents/read-documents.ts';
-import { documentsOfTenant, inFolder, withDocumentsOfTenant } from '../../config/documents/tenant-folder.ts';
+import { documentsOfTenant, withDocumentsOfTenant } from '../../config/documents/tenant-folder.ts';
 import { keptForOtherOrigins, withKeptSecrets, withoutSecrets } from '../../config/tenant/kept-secrets.ts';
 import { keyGivenTwice } from '../../config/tenant/key-ring.ts';
 import type { ConfigIssue } from '../../contract/diagnostic.ts';
@@ -22,11 +28,14 @@ import {
 import type { AppliedAnswer, ConfigurationAnswer } from '../../contract/shapes-management.ts';
 import { beginDryRun, pendingDryRuns } from '../../jobs/dry-run/begin.ts';
 import { lossesBetween, lossLines } from '../../jobs/removal-plan.ts';
+import { textsBeside } from '../../store/configuration/active-configuration.ts';
 import {
   ConfigurationRefusedError,
-  type PublishedConfiguration,
-  publishConfiguration,
-  readPublished,
+  otherBecameActive,
+  type PublishedTenants,
+  publishTenants,
+  readTenant,
+  writtenDigest,
 } from '../../store/configuration/published-configuration.ts';
 import { noteRebuildOf } from '../../store/configuration/rebuild-tenants.ts';
 import type { Store } from '../../store/store.ts';
@@ -42,13 +51,12 @@ import { dryRunJobId, rebuildJobId } from './management-job.ts';
 export function getConfiguration({ store }: Services): Handler {
   return async (call) => {
     const { alias } = call.manager.tenant;
-    const published = await publishedOf(store);
-    const own = documentsOfTenant(published.documents, alias);
-    const shown = documentsOfTenant(withoutSecrets(published.documents), alias);
-    const appliedAtMs = published.appliedAtMs.get(alias);
+    const { documents, tenants } = await publishedOf(store, alias);
+    const shown = documentsOfTenant(withoutSecrets(documents), alias);
+    const published = tenants.get(alias);
     return jsonAnswer<ConfigurationAnswer>(200, {
-      digest: documentsDigest(own),
-      appliedAt: appliedAtMs === undefined ? null : new Date(appliedAtMs).toISOString(),
+      digest: writtenDigest(documents, alias),
+      appliedAt: published === undefined ? null : new Date(published.appliedAtMs).toISOString(),
       documents: Object.fromEntries([...shown].map(([path, text]) => [path, readableText(path, text)])),
     });
   };
@@ -99,29 +107,30 @@ async function replace(
   own: ConfigDocuments,
   { expected, mayRemove, isDryRun, current, countNewKeys }: PutOptions,
 ): Promise<AppliedAnswer> {
-  const published = await publishedOf(store);
+  const published = await publishedOf(store, tenant);
   const before = documentsOfTenant(published.documents, tenant);
-  const former = documentsDigest(before);
+  const former = writtenDigest(published.documents, tenant);
   if (expected !== null && expected !== former) throw new ProblemError(problems.configurationChanged(former));
   const sent = withDocumentsOfTenant(new Map(), tenant, withSecretsOf(before, own));
   const compiled = await compileCode(sent, 'configuration');
-  const hashed = inFolder(hashKeys(compiled.documents), tenant);
+  const hashed = hashKeys(compiled.documents);
   const admitNewKeys = () => {
-    const tooMany = countNewKeys(tenant, newKeys(before.get('tenant.json'), hashed.get('tenant.json')));
+    const file = tenantFilePath(tenant);
+    const tooMany = countNewKeys(tenant, newKeys(published.documents.get(file), hashed.get(file)));
     if (tooMany !== null) throw new ProblemError(tooMany);
   };
-  const replaced = withDocumentsOfTenant(published.documents, tenant, hashed);
-  const documents = withRuntimeLookups(replaced, published.documents);
-  const configuration = await soundConfiguration(documents, tenant, { compiled, current, admitNewKeys });
-  const digest = documentsDigest(documentsOfTenant(documents, tenant));
+  const documents = withRuntimeLookups(hashed, published.documents);
+  const sound = { tenant, documents, published, compiled, current, admitNewKeys };
+  const { tenants, configuration } = await soundConfiguration(store, sound);
+  const digest = writtenDigest(documents, tenant);
   if (isDryRun) {
     if ((await pendingDryRuns(store, tenant)) >= dryRunsPendingMax)
       throw new ProblemError(problems.dryRunsPending);
     const token = await beginDryRun(store, documents, { tenant, generation: published.generation });
     return { digest, job: dryRunJobId(token) };
   }
-  if (!mayRemove) await refuseLosses(store, published, configuration, { tenant, current });
-  const generation = await publish(store, documents, configuration, published.generation);
+  if (!mayRemove) await refuseLosses(store, published.documents, configuration, current);
+  const generation = await publish(store, tenants, configuration, published.generation);
   await noteRebuildOf(store, tenant, generation);
   return { digest, job: rebuildJobId(generation) };
 }
@@ -152,12 +161,12 @@ function newKeys(before = '', after = ''): number {
 
 async function publish(
   store: Store,
-  documents: ConfigDocuments,
+  tenants: ReadonlyMap<string, TenantTexts>,
   configuration: Configuration,
   after: number,
 ): Promise<number> {
   try {
-    return await publishConfiguration(store, documents, configuration, { after });
+    return await publishTenants(store, tenants, configuration, { after });
   } catch (error) {
     if (!(error instanceof ConfigurationRefusedError)) throw error;
     throw new ProblemError(problems.configurationRefused(error.message));
@@ -172,35 +181,41 @@ function mistakes(issues: readonly ConfigIssue[], tenant: string): ProblemError 
 const ofAnotherVersion =
   'The active configuration was written by another version of Millrace. Update all processes to that version, then send this again';
 
+interface Planned {
+  readonly tenant: string;
+  /** Of the tenant alone, keys hashed. */
+  readonly documents: ConfigDocuments;
+  readonly published: PublishedTenants;
+  readonly compiled: CompiledDocuments;
+  readonly current: Configuration;
+  /** Called before keys are compared with those of others. @throws ProblemError 429 */
+  readonly admitNewKeys: () => void;
+}
+
 /**
  * The configuration of all tenants, of which one is new. Its documents are checked alone first, so that no mistake tells of
- * another tenant. The others became active once, and stay as they are.
+ * another tenant. The others became active once, and stay as they are: nobody reads their documents.
  * @throws ProblemError 422 with every mistake; 429 for too many new keys; 409 where those of others cannot be read
  */
 async function soundConfiguration(
-  documents: ConfigDocuments,
-  tenant: string,
-  {
-    compiled,
-    current,
-    admitNewKeys,
-  }: {
-    readonly compiled: CompiledDocuments;
-    readonly current: Configuration;
-    /** Called before keys are compared with those of others. @throws ProblemError 429 */
-    readonly admitNewKeys: () => void;
-  },
-): Promise<Configuration> {
-  const own = withDocumentsOfTenant(new Map(), tenant, inFolder(documents, tenant));
-  const alone = await checkedInTurn(loadingSteps(own, 'folder'));
+  store: Store,
+  { tenant, documents, published, compiled, current, admitNewKeys }: Planned,
+): Promise<{ tenants: ReadonlyMap<string, TenantTexts>; configuration: Configuration }> {
+  const alone = await checkedInTurn(loadingSteps(documents, 'folder'));
   const { issues } = compiled;
   if (!alone.ok || issues.length > 0) throw mistakes(allMistakes(issues, alone), tenant);
   if (!alone.configuration.tenants.has(tenant)) {
     throw new ProblemError(problems.configurationInvalid(['tenant.json: the document is missing']));
   }
   admitNewKeys();
-  const loaded = await loadedStored(documents, [alone.configuration, current]);
-  if (loaded.ok) return loaded.configuration;
+  const others = new Map([...published.tenants].filter(([name]) => name !== tenant));
+  const tenants = await textsBeside(store, others, [current]);
+  if (tenants === null) throw new ProblemError(problems.configurationRefused(otherBecameActive));
+  for (const [name, texts] of byTenant(documents)) {
+    tenants.set(name, { fingerprint: fingerprintOf(texts), documents: texts });
+  }
+  const loaded = await loadedStored(tenants, [alone.configuration, current]);
+  if (loaded.ok) return { tenants, configuration: loaded.configuration };
   // Documents that are sound alone can only disagree with those of others about keys. Anything else is wrong with the others,
   // which were sound for the version that made them active.
   const isKeyTaken = loaded.issues.every(({ message }) => message === keyGivenTwice);
@@ -214,27 +229,33 @@ async function soundConfiguration(
 }
 
 /** What is stored was accepted once, so its check has no budget: nobody may be kept from changing what they have. */
-function loadedStored(documents: ConfigDocuments, former: readonly Configuration[]): Promise<LoadOutcome> {
-  const steps = loadingSteps(documents, 'stored', null, former);
-  return checkedInTurn(steps, Number.POSITIVE_INFINITY);
+function loadedStored(
+  tenants: ReadonlyMap<string, TenantTexts>,
+  former: readonly Configuration[],
+): Promise<LoadOutcome> {
+  return checkedInTurn(loadingStored(tenants, former), Number.POSITIVE_INFINITY);
 }
 
-/** @throws ProblemError 409 with the plan */
+/** @param documents of the tenant as they are active. @throws ProblemError 409 with the plan */
 async function refuseLosses(
   store: Store,
-  { documents }: PublishedConfiguration,
+  documents: ConfigDocuments,
   after: Configuration,
-  { tenant, current }: { readonly tenant: string; readonly current: Configuration },
+  current: Configuration,
 ): Promise<void> {
-  const own = withDocumentsOfTenant(new Map(), tenant, inFolder(documents, tenant));
-  const before = await loadedStored(own, [current]);
+  const steps = loadingSteps(documents, 'stored', null, [current]);
+  const before = await checkedInTurn(steps, Number.POSITIVE_INFINITY);
   if (!before.ok) return;
   const losses = await lossesBetween(store, before.configuration, after);
   if (losses.length > 0) throw new ProblemError(problems.removalsNeedConsent(lossLines(losses)));
 }
 
-async function publishedOf(store: Store): Promise<PublishedConfiguration> {
-  const published = await readPublished(store);
+/** What is active, with the documents of one tenant. */
+async function publishedOf(
+  store: Store,
+  tenant: string,
+): Promise<PublishedTenants & { readonly documents: ConfigDocuments }> {
+  const published = await readTenant(store, tenant);
   // A key was known, so there is one.
   if (published === null) throw new ProblemError(problems.unavailable);
   return published;

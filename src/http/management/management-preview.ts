@@ -8,7 +8,7 @@ import { configurationMistakesMax, previewBodyBytesMax } from '../../contract/li
 import { type PreviewAnswer, previewBodyShape } from '../../contract/shapes-management.ts';
 import { quote } from '../../lib/quote.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
-import { readPublished } from '../../store/configuration/published-configuration.ts';
+import { readTenant } from '../../store/configuration/published-configuration.ts';
 import { readEntities } from '../../store/entities/entities.ts';
 import type { Store } from '../../store/store.ts';
 import { preview } from '../../trial/preview/preview.ts';
@@ -81,7 +81,7 @@ async function schemaOf(store: Store, tenant: Tenant, schema: Json): Promise<Pre
     const stored = storedSchema(tenant, schema) ?? throwNothing(`There is no schema ${quote(schema)}`);
     return { tenant, previewed: stored };
   }
-  const published = await readPublished(store);
+  const published = await readTenant(store, tenant.alias);
   if (published === null) throw new ProblemError(problems.unavailable);
   try {
     return await withSchemaText(published.documents, tenant.alias, schemaText(schema));

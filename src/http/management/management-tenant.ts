@@ -5,7 +5,7 @@ import { documentPlace } from '../../config/documents/document-path.ts';
 import type { SchemaFolder } from '../../config/documents/schema-file-name.ts';
 import type { TenantAnswer } from '../../contract/shapes-management.ts';
 import { countViews } from '../../store/change-log/view-counts.ts';
-import { readPublished } from '../../store/configuration/published-configuration.ts';
+import { readTenant } from '../../store/configuration/published-configuration.ts';
 import { countTypes } from '../../store/entities/directory.ts';
 import { indexName } from '../../store/keys.ts';
 import type { Store } from '../../store/store.ts';
@@ -82,7 +82,7 @@ async function viewsOf(store: Store, { alias, environments }: Tenant): Promise<R
 
 /** `<kind>:<alias>` -> the language that a schema is written in. */
 async function languagesOf(store: Store, { alias: tenant }: Tenant): Promise<ReadonlyMap<string, Language>> {
-  const published = await readPublished(store);
+  const published = await readTenant(store, tenant);
   const languages = new Map<string, Language>();
   for (const path of published?.documents.keys() ?? []) {
     const place = documentPlace(path);

@@ -8,7 +8,7 @@ const tokenBytes = 16;
 
 /**
  * Has the jobs process tell what documents would change.
- * @param documents of all tenants, keys hashed. @returns the token of the dry run. @throws StoreUnavailableError
+ * @param documents of the tenant that is compared, or of all, keys hashed. @returns the token of the dry run. @throws StoreUnavailableError
  */
 export async function beginDryRun(
   store: Store,

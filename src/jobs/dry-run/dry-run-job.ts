@@ -6,12 +6,14 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import { knownSources } from '../../actors/rebuild/rescan.ts';
-import type { Configuration } from '../../config/configuration.ts';
-import { loadConfiguration } from '../../config/documents/load.ts';
+import type { ConfigDocuments, Configuration } from '../../config/configuration.ts';
+import { type LoadOutcome, loadingSteps } from '../../config/documents/load.ts';
+import { sliceMs } from '../../contract/limits.ts';
+import { Slice } from '../../lib/slices/slice.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
 import type { JobRun } from '../../store/configuration/job-runner.ts';
 import { readLayouts } from '../../store/configuration/layouts.ts';
-import { readPublished } from '../../store/configuration/published-configuration.ts';
+import { readPublished, readTenant } from '../../store/configuration/published-configuration.ts';
 import { countProcessed } from '../../store/derived/processed.ts';
 import { addMoves, readContests } from '../../store/dry-runs/claim-moves.ts';
 import { forgetDryRun, readDryRun } from '../../store/dry-runs/dry-run.ts';
@@ -101,13 +103,18 @@ class DryRun {
     return this.job.task.tenant === null || this.job.task.tenant === tenant;
   }
 
-  /** The configuration that everything is compared with. @throws DryRunStop when another one is active */
+  /**
+   * The configuration that everything is compared with, of the tenant that is asked for or of all.
+   * @throws DryRunStop when another one is active
+   */
   async #active(): Promise<Configuration> {
-    const published = await readPublished(this.context.store);
-    if (published === null || published.generation !== this.job.task.generation) {
+    const { store } = this.context;
+    const { tenant, generation } = this.job.task;
+    const published = await (tenant === null ? readPublished(store) : readTenant(store, tenant));
+    if (published === null || published.generation !== generation) {
       throw new DryRunStop('another configuration became active meanwhile: start again');
     }
-    const loaded = loadConfiguration(published.documents, 'stored');
+    const loaded = await loadedStored(published.documents);
     if (!loaded.ok)
       throw new DryRunStop('the active configuration was written by another version of Millrace');
     return loaded.configuration;
@@ -116,7 +123,7 @@ class DryRun {
   async #planned(): Promise<Configuration> {
     const documents = await readDryRun(this.context.store, this.job.task.token);
     if (documents === null) throw new DryRunStop('it waited too long: start again');
-    const loaded = loadConfiguration(documents, 'stored');
+    const loaded = await loadedStored(documents);
     if (!loaded.ok) throw new DryRunStop('the configuration is not valid for this version of Millrace');
     return loaded.configuration;
   }
@@ -247,6 +254,11 @@ class DryRun {
     this.#savedMs = performance.now();
     await this.job.save(this.#progress);
   }
+}
+
+/** A slice at a time: the process sends webhooks meanwhile. */
+function loadedStored(documents: ConfigDocuments): Promise<LoadOutcome> {
+  return new Slice(sliceMs).run(loadingSteps(documents, 'stored'));
 }
 
 /** Where to go on in a type: after an originId, at its beginning (null), or not at all. */

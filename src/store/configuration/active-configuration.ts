@@ -1,6 +1,6 @@
 /** Following the active configuration of a store, in each of its processes. */
-import type { ConfigDocuments, Configuration } from '../../config/configuration.ts';
-import { type LoadOutcome, loadingSteps } from '../../config/documents/load.ts';
+import type { Configuration } from '../../config/configuration.ts';
+import { isLoaded, type LoadOutcome, loadingStored, type TenantTexts } from '../../config/documents/load.ts';
 import { sliceMs } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
 import { Slice } from '../../lib/slices/slice.ts';
@@ -10,14 +10,35 @@ import { surviving } from '../redis/replication.ts';
 import { Subscription } from '../redis/subscription.ts';
 import type { Store } from '../store.ts';
 import { LayoutStates, layoutsVersion, readLayouts } from './layouts.ts';
-import { activeGeneration, readPublished } from './published-configuration.ts';
+import { activeGeneration, readDocuments, readTenants } from './published-configuration.ts';
 
 const pollMs = 1000;
 
 /** What a process follows while it loads: a slice at a time, and only the tenants that are not as they were. */
-function loadStored(documents: ConfigDocuments, former: Configuration | null): Promise<LoadOutcome> {
-  const steps = loadingSteps(documents, 'stored', null, former === null ? [] : [former]);
-  return new Slice(sliceMs).run(steps);
+function loadStored(
+  tenants: ReadonlyMap<string, TenantTexts>,
+  former: Configuration | null,
+): Promise<LoadOutcome> {
+  return new Slice(sliceMs).run(loadingStored(tenants, former === null ? [] : [former]));
+}
+
+/** The active tenants, with the documents of those that none of the configurations has. Null: see `readDocuments`. */
+export async function textsBeside(
+  store: Store,
+  tenants: ReadonlyMap<string, { readonly fingerprint: string }>,
+  former: readonly Configuration[],
+): Promise<Map<string, TenantTexts> | null> {
+  const unknown = [...tenants].filter(
+    ([tenant, { fingerprint }]) => !former.some((one) => isLoaded(one, tenant, fingerprint)),
+  );
+  const documents = await readDocuments(store, unknown);
+  if (documents === null) return null;
+  return new Map(
+    [...tenants].map(([tenant, { fingerprint }]) => [
+      tenant,
+      { fingerprint, documents: documents.get(tenant) ?? null },
+    ]),
+  );
 }
 
 /** Called with the new and the former configuration. */
@@ -37,11 +58,11 @@ export class ActiveConfiguration {
   /** The reason that listeners were last told why the active configuration cannot be used; null while it can be used. */
   #trouble: string | null = null;
 
-  /** @param load as `loadConfiguration`; a test that starts many processes may keep what it gives */
+  /** @param load as `loadingStored`; a test that starts many processes may keep what it gives */
   constructor(
     private readonly store: Store,
     private readonly load: (
-      documents: ConfigDocuments,
+      tenants: ReadonlyMap<string, TenantTexts>,
       former: Configuration | null,
     ) => LoadOutcome | Promise<LoadOutcome> = loadStored,
   ) {}
@@ -139,9 +160,13 @@ export class ActiveConfiguration {
     const active = await activeGeneration(this.store);
     if (active === this.#generation) return null;
     // Work by a configuration that a failover takes back would be in vain.
-    const published = await surviving(this.store.replication, [platformTag], () => readPublished(this.store));
+    const published = await surviving(this.store.replication, [platformTag], () => readTenants(this.store));
     if (published === null || published.generation === this.#generation) return null;
-    const loaded = await this.load(published.documents, this.#current);
+    const former = this.#current;
+    const tenants = await textsBeside(this.store, published.tenants, former === null ? [] : [former]);
+    // An even newer one became active: the next look finds it.
+    if (tenants === null) return null;
+    const loaded = await this.load(tenants, former);
     // Only validated documents are published; another version of this program may still disagree.
     if (!loaded.ok) throw new Error(`the active configuration is not valid: ${loaded.issues[0]?.message}`);
     return { configuration: loaded.configuration, generation: published.generation };

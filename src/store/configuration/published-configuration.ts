@@ -1,8 +1,13 @@
-/** The published configuration: its documents lie in Redis, so that every process on every host runs the same one. */
+/**
+ * The published configuration: its documents lie in Redis, so that every process on every host runs the same one. Those of a
+ * tenant are a field of their own, whose name has their fingerprint: nobody reads or writes those of tenants that stay as
+ * they are.
+ */
 
 import type { ConfigDocuments, Configuration } from '../../config/configuration.ts';
-import { documentPlace } from '../../config/documents/document-path.ts';
-import { tenantsOf } from '../../config/documents/tenant-folder.ts';
+import { byTenant, canonicalDigest, fingerprintOf } from '../../config/documents/canonical.ts';
+import type { TenantTexts } from '../../config/documents/load.ts';
+import { documentsOfTenant } from '../../config/documents/tenant-folder.ts';
 import { script } from '../../lib/typed-command.mjs';
 import { pack, unpack } from '../codec/pack.ts';
 import { sourceField } from '../derived/processed.ts';
@@ -44,24 +49,52 @@ export async function publishConfiguration(
   store: Store,
   documents: ConfigDocuments,
   configuration: Configuration,
+  options: PublishOptions = {},
+): Promise<number> {
+  const tenants = new Map<string, TenantTexts>();
+  for (const [tenant, texts] of byTenant(documents)) {
+    tenants.set(tenant, { fingerprint: fingerprintOf(texts), documents: texts });
+  }
+  return await publishTenants(store, tenants, configuration, options);
+}
+
+/**
+ * As `publishConfiguration`, with the documents of each tenant.
+ * @param tenants without the documents of those that are as in the generation that `after` names
+ */
+export async function publishTenants(
+  store: Store,
+  tenants: ReadonlyMap<string, TenantTexts>,
+  configuration: Configuration,
   { origin = 'other', folder = '', after }: PublishOptions = {},
 ): Promise<number> {
+  const before = (await readTenants(store))?.tenants ?? new Map<string, PublishedTenant>();
+  const nowMs = Date.now();
+  const listed = [...tenants].map(([tenant, texts]) =>
+    listedTenant(tenant, texts, before.get(tenant), nowMs),
+  );
+  // Without a generation to begin with, nothing that was read is certain to be there still.
+  const stored = after === undefined ? new Map<string, PublishedTenant>() : before;
+  const changed = [...tenants].flatMap(([tenant, { fingerprint, documents }]) => {
+    if (documents === null || stored.get(tenant)?.fingerprint === fingerprint) return [];
+    return [documentsField(tenant, fingerprint), pack([...documents])];
+  });
   const sources = sourceFields(configuration);
-  const applied = await appliedTimes(store, documents);
   const publish = () =>
     publishScript.run(
       store.client,
       [keys.configuration, keys.layouts, keys.purge, keys.webhooks],
       [
         configuration.digest,
-        pack([...documents]),
+        pack(listed),
         origin,
         after ?? '',
         folder,
-        pack([...applied]),
         pack(webhookNames(configuration)),
         sources.length,
+        changed.length,
         ...sources,
+        ...changed,
         ...wholeFromTheStart(configuration),
       ],
     );
@@ -69,41 +102,37 @@ export async function publishConfiguration(
     publish().catch((error) => unlessActive(store, configuration.digest, error)),
   );
   if (typeof generation !== 'number') throw purgedError(generation.toString());
-  if (generation === 0) {
-    throw new ConfigurationRefusedError('Another configuration became active meanwhile. Run this again.');
-  }
+  if (generation === 0) throw new ConfigurationRefusedError(otherBecameActive);
   await answerOf(store.client.publish(keys.configurationChannel, String(generation)));
   return generation;
 }
 
-/** When each tenant of the documents became what it is there: now, unless it is so already. */
-async function appliedTimes(store: Store, documents: ConfigDocuments): Promise<Map<string, number>> {
-  const before = await readPublished(store);
-  const nowMs = Date.now();
-  const former = writtenByTenant(before?.documents ?? new Map());
-  return new Map(
-    [...writtenByTenant(documents)].map(([tenant, texts]) => {
-      const known = before?.appliedAtMs.get(tenant);
-      const isSame = areSameTexts(texts, former.get(tenant));
-      return [tenant, isSame && known !== undefined ? known : nowMs];
-    }),
-  );
+export const otherBecameActive = 'Another configuration became active meanwhile. Run this again.';
+
+/** The name of the field that has the documents of a tenant. Scripts make it too. */
+function documentsField(tenant: string, fingerprint: string): string {
+  return `documents|${tenant}|${fingerprint}`;
 }
 
-/** The documents that people wrote, by tenant. */
-function writtenByTenant(documents: ConfigDocuments): Map<string, Map<string, string>> {
-  const tenants = new Map(tenantsOf(documents).map((tenant) => [tenant, new Map<string, string>()]));
-  for (const [path, text] of documents) {
-    const place = documentPlace(path);
-    if (place !== null && place.kind !== 'program') tenants.get(place.tenant)?.set(path, text);
-  }
-  return tenants;
+/** A tenant as the list in the store has it. */
+type ListedTenant = [tenant: string, fingerprint: string, digest: string, appliedAtMs: number];
+
+/** A tenant became what it is now, unless the documents that people wrote are as before. @throws ConfigurationRefusedError */
+function listedTenant(
+  tenant: string,
+  { fingerprint, documents }: TenantTexts,
+  before: PublishedTenant | undefined,
+  nowMs: number,
+): ListedTenant {
+  if (before?.fingerprint === fingerprint) return [tenant, fingerprint, before.digest, before.appliedAtMs];
+  if (documents === null) throw new ConfigurationRefusedError(otherBecameActive);
+  const digest = writtenDigest(documents, tenant);
+  return [tenant, fingerprint, digest, before?.digest === digest ? before.appliedAtMs : nowMs];
 }
 
-/** Both have their keys hashed, so equal documents have equal texts. */
-function areSameTexts(a: ConfigDocuments, b: ConfigDocuments | undefined): boolean {
-  if (a.size !== b?.size) return false;
-  return [...a].every(([path, text]) => b.get(path) === text);
+/** Digest of the documents of a tenant that people wrote, with paths as in its folder. @param documents keys hashed */
+export function writtenDigest(documents: ConfigDocuments, tenant: string): string {
+  return canonicalDigest(documentsOfTenant(documents, tenant));
 }
 
 function webhookNames({ tenants }: Configuration): string[] {
@@ -144,24 +173,81 @@ export async function readActiveDigest(store: Store): Promise<ActiveDigest | nul
   return { generation: Number(generation), digest, origin: origin === 'own' ? 'own' : 'other', folder };
 }
 
-export interface PublishedConfiguration {
-  readonly generation: number;
-  readonly documents: ConfigDocuments;
-  /** Tenant -> when it became what it is. */
-  readonly appliedAtMs: ReadonlyMap<string, number>;
+/** What a store says of the documents of a tenant. */
+export interface PublishedTenant {
+  readonly fingerprint: string;
+  /** As `writtenDigest`. */
+  readonly digest: string;
+  /** When the tenant became what it is. */
+  readonly appliedAtMs: number;
 }
 
-/** Null when none was published yet. @throws StoreUnavailableError */
-export async function readPublished(store: Store): Promise<PublishedConfiguration | null> {
-  const [generation, documents, applied] = await answerOf(
-    store.client.hmgetBuffer(keys.configuration, 'generation', 'documents', 'applied'),
+export interface PublishedTenants {
+  readonly generation: number;
+  readonly tenants: ReadonlyMap<string, PublishedTenant>;
+}
+
+/** Which documents are active, without the documents; null when none were published yet. @throws StoreUnavailableError */
+export async function readTenants(store: Store): Promise<PublishedTenants | null> {
+  const [generation, packed] = await answerOf(
+    store.client.hmgetBuffer(keys.configuration, 'generation', 'tenants'),
   );
-  if (!generation || !documents || !applied) return null;
-  return {
-    generation: Number(generation),
-    documents: new Map(unpack<[string, string][]>(documents)),
-    appliedAtMs: new Map(unpack<[string, number][]>(applied)),
-  };
+  if (!generation || !packed) return null;
+  const listed = unpack<ListedTenant[]>(packed).map(
+    ([tenant, fingerprint, digest, appliedAtMs]) => [tenant, { fingerprint, digest, appliedAtMs }] as const,
+  );
+  return { generation: Number(generation), tenants: new Map(listed) };
+}
+
+/**
+ * The documents of some tenants, by their names. Null when one of them is no longer as it was: another configuration became
+ * active since it was read. @throws StoreUnavailableError
+ */
+export async function readDocuments(
+  store: Store,
+  wanted: Iterable<readonly [tenant: string, { readonly fingerprint: string }]>,
+): Promise<ReadonlyMap<string, ConfigDocuments> | null> {
+  const tenants = [...wanted];
+  if (tenants.length === 0) return new Map();
+  const fields = tenants.map(([tenant, { fingerprint }]) => documentsField(tenant, fingerprint));
+  const texts = await answerOf(store.client.hmgetBuffer(keys.configuration, ...fields));
+  const documents = new Map<string, ConfigDocuments>();
+  for (const [at, [tenant]] of tenants.entries()) {
+    const packed = texts[at];
+    if (!packed) return null;
+    documents.set(tenant, new Map(unpack<[string, string][]>(packed)));
+  }
+  return documents;
+}
+
+/** What is active, with the documents of one tenant: none where it has none. Null when nothing was published yet. */
+export async function readTenant(
+  store: Store,
+  tenant: string,
+): Promise<(PublishedTenants & { readonly documents: ConfigDocuments }) | null> {
+  for (;;) {
+    const published = await readTenants(store);
+    if (published === null) return null;
+    const entry = published.tenants.get(tenant);
+    const read = await readDocuments(store, entry === undefined ? [] : [[tenant, entry]]);
+    if (read !== null) return { ...published, documents: read.get(tenant) ?? new Map() };
+  }
+}
+
+export interface PublishedConfiguration extends PublishedTenants {
+  /** Of all tenants. */
+  readonly documents: ConfigDocuments;
+}
+
+/** All documents. Null when none were published yet. @throws StoreUnavailableError */
+export async function readPublished(store: Store): Promise<PublishedConfiguration | null> {
+  for (;;) {
+    const published = await readTenants(store);
+    if (published === null) return null;
+    const read = await readDocuments(store, published.tenants);
+    if (read !== null)
+      return { ...published, documents: new Map([...read.values()].flatMap((texts) => [...texts])) };
+  }
 }
 
 /**

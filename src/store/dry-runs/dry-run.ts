@@ -9,7 +9,7 @@ import { forgetMoves } from './claim-moves.ts';
 /** Documents that no jobs process takes up are gone after this. */
 const documentsSeconds = 24 * 3600;
 
-/** @param documents of all tenants, keys hashed. @throws StoreUnavailableError */
+/** @param documents of one tenant or of all, keys hashed. @throws StoreUnavailableError */
 export async function putDryRun(store: Store, token: string, documents: ConfigDocuments): Promise<void> {
   const key = keys.dryRun(token);
   const call = store.client.multi();

@@ -7,10 +7,16 @@ import { loadConfiguration } from '../../../src/config/documents/load.ts';
 import { NewKeyLimit } from '../../../src/http/routing/rate-limit.ts';
 import { LayoutStates } from '../../../src/store/configuration/layouts.ts';
 import { publishConfiguration } from '../../../src/store/configuration/published-configuration.ts';
+import { bytesMoved } from '../../support/redis.ts';
 import { startFront, type TestFront } from '../support/front.ts';
 
 const own = { managementClients: [{ name: 'ops', apiKeys: ['one-key'] }] };
 const other = { managementClients: [{ name: 'ops', apiKeys: ['two-key'] }] };
+const withGroup = {
+  ...own,
+  environments: [{ id: 'e', alias: 'e' }],
+  sourceGroups: [{ alias: 'cms', sources: [{ id: 's', name: 'CMS', environments: ['e'], apiKeys: [] }] }],
+};
 const documentsWith = (two: object) =>
   new Map([
     ['tenants/one/tenant.json', JSON.stringify(own)],
@@ -144,6 +150,51 @@ test('a tenant has at most five pending dry runs', async () => {
     [sixth.status, sixth.json.message],
     [429, 'Too many pending dry runs. The limit is 5 for each tenant; wait until one has ended'],
   );
+});
+
+test('a PUT, a preview and a look at a configuration move no document of another tenant', async (context) => {
+  const long = JSON.stringify({
+    triggers: { cms: ['page'] },
+    properties: Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`text${at}`, 'x'.repeat(40_000)])),
+  });
+  const documents = new Map([
+    ['tenants/one/tenant.json', JSON.stringify(withGroup)],
+    ...Array.from({ length: 4 }, (_, at): [string, string] => [
+      `tenants/two/schemas/page${at}.full.json`,
+      long,
+    ]),
+    ['tenants/two/tenant.json', JSON.stringify({ ...withGroup, ...other })],
+  ]);
+  const loaded = loadConfiguration(documents);
+  assert.ok(loaded.ok, 'the documents are sound');
+  const beside = await startFront({
+    services: {
+      configuration: { loaded: true, current: loaded.configuration, layouts: LayoutStates.none },
+    },
+  });
+  context.after(() => beside.stop());
+  await publishConfiguration(beside.store, documents, loaded.configuration);
+  const schema = JSON.stringify({ triggers: { cms: ['page'] }, properties: { title: '{p.title}' } });
+  const changed = { 'tenant.json': JSON.stringify(withGroup), 'schemas/page.json': schema };
+  const preview = {
+    schema: { kind: 'full', language: 'json', text: schema },
+    entity: { originId: '1', type: 'page', url: '/', properties: { title: 'One' } },
+    sourceGroup: 'cms',
+    environment: 'e',
+  };
+  for (const [method, path, body] of [
+    ['PUT', '/management/v1/configuration?dryRun=true', { documents: changed }],
+    ['PUT', '/management/v1/configuration', { documents: changed }],
+    ['POST', '/management/v1/preview', preview],
+    ['GET', '/management/v1/configuration', undefined],
+    ['GET', '/management/v1/tenant', undefined],
+  ] as const) {
+    const beganBytes = await bytesMoved(beside.store.client);
+    const { status, text } = await beside.call(method, path, { key: 'one-key', body });
+    assert.equal(status, 200, text);
+    const bytes = (await bytesMoved(beside.store.client)) - beganBytes;
+    assert.ok(bytes < 100_000, `${method} ${path}: ${bytes} bytes went to and from Redis`);
+  }
 });
 
 test('a key that another tenant has is a mistake that does not name the tenant', async () => {

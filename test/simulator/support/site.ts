@@ -4,9 +4,10 @@
  */
 
 import type { ConfigDocuments, Configuration, Tenant } from '../../../src/config/configuration.ts';
-import { hashKeys } from '../../../src/config/documents/canonical.ts';
-import { type LoadOutcome, loadConfiguration } from '../../../src/config/documents/load.ts';
+import { byTenant, fingerprintOf, hashKeys } from '../../../src/config/documents/canonical.ts';
+import { type LoadOutcome, loadingStored, type TenantTexts } from '../../../src/config/documents/load.ts';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
+import { atOnce } from '../../../src/lib/pace.ts';
 import { type World, worldDocuments } from '../../actors/support/world.ts';
 
 export const tenants = ['acme', 'other'] as const;
@@ -69,7 +70,10 @@ function makeSite(leftOut: ReadonlySet<Part>): Site {
       .map(([file, text]) => [file, documentOf(file, text, goneProperties)]),
   );
   const published = hashKeys(documents);
-  const loaded = loadOnce(published);
+  const texts = [...byTenant(published)].map(
+    ([tenant, documents]) => [tenant, { fingerprint: fingerprintOf(documents), documents }] as const,
+  );
+  const loaded = loadOnce(new Map(texts));
   if (!loaded.ok) throw new Error(loaded.issues[0]?.message);
   const { configuration } = loaded;
   return {
@@ -115,10 +119,13 @@ function without(view: Json, gone: readonly string[]): Json {
 
 const loaded = new Map<string, LoadOutcome>();
 
-/** As `loadConfiguration`: equal documents are loaded once, however many simulated processes ask for them. */
-export function loadOnce(given: ConfigDocuments): LoadOutcome {
-  const text = JSON.stringify([...given]);
-  const known = loaded.get(text) ?? loadConfiguration(given);
-  loaded.set(text, known);
+/** As `loadingStored`: equal documents are loaded once, however many simulated processes ask for them. */
+export function loadOnce(
+  tenants: ReadonlyMap<string, TenantTexts>,
+  former: Configuration | null = null,
+): LoadOutcome {
+  const name = [...tenants].map(([tenant, { fingerprint }]) => `${tenant} ${fingerprint}`).join('\n');
+  const known = loaded.get(name) ?? atOnce(loadingStored(tenants, former === null ? [] : [former]));
+  loaded.set(name, known);
   return known;
 }

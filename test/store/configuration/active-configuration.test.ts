@@ -1,16 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Configuration } from '../../../src/config/configuration.ts';
+import { hashKeys } from '../../../src/config/documents/canonical.ts';
 import { loadConfiguration } from '../../../src/config/documents/load.ts';
+import { pack } from '../../../src/store/codec/pack.ts';
 import { ActiveConfiguration } from '../../../src/store/configuration/active-configuration.ts';
 import {
+  type PublishOptions,
   publishConfiguration,
   readPublished,
 } from '../../../src/store/configuration/published-configuration.ts';
+import { keys } from '../../../src/store/keys.ts';
 import { StoreFullError } from '../../../src/store/redis/redis-errors.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { documentsOf, pageSchema, siteTenant } from '../../config/support/site.ts';
-import { TestRedis } from '../../support/redis.ts';
+import { bytesMoved, TestRedis } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';
 
 const redis = await TestRedis.start({ durable: true });
@@ -22,10 +26,17 @@ function documents(title: string): Map<string, string> {
   });
 }
 
-async function publish(store: Store, files: ReadonlyMap<string, string>): Promise<number> {
+/** Its API keys are its own. */
+const otherTenant = JSON.parse(JSON.stringify(siteTenant()).replaceAll('-key"', '-key-2"'));
+
+async function publish(
+  store: Store,
+  files: ReadonlyMap<string, string>,
+  options: PublishOptions = {},
+): Promise<number> {
   const loaded = loadConfiguration(files);
-  assert.ok(loaded.ok);
-  return publishConfiguration(store, files, loaded.configuration);
+  assert.ok(loaded.ok, 'the documents are sound');
+  return publishConfiguration(store, files, loaded.configuration, options);
 }
 
 test('a published configuration comes back as it was, with a generation', async () => {
@@ -35,7 +46,7 @@ test('a published configuration comes back as it was, with a generation', async 
   assert.equal(await publish(store, files), 1);
   const published = await readPublished(store);
   assert.deepEqual([published?.generation, published?.documents], [1, files]);
-  assert.deepEqual([...(published?.appliedAtMs.keys() ?? [])], ['acme']);
+  assert.deepEqual([...(published?.tenants.keys() ?? [])], ['acme']);
 });
 
 test('publishing what is active already is no new generation', async () => {
@@ -44,6 +55,76 @@ test('publishing what is active already is no new generation', async () => {
   assert.equal(await publish(store, documents('{p.title}')), 1);
   assert.equal(await publish(store, documents('{p.name}')), 2);
   assert.equal(await publish(store, documents('{p.title}')), 3);
+});
+
+test('a publication sends, and every process reads, only the documents of tenants that changed', async (context) => {
+  const store = await redis.openEmptyStore(1);
+  const megabyte = 1024 * 1024;
+  const long = Array.from({ length: 200 }, (_, at) => [`text${at}`, 'x'.repeat(40_000)]);
+  const files = (title: string) =>
+    new Map([
+      ...documents(title),
+      ...documentsOf({
+        'tenants/other/tenant.json': otherTenant,
+        'tenants/other/schemas/page.json': { ...pageSchema, properties: Object.fromEntries(long) },
+      }),
+    ]);
+  const active = new ActiveConfiguration(store);
+  context.after(() => active.close());
+  await active.start();
+  const publisher = await redis.openStore(1);
+  assert.equal(await publish(publisher, files('{p.title}')), 1);
+  await until('the first is followed', () => active.generation === 1);
+  const other = active.current.tenants.get('other');
+  const before = await bytesMoved(publisher.client);
+  assert.equal(await publish(publisher, files('{p.name}'), { after: 1 }), 2);
+  await until('the second is followed', () => active.generation === 2);
+  const moved = (await bytesMoved(publisher.client)) - before;
+  assert.ok(moved < megabyte, `${moved} bytes went to and from Redis`);
+  assert.equal(active.current.tenants.get('other'), other);
+  assert.deepEqual((await readPublished(store))?.documents, files('{p.name}'));
+});
+
+test('documents of former configurations are not kept', async () => {
+  const store = await redis.openEmptyStore(1);
+  for (const title of ['{p.title}', '{p.name}', '{p.title}']) await publish(store, documents(title));
+  const fields = await store.client.hkeys(keys.configuration);
+  assert.equal(fields.filter((field) => field.startsWith('documents')).length, 1, fields.join(' '));
+});
+
+test('a store that has the documents of all tenants in one field is split as it is opened', async () => {
+  const store = await redis.openEmptyStore(1);
+  const files = hashKeys(
+    new Map([...documents('{p.title}'), ...documentsOf({ 'tenants/other/tenant.json': otherTenant })]),
+  );
+  await publish(store, files);
+  const split = await store.client.hgetallBuffer(keys.configuration);
+  const applied = pack([
+    ['acme', 1000],
+    ['other', 2000],
+  ]);
+  const old = {
+    generation: '7',
+    digest: 'of all texts',
+    documents: pack([...files]),
+    origin: 'other',
+    applied,
+  };
+  await store.client.del(keys.configuration);
+  await store.client.hset(keys.configuration, old);
+  const published = await readPublished(await redis.openStore(1));
+  assert.deepEqual([published?.generation, published?.documents], [7, files]);
+  assert.deepEqual(
+    [...(published?.tenants ?? [])].map(([tenant, { appliedAtMs }]) => [tenant, appliedAtMs]),
+    [
+      ['acme', 1000],
+      ['other', 2000],
+    ],
+  );
+  const fields = await store.client.hgetallBuffer(keys.configuration);
+  assert.deepEqual(Object.keys(fields).sort(), Object.keys(split).sort());
+  assert.deepEqual(fields.digest, split.digest);
+  assert.equal(await publish(store, files), 7);
 });
 
 test('a full Redis takes another configuration of nobody, and who starts with the active one goes on', async (context) => {

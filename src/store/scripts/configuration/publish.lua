@@ -5,10 +5,12 @@
 -- A webhook that it has and the one before had not begins now; of one that it no longer has, nothing is left.
 --
 -- KEYS  1 configuration   2 layouts   3 purge   4 webhooks
--- ARGV  1 digest   2 packed documents   3 origin   4 generation that must be active still, or ''
---       5 digest of the folder that it was read from, or ''   6 packed times at which tenants became what they are
---       7 packed list of the names of its webhooks
---       8 number of sources that it has   then these as tenant|sourceId
+-- ARGV  1 digest   2 packed list of its tenants: name, fingerprint of the documents, and what else is known of it
+--       3 origin   4 generation that must be active still, or ''
+--       5 digest of the folder that it was read from, or ''   6 packed list of the names of its webhooks
+--       7 number of sources that it has   8 number of the words about documents
+--       then the sources as tenant|sourceId
+--       then fields of documents that are not stored yet and their packed documents, in turns
 --       then fields of the layouts and their values, in turns
 -- Returns  generation that is active now; 0 when another one is active than was asked for; the name of a source that it
 --          has and whose entities are being purged
@@ -19,24 +21,32 @@ if redis.call('HGET', KEYS[1], 'digest') == ARGV[1] then
   return tonumber(active)
 end
 if ARGV[4] ~= '' and ARGV[4] ~= (active or '0') then return 0 end
-local sources = tonumber(ARGV[8])
+local sources, documents = tonumber(ARGV[7]), tonumber(ARGV[8])
 for at = 9, 8 + sources do
   if redis.call('HEXISTS', KEYS[3], ARGV[at]) == 1 then return ARGV[at] end
 end
 if not active then
-  for at = 9 + sources, #ARGV, 2 do redis.call('HSET', KEYS[2], ARGV[at], ARGV[at + 1]) end
+  for at = 9 + sources + documents, #ARGV, 2 do redis.call('HSET', KEYS[2], ARGV[at], ARGV[at + 1]) end
   redis.call('HINCRBY', KEYS[2], 'version', 1)
 end
 local time = redis.call('TIME')
 local begun = '{"begunAt":' .. string.format('%016.0f', tonumber(time[1]) * 1000000 + tonumber(time[2])) .. '}'
 local has = {}
-for _, name in ipairs(cmsgpack.unpack(ARGV[7])) do
+for _, name in ipairs(cmsgpack.unpack(ARGV[6])) do
   has[name] = true
   redis.call('HSETNX', KEYS[4], name, begun)
 end
 for _, name in ipairs(redis.call('HKEYS', KEYS[4])) do
   if not has[name] then redis.call('HDEL', KEYS[4], name) end
 end
-redis.call('HSET', KEYS[1], 'digest', ARGV[1], 'documents', ARGV[2], 'origin', ARGV[3], 'applied', ARGV[6])
+for at = 9 + sources, 8 + sources + documents, 2 do redis.call('HSET', KEYS[1], ARGV[at], ARGV[at + 1]) end
+local kept = {}
+for _, tenant in ipairs(cmsgpack.unpack(ARGV[2])) do kept[tenant[1] .. '|' .. tenant[2]] = true end
+local former = redis.call('HGET', KEYS[1], 'tenants')
+for _, tenant in ipairs(former and cmsgpack.unpack(former) or {}) do
+  local name = tenant[1] .. '|' .. tenant[2]
+  if not kept[name] then redis.call('HDEL', KEYS[1], 'documents|' .. name) end
+end
+redis.call('HSET', KEYS[1], 'digest', ARGV[1], 'tenants', ARGV[2], 'origin', ARGV[3])
 if ARGV[5] ~= '' then redis.call('HSET', KEYS[1], 'folder', ARGV[5]) end
 return redis.call('HINCRBY', KEYS[1], 'generation', 1)
