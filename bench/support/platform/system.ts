@@ -83,7 +83,7 @@ export class System {
     const environment = environmentOf(folder, { HOST: frontHost, ...options.env });
     const settings = readSettings(environment);
     writeTenants(settings.configDir, options.tenants);
-    mkdirSync(settings.dataDir, { recursive: true });
+    mkdirSync(settings.dataDir, { recursive: true, mode: 0o700 });
     const frontPorts = Array.from({ length: options.fronts ?? 1 }, (_, number) => frontPort(number));
     for (const port of frontPorts) await requireFreePort(frontHost, port);
     const configuration = await readSoundConfiguration(settings.configDir);
