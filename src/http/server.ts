@@ -196,7 +196,12 @@ export class HttpServer {
     const preflight = preflightAnswer(path, this.#services.headerPrefixes);
     if (preflight !== null) {
       // It is not counted as a request without a key: a refusal would cost as much.
-      this.#app.options(uwsPattern(path), (res, req) => this.#answerAlways(res, req, preflight));
+      this.#app.options(uwsPattern(path), (res, req) => {
+        const repeated = repeatedHeader(req);
+        if (repeated === null) return this.#answerAlways(res, req, preflight);
+        const refusal = problemAnswer(styleBefore(style), problems.headerRepeated(repeated));
+        this.#answerAlways(res, req, { ...refusal, close: true });
+      });
     }
     const isForOtherOrigins = preflight !== null;
     this.#refuseAt(path, problems.methodWrong(methods.join(', ')), {

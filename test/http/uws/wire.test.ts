@@ -99,7 +99,15 @@ describe('hostile and slow senders', { concurrency: true }, () => {
       [`X-Api-Key: ${apiKeys.source}`, 'X-Api-Key: other'],
       ['Authorization: Bearer a', 'Authorization: Bearer b'],
     ];
-    for (const path of ['POST /ingest/v2', 'POST /v2', 'GET /health/live', 'GET /nowhere', 'PATCH /v2']) {
+    const paths = [
+      'POST /ingest/v2',
+      'POST /v2',
+      'GET /health/live',
+      'GET /nowhere',
+      'PATCH /v2',
+      'OPTIONS /v2',
+    ];
+    for (const path of paths) {
       for (const [field, other] of twice) {
         const name = field.slice(0, field.indexOf(':'));
         const fields = [field, other, ...(name === 'Host' ? [] : ['Host: x'])];
