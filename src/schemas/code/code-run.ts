@@ -6,6 +6,7 @@ import type { JsonObject } from '../../contract/json.ts';
 import { codeAnswersCharactersMax, codeLookupRoundsMax } from '../../contract/limits.ts';
 import type { Build } from '../build/build.ts';
 import { Frame } from '../language/scope.ts';
+import type { LookupQuery } from '../lookup/lookup-query.ts';
 import type { CodeCall, CodeReply, LookupRequest } from './code-call.ts';
 import { codeLookup, lookupText } from './code-lookup.ts';
 import { type CodeProgram, failurePlace, type ProgramsByName } from './program.ts';
@@ -111,12 +112,35 @@ export class CodeRunner {
     let isWhole = true;
     for (const request of lookups) {
       const found = lookupOf(build, request, program);
-      const texts = found?.map((entity) => codeEntityText(build, entity)) ?? [null];
-      if (texts.includes(null)) isWhole = false;
-      else answers.set(lookupText(request), `[${texts.join(',')}]`);
+      const text = found === null ? null : answerText(build, found);
+      if (text === null) isWhole = false;
+      else answers.set(requestText(request), text);
     }
     return isWhole;
   }
+}
+
+/** A build runs several times, and builds of a batch share results: each request and result is made a text once. */
+const requestTexts = new WeakMap<LookupRequest, string>();
+const answerTexts = new WeakMap<readonly StoredEntity[], string>();
+
+function requestText(request: LookupRequest): string {
+  const known = requestTexts.get(request);
+  if (known !== undefined) return known;
+  const text = lookupText(request);
+  requestTexts.set(request, text);
+  return text;
+}
+
+/** JSON text of the entities that a lookup gave; null while that of one is made. */
+function answerText(build: Build, found: readonly StoredEntity[]): string | null {
+  const known = answerTexts.get(found);
+  if (known !== undefined) return known;
+  const texts = found.map((entity) => codeEntityText(build, entity));
+  if (texts.includes(null)) return null;
+  const text = `[${texts.join(',')}]`;
+  answerTexts.set(found, text);
+  return text;
 }
 
 function charactersOf(answers: ReadonlyMap<string, string>): number {
@@ -125,13 +149,22 @@ function charactersOf(answers: ReadonlyMap<string, string>): number {
   return characters;
 }
 
+/** Nothing in a request depends on the entity, so neither does its query. */
+const queries = new WeakMap<LookupRequest, LookupQuery>();
+
 /** The entities that a lookup of code gives; null while they are not known. */
 export function lookupOf(
   build: Build,
   request: LookupRequest,
-  { file }: CodeProgram,
+  program: CodeProgram,
 ): readonly StoredEntity[] | null {
-  const frame = new Frame(build, build.root);
-  const query = codeLookup(request).query(frame);
-  return build.result({ ...query, place: `${file} ${query.place}` });
+  const query = queries.get(request) ?? queryOf(build, request, program);
+  // In a large build the name of a query may not be known yet.
+  if (!build.isLarge) queries.set(request, query);
+  return build.result(query);
+}
+
+function queryOf(build: Build, request: LookupRequest, { file }: CodeProgram): LookupQuery {
+  const query = codeLookup(request).query(new Frame(build, build.root));
+  return { ...query, place: `${file} ${query.place}` };
 }

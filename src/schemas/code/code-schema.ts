@@ -65,8 +65,23 @@ export function codePartial(program: CodeProgram, { runner }: TenantCode): Parti
 
 export function codeFullSchema(program: CodeProgram, { runner }: TenantCode, partials: Partials): FullSchema {
   const { alias, members } = program;
-  const made = (build: Build) =>
-    runner.run(build, program, 'full', codeEntityText(build, build.input.entity), `full ${alias}`);
+  // Its claims and destinations are asked for after the view, with the same input: what the code gave is known.
+  const replies = new WeakMap<BuildInput, MadeReply | null>();
+  const made = (build: Build) => {
+    const reply = runner.run(
+      build,
+      program,
+      'full',
+      codeEntityText(build, build.input.entity),
+      `full ${alias}`,
+    );
+    replies.set(build.input, reply);
+    return reply;
+  };
+  const replyOf = (input: BuildInput) => {
+    const known = replies.get(input);
+    return known === undefined ? made(new Build(input)) : known;
+  };
   const hasActions = members.includes('actions');
   return {
     alias,
@@ -75,9 +90,9 @@ export function codeFullSchema(program: CodeProgram, { runner }: TenantCode, par
     claimsUrl: false,
     makesView: members.includes('properties'),
     hasActions,
-    claims: (input) => claimsOf(made(new Build(input))),
+    claims: (input) => claimsOf(replyOf(input)),
     actions: (input) => resolvedActions(input, runner, program),
-    destinations: hasActions ? (input) => destinationsOf(made(new Build(input))) : () => [],
+    destinations: hasActions ? (input) => destinationsOf(replyOf(input)) : () => [],
     build: (input) => {
       const { build } = rootFrame(input);
       const body = new BodyWriter(build);
