@@ -1,6 +1,6 @@
 /** One request after another to a platform: keys, versions, waiting and trying again. */
 import { errorOf, MillraceError } from './errors.ts';
-import { bothVersions } from './versions.ts';
+import { bothVersions, oneVersion } from './versions.ts';
 
 export interface ConnectionOptions {
   /** Address of the platform: `https://content.example.com`. */
@@ -26,8 +26,8 @@ export interface ConnectionOptions {
 
 /** What every read takes. */
 export interface ReadOptions {
-  /** A `version` of a write: the answer shows at least that state. */
-  readonly minVersion?: string;
+  /** The `version` of a write or a change, or several of them: the answer shows at least all of these states. */
+  readonly minVersion?: string | readonly string[];
   readonly signal?: AbortSignal;
 }
 
@@ -97,7 +97,7 @@ export class Connection {
 
   #reading(ask: Ask): Ask {
     const { key = '', readYourWrites = false } = this.#options;
-    const version = ask.minVersion ?? (readYourWrites ? this.#version : null);
+    const version = oneVersion(ask.minVersion) ?? (readYourWrites ? this.#version : null);
     return {
       ...ask,
       headers: {

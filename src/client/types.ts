@@ -134,7 +134,8 @@ export interface Entity {
   readonly publishAt?: string | null;
   /** ISO 8601 time with an offset or `Z`, from which on it is no longer published. */
   readonly unpublishAt?: string | null;
-  readonly properties: object;
+  /** Required, unless the source has `propertiesOptional`: then the default is `{}`. */
+  readonly properties?: object;
 }
 
 export interface EntityWithId extends Entity {

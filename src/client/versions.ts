@@ -20,6 +20,12 @@ export function bothVersions(earlier: string | null, later: string | null): stri
   return mark + [...places].map(([partition, place]) => partition + place).join('-');
 }
 
+/** A version that stands for all; null for none. */
+export function oneVersion(versions: string | readonly string[] | undefined): string | null {
+  if (versions === undefined || typeof versions === 'string') return versions ?? null;
+  return versions.reduce<string | null>(bothVersions, null);
+}
+
 function entriesOf(version: string): string[] {
   return version
     .slice(mark.length)

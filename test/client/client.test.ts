@@ -263,6 +263,32 @@ test('what was written over several fronts is read over any of them', async () =
   assert.deepEqual([...waits], ['25']);
 });
 
+test('a read asks for the states of all versions in a list', async () => {
+  let asked: string | null = null;
+  const keeping: typeof fetch = async (input, init) => {
+    asked = new Headers(init?.headers).get('X-Service-Min-Version');
+    return await fetch(input, init);
+  };
+  const reading = createClient<Site>({ url: system.url('web.1'), key: clientKey, fetch: keeping });
+  const asking = async (minVersion: string | readonly string[]) => {
+    await reading.byId('nothing', { minVersion });
+    return asked;
+  };
+  const versions: string[] = [];
+  for (const { originId, ...entity } of [page('first'), page('second'), page('third')]) {
+    versions.push((await client.save(originId, entity)).version ?? '');
+  }
+  const both = parseVersion((await asking(versions)) ?? '');
+  for (const version of versions) {
+    for (const [partition, place] of parseVersion(version)?.writes ?? []) {
+      assert.ok((both?.writes.get(partition) ?? 0) >= place, `partition ${partition}`);
+    }
+  }
+  assert.equal(await asking([]), null);
+  assert.equal(await asking(versions[0] ?? ''), versions[0]);
+  await client.remove(['first', 'second', 'third']);
+});
+
 test('a refusal is one error with status, code and errors', async () => {
   const stranger = createClient({ url: system.url('web.1'), key: 'unknown', sourceKey: 'unknown' });
   await assert.rejects(

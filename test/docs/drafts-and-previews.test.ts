@@ -10,24 +10,12 @@ import { readConfiguration } from '../../src/config/documents/read-documents.ts'
 import { root, temporaryFolder } from '../cli/support/command.ts';
 import { compilerSays } from '../support/type-check.ts';
 import { textOf } from './support/markdown.ts';
+import { nextTypes, programsOf } from './support/next-types.ts';
 
 const page = textOf('docs/guide/drafts-and-previews.md');
 const [tenant = ''] = [...page.matchAll(/```json\n([\s\S]*?)```/g)].map(([, text = '']) => text);
-/** Each program begins with its file's name. */
-const programs = new Map(
-  [...page.matchAll(/```ts\n\/\/ (\S+)\n([\s\S]*?)```/g)].map(([, file = '', text = '']) => [file, text]),
-);
+const programs = programsOf(page);
 const draftRoute = 'app/api/draft/route.ts';
-
-/** As https://nextjs.org/docs/app/api-reference/functions/draft-mode and …/redirect have them. */
-const nextTypes = `
-declare module 'next/headers' {
-  export function draftMode(): Promise<{ readonly isEnabled: boolean; enable(): void; disable(): void }>;
-}
-declare module 'next/navigation' {
-  export function redirect(path: string): never;
-}
-`;
 
 /** A redirect ends the handler by an error, as in Next.js. */
 const nextModules = {

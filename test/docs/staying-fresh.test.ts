@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { until } from '../support/until.ts';
 import { requireOk } from '../system/support/feed-copy.ts';
 import { System } from '../system/support/processes/system.ts';
@@ -44,7 +45,10 @@ function startSite(offset: string | null): { readonly lines: () => string[] } {
   const cache = path.join(folder, 'node_modules/next');
   mkdirSync(cache, { recursive: true });
   writeFileSync(path.join(cache, 'package.json'), '{"name":"next","exports":{"./cache":"./cache.mjs"}}');
-  writeFileSync(path.join(cache, 'cache.mjs'), 'export const revalidatePath = (path) => console.log(path);');
+  writeFileSync(
+    path.join(cache, 'cache.mjs'),
+    'export const revalidatePath = (...words) => console.log(...words);',
+  );
   writeFileSync(path.join(folder, 'loop.mjs'), loop ?? '');
   writeFileSync(path.join(folder, 'act.mjs'), next ?? '');
   writeFileSync(
@@ -79,4 +83,24 @@ test('the loop tells Next.js of every path that is another now, or is no more', 
 test('the loop begins again where its offset is not known', async () => {
   const site = startSite('an-offset-of-somebody-else');
   await until('the copy', () => site.lines().includes('/second'));
+});
+
+test('what is shown on more pages than a change lists makes every page anew', async () => {
+  const folder = path.join(system.scratchDir, 'act');
+  const cache = path.join(folder, 'node_modules/next');
+  mkdirSync(cache, { recursive: true });
+  writeFileSync(path.join(cache, 'package.json'), '{"name":"next","exports":{"./cache":"./cache.mjs"}}');
+  writeFileSync(
+    path.join(cache, 'cache.mjs'),
+    'export const asked = []; export const revalidatePath = (...words) => asked.push(words);',
+  );
+  writeFileSync(path.join(folder, 'act.mjs'), next ?? '');
+  const load = async (file: string) => await import(pathToFileURL(path.join(folder, file)).href);
+  const { act } = await load('act.mjs');
+  const { asked } = await load('node_modules/next/cache.mjs');
+  const nowhere = { urls: [], redirects: [] };
+  await act([{ ...nowhere, left: nowhere, shownOn: ['/a'] }]);
+  assert.deepEqual(asked, [['/a']]);
+  await act([{ ...nowhere, left: nowhere, shownOn: ['/a'], shownOnMore: 1 }]);
+  assert.deepEqual(asked.slice(1), [['/a'], ['/', 'layout']]);
 });

@@ -1,0 +1,26 @@
+/** As https://nextjs.org/docs/app/api-reference has them, as far as the guides use them: Next.js itself is not here. */
+export const nextTypes = `
+declare module 'next/headers' {
+  export function draftMode(): Promise<{ readonly isEnabled: boolean; enable(): void; disable(): void }>;
+}
+declare module 'next/navigation' {
+  export function redirect(path: string): never;
+  export function permanentRedirect(path: string): never;
+  export function notFound(): never;
+}
+declare module 'next/cache' {
+  export function cacheTag(...tags: string[]): void;
+  export function cacheLife(profile: 'seconds' | 'minutes' | 'hours' | 'days' | 'weeks' | 'max'): void;
+  export function revalidateTag(tag: string, profile: string | { expire?: number }): undefined;
+  export function updateTag(tag: string): undefined;
+}
+/** \`next build\` makes it of the folders below \`app\`. */
+declare type PageProps<_ extends string> = { params: Promise<{ path: string[] }> };
+`;
+
+/** File -> text of the programs of a page, each of which begins with its file's name. */
+export function programsOf(page: string): Map<string, string> {
+  return new Map(
+    [...page.matchAll(/```tsx?\n\/\/ (\S+)\n([\s\S]*?)```/g)].map(([, file = '', text = '']) => [file, text]),
+  );
+}
