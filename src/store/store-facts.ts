@@ -19,12 +19,12 @@ export class StoreFormatError extends Error {
 }
 
 /** Raised by one whenever what an older version wrote would be misread, or an older version would misread what this one writes. */
-const storeFormat = 11;
+const storeFormat = 12;
 /**
- * What it has is as in the present format, so it is raised where it stands. The format after it has times of entities, which
- * a worker of an older version would not follow.
+ * From this format on a store is raised in place. Format 11 added times of entities, which a worker of format 10 would not
+ * follow; format 12 has a field for the documents of each tenant (`configuration/split-documents.ts`).
  */
-const raisedFormat = 10;
+const raisedFrom = 10;
 
 const raiseScript = new Script<number>('redis/raise-format', 1);
 
@@ -61,11 +61,15 @@ export async function fixFacts(
 async function fixFormat(client: RedisClient): Promise<void> {
   const [partitions, known] = await client.hmget(keys.layout, 'partitions', 'format');
   if (!partitions) await client.hsetnx(keys.layout, 'format', storeFormat);
-  else checkFormat(Number(known) === raisedFormat ? await raiseFormat(client) : Number(known ?? 1));
+  else checkFormat(isRaised(Number(known ?? 1)) ? await raiseFormat(client) : Number(known ?? 1));
+}
+
+function isRaised(format: number): boolean {
+  return format >= raisedFrom && format < storeFormat;
 }
 
 async function raiseFormat(client: RedisClient): Promise<number> {
-  return await raiseScript.run(client, [keys.layout], [raisedFormat, storeFormat]);
+  return await raiseScript.run(client, [keys.layout], [raisedFrom, storeFormat]);
 }
 
 /** @throws StoreFormatError when a newer version has taken the store meanwhile */

@@ -1,5 +1,5 @@
 /**
- * Stores of format 10 have the documents of all tenants in one field. They are split when the first process of this version
+ * Stores of formats 10 and 11 have the documents of all tenants in one field. They are split when the first process of this version
  * opens the store; `published-configuration.ts` says what is read afterwards.
  */
 import {

@@ -174,12 +174,16 @@ test('a store that another version laid out in another way is refused', async ()
   }
 });
 
-test('a store of format 10 is raised where it stands, also when it is full', async (context) => {
+test('a store of format 10 or 11 is raised in place, also when it is full', async (context) => {
   const store = await redis.openEmptyStore(4);
   const raised = await store.client.hget(keys.layout, 'format');
-  assert.ok(Number(raised) > 10);
-  for (const maxmemory of ['0', '1mb']) {
-    await store.client.hset(keys.layout, 'format', '10');
+  assert.ok(Number(raised) > 11);
+  for (const [format, maxmemory] of [
+    ['10', '0'],
+    ['10', '1mb'],
+    ['11', '1mb'],
+  ] as const) {
+    await store.client.hset(keys.layout, 'format', format);
     context.after(() => store.client.config('SET', 'maxmemory', '0'));
     await store.client.config('SET', 'maxmemory', maxmemory);
     await redis.openStore(4);
