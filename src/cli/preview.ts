@@ -150,7 +150,8 @@ async function entityOf(
   environment: Environment,
   { entity: name, group }: Arguments,
 ): Promise<FoundEntity> {
-  const triggered = [...previewed.schema.triggers.keys()];
+  const triggered =
+    previewed.kind === 'auto' ? [previewed.sourceGroup] : [...previewed.schema.triggers.keys()];
   const groups =
     group !== null ? [group] : triggered.length > 0 ? triggered : [...tenant.sourceGroups.keys()];
   const sources = groups.flatMap((one) => tenant.sourceIn(one, environment.id) ?? []);

@@ -2,6 +2,7 @@
 import './styles/base.css';
 import './styles/layout.css';
 import './styles/parts.css';
+import './styles/scroll-hint.css';
 import { render } from 'preact';
 import { App } from './shell/app.tsx';
 

@@ -506,6 +506,10 @@ export const dryRunSamplesMax = 20;
 export const dryRunSampleCharactersMax = 1024 * 1024;
 /** Entities that a dry run copies for lookups that no lookup index can answer yet. */
 export const dryRunCopiedEntitiesMax = 500_000;
+/** A larger view is not read for the name that a list of entities shows. */
+export const namedViewBytesMax = 256 * 1024;
+/** Views that one list of entities reads for names. */
+export const namedViewsBytesMax = 4 * 1024 * 1024;
 /** Default page size of a list in the management interface. */
 export const managementPageDefault = 100;
 /** Largest page size of a list in the management interface. */

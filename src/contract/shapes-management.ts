@@ -240,10 +240,28 @@ export const tenantAnswerShape = {
 export type EntitiesAnswer = ValueOf<typeof entitiesAnswerShape>;
 
 export const entitiesAnswerShape = {
-  ...object({
-    entities: list(object({ originId: text, type: text, url: textOrNull, updatedAt: time })),
-    next: { ...textOrNull, description: 'For after; null on the last page' },
-  }),
+  ...object(
+    {
+      entities: list(
+        object(
+          {
+            originId: text,
+            type: text,
+            url: textOrNull,
+            updatedAt: time,
+            name: { ...textOrNull, description: 'With `details`: the title of one of its views' },
+            publishAt: { ...timeOrNull, description: 'With `details`' },
+            unpublishAt: { ...timeOrNull, description: 'With `details`' },
+            state: { type: 'string', enum: [...publishStates], description: 'With `details`' },
+          },
+          ['name', 'publishAt', 'unpublishAt', 'state'],
+        ),
+      ),
+      next: { ...textOrNull, description: 'For after; null on the last page' },
+      previous: { ...textOrNull, description: 'With `before`: for before; null on the first page' },
+    },
+    ['previous'],
+  ),
   component: 'ManagedEntities',
 } as const satisfies Shape;
 
@@ -298,7 +316,11 @@ export const previewBodyShape = {
   properties: {
     schema: {
       anyOf: [
-        { type: 'string', description: 'Alias of a schema, or `index:<alias>`' },
+        {
+          type: 'string',
+          description:
+            'Alias of a schema, `index:<alias>`, or `index:<group>:<type>` for an auto-indexed type',
+        },
         {
           type: 'object',
           properties: {

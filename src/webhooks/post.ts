@@ -10,7 +10,7 @@ export class AddressRefusedError extends Error {
   override readonly name = 'AddressRefusedError';
 
   constructor(host: string) {
-    super(`${host} has no public address: name it in WEBHOOK_ALLOW if webhooks may go there`);
+    super(`${host} has no public address. To allow it, add it to WEBHOOK_ALLOW`);
   }
 }
 

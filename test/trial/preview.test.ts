@@ -237,6 +237,25 @@ test('a text in the place of a schema stands where its file does', async () => {
   assert.deepEqual([made.status, made.json.view], [200, { name: 'A lo' }]);
 });
 
+test('the item of an auto-indexed type is shown, with fields that saving would add', async () => {
+  const stored = await preview({ schema: 'index:cms:page', originId: 'p1' });
+  assert.equal(stored.status, 200, stored.text);
+  assert.deepEqual(stored.json.item, { title: 'Page 1', tag: 'y', size: 1, handle: 'h1' });
+  const entity = { originId: 'p1', type: 'page', properties: { size: 'large', added: [1, 2] } };
+  const { json } = await preview({ schema: 'index:cms:page', entity });
+  assert.deepEqual([json.view, json.item], [null, { added: [1, 2] }]);
+  assert.deepEqual(
+    json.diagnostics.map(({ kind }: { kind: string }) => kind),
+    ['valueDoesNotFit'],
+  );
+  const again = await preview({
+    schema: 'index:cms:page',
+    entity: { ...entity, properties: { added: 'x' } },
+  });
+  assert.deepEqual(again.json.item, { added: 'x' }, 'nothing was decided');
+  assert.equal((await preview({ schema: 'index:nobody:page', originId: 'p1' })).status, 404);
+});
+
 test('the command shows the same, of files too', async () => {
   const env = { REDIS_URL: system.redis.url, PARTITIONS: '4' };
   const shown = await runCommand('preview', ['page', 'p1'], { env });

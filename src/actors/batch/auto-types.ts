@@ -25,6 +25,17 @@ export class AutoTypes {
     return AutoTypes.#of(outputs, (tenant, sourceId, type) => autoFields.read(tenant, sourceId, type));
   }
 
+  /** The types that the outputs would decide if they were stored; decides none. @throws StoreUnavailableError */
+  static foresee(autoFields: AutoFields, outputs: readonly Output[]): Promise<AutoTypes> {
+    return AutoTypes.#of(outputs, async (tenant, sourceId, type, ofType) => {
+      const types = new Map(await autoFields.read(tenant, sourceId, type));
+      for (const [name, shown] of await candidatesOf(ofType, types)) {
+        if (types.has(name) || types.size < autoFieldsMax) types.set(name, shown);
+      }
+      return types;
+    });
+  }
+
   static async #of(
     outputs: readonly Output[],
     typesOf: (

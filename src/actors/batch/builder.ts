@@ -63,8 +63,10 @@ export function builderOf(
   environmentId: string,
   schema:
     | { readonly kind: 'full'; readonly schema: FullSchema }
-    | { readonly kind: 'index'; readonly schema: IndexSchema },
+    | { readonly kind: 'index'; readonly schema: IndexSchema }
+    | { readonly kind: 'auto'; readonly sourceGroup: string; readonly type: string },
 ): Builder {
+  if (schema.kind === 'auto') return autoBuilder(environmentId, schema.sourceGroup, schema.type);
   const schemaDigest = builderDigest(schema.schema, resolutionOf(tenant, environmentId));
   const name = schema.schema.alias;
   return schema.kind === 'full'
@@ -92,11 +94,13 @@ function buildersIn(environmentId: string, tenant: Tenant, source: Source, type:
     const name = indexName.schema(schema.alias);
     builders.push(keyed({ kind: 'item', environmentId, name, schemaDigest, schema }));
   }
-  if (tenant.sourceGroups.get(group)?.autoIndex) {
-    const name = indexName.auto(group, type);
-    builders.push(keyed({ kind: 'item', environmentId, name, schemaDigest: autoIndexDigest, schema: null }));
-  }
+  if (tenant.sourceGroups.get(group)?.autoIndex) builders.push(autoBuilder(environmentId, group, type));
   return builders;
+}
+
+function autoBuilder(environmentId: string, group: string, type: string): Builder {
+  const name = indexName.auto(group, type);
+  return keyed({ kind: 'item', environmentId, name, schemaDigest: autoIndexDigest, schema: null });
 }
 
 function keyed<T extends Omit<Builder, 'key'>>(builder: T): T & { readonly key: string } {

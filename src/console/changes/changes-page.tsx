@@ -7,7 +7,7 @@ export function ChangesPage() {
     <>
       <PageHead
         title="Changes"
-        about="What is delivered differently from now on, as it happens, and who is told of it."
+        about="What changes in the delivered content, as it happens, and the webhooks that receive it."
       />
       <Feed />
       <Webhooks />

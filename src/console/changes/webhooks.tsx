@@ -44,21 +44,23 @@ function List({ webhooks, reload }: { readonly webhooks: readonly Webhook[]; rea
         { name: 'Webhook' },
         { name: 'State' },
         { name: 'Behind', isNumber: true },
-        { name: 'Last', isNumber: true },
-        { name: 'Next' },
-        { name: 'Do' },
+        { name: 'Last attempt' },
+        { name: 'Next attempt' },
+        { name: 'Actions' },
       ]}
       rows={webhooks.map((webhook) => [
         <span key="alias" title={webhook.url}>
           {webhook.alias} <small class="quiet">{webhook.url}</small>
         </span>,
-        <State key="state" means={meanings[webhook.state]}>
-          {webhook.state}
-        </State>,
+        <Standing key="state" webhook={webhook} />,
         webhook.behind === null ? '' : numberText(webhook.behind),
-        <span key="last">
-          {webhook.lastStatus ?? ''} {webhook.lastAttemptAt !== null && <Time at={webhook.lastAttemptAt} />}
-        </span>,
+        webhook.lastAttemptAt === null ? (
+          ''
+        ) : (
+          <span key="last">
+            {webhook.lastStatus ?? 'no response'} <Time at={webhook.lastAttemptAt} />
+          </span>
+        ),
         webhook.nextAttemptAt === null ? '' : <Time key="next" at={webhook.nextAttemptAt} />,
         <Actions key="do" webhook={webhook} reload={reload} />,
       ])}
@@ -66,41 +68,77 @@ function List({ webhooks, reload }: { readonly webhooks: readonly Webhook[]; rea
   );
 }
 
+/** The state of a webhook, and what to do where it does not work. */
+function Standing({ webhook: { state, url } }: { readonly webhook: Webhook }) {
+  return (
+    <>
+      <State means={meanings[state]}>{state}</State>
+      {state === 'refused' && (
+        <p class="mistake">
+          <code>{hostOf(url)}</code> is not a public address. To allow it, add it to{' '}
+          <code>WEBHOOK_ALLOW</code> and restart the platform.
+        </p>
+      )}
+      {state === 'disabled' && (
+        <p class="quiet">The receiver answered 410, or a restore removed the secret.</p>
+      )}
+    </>
+  );
+}
+
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).hostname : url;
+}
+
+type Told = { readonly text: string; readonly isMistake: boolean };
+
 function Actions({ webhook, reload }: { readonly webhook: Webhook; readonly reload: () => void }) {
-  const [told, setTold] = useState('');
+  const [told, setTold] = useState<Told>({ text: '', isMistake: false });
   const path = `/webhooks/${encodeURIComponent(webhook.alias)}`;
-  const act = async (what: string, body: unknown, words: (answer: unknown) => string) => {
-    setTold('…');
+  const act = async (what: () => Promise<string>) => {
+    setTold({ text: '…', isMistake: false });
     try {
-      setTold(words(await request(`${path}/${what}`, { method: 'POST', body })));
-      reload();
+      setTold({ text: await what(), isMistake: false });
     } catch (error) {
-      setTold(error instanceof RequestError ? error.message : String(error));
+      setTold({ text: error instanceof RequestError ? error.message : String(error), isMistake: true });
     }
+    reload();
+  };
+  const enable = () => request(`${path}/enable`, { method: 'POST', body: {} });
+  const tryNow = async () => {
+    const answer = await request<TestAnswer>(`${path}/test`, { method: 'POST', body: {} });
+    const text = `The receiver answered ${answer.status} in ${millisecondsText(answer.milliseconds)}.`;
+    const isWaiting = webhook.state === 'retrying' || webhook.state === 'refused';
+    if (!isWaiting || answer.status < 200 || answer.status > 299) return text;
+    await enable();
+    return `${text} Pending changes are sent now.`;
+  };
+  const replay = async () => {
+    await request(`${path}/replay`, { method: 'POST', body: { since: 'beginning' } });
+    return 'Sending all changes again.';
   };
   return (
     <div class="buttons">
-      <button type="button" onClick={() => act('test', {}, testText)}>
-        Test
+      <button type="button" onClick={() => act(tryNow)}>
+        Try now
       </button>
       {webhook.state === 'disabled' && (
-        <button type="button" onClick={() => act('enable', {}, () => 'Enabled')}>
+        <button type="button" onClick={() => act(() => enable().then(() => 'Enabled.'))}>
           Enable
         </button>
       )}
-      <button
-        type="button"
-        onClick={() => act('replay', { since: 'beginning' }, () => 'Sending all changes again')}
-      >
+      <button type="button" onClick={() => act(replay)}>
         Replay all
       </button>
-      <span role="status">{told}</span>
+      <span role="status" class={told.isMistake ? 'mistake' : undefined}>
+        {told.text}
+      </span>
     </div>
   );
 }
 
-function testText(answer: unknown): string {
-  if (typeof answer !== 'object' || answer === null || !('status' in answer)) return 'Sent';
-  const took = 'milliseconds' in answer ? ` in ${millisecondsText(Number(answer.milliseconds))}` : '';
-  return `Answered ${String(answer.status)}${took}`;
+/** Of `POST /webhooks/{alias}/test`. */
+interface TestAnswer {
+  readonly status: number;
+  readonly milliseconds: number;
 }

@@ -10,7 +10,8 @@ import { Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 import { entitiesHref, entityHref, pageHref, urlHref } from '../shell/addresses.ts';
 import { usePlace } from '../shell/place.ts';
-import { useTenant } from '../shell/tenant.ts';
+import { groupsIn, useTenant } from '../shell/tenant.ts';
+import { PublishBadge } from './publish-state.tsx';
 
 const pageLength = 50;
 
@@ -20,9 +21,10 @@ export function EntitiesPage({ sourceGroup }: { readonly sourceGroup: string }) 
   const { search } = usePlace();
   const type = search.get('type');
   const after = search.get('after');
-  const { data, error, reload } = useGet<Entities>(
-    withParameters('/entities', { sourceGroup, environment, type, first: pageLength, after }),
-  );
+  const before = search.get('before');
+  const isHere = groupsIn(tenant, environment).includes(sourceGroup);
+  const asked = { sourceGroup, environment, type, first: pageLength, after, before, details: true };
+  const { data, error, reload } = useGet<Entities>(isHere ? withParameters('/entities', asked) : null);
   const types = tenant.sourceGroups.find(({ alias }) => alias === sourceGroup)?.types ?? [];
   return (
     <>
@@ -42,31 +44,68 @@ export function EntitiesPage({ sourceGroup }: { readonly sourceGroup: string }) 
         ))}
       </nav>
       {error !== null && <ErrorBox error={error} retry={reload} />}
-      {data === null && error === null && <Loading />}
+      {!isHere && <Empty>No source of this group belongs to the environment {environment}.</Empty>}
+      {isHere && data === null && error === null && <Loading />}
       {data?.entities.length === 0 && <Empty>No entities here.</Empty>}
       {data !== null && data.entities.length > 0 && (
-        <>
-          <Table
-            label="Entities"
-            heads={[{ name: 'originId' }, { name: 'Type' }, { name: 'URL' }, { name: 'Changed' }]}
-            rows={data.entities.map(({ originId, type: own, url, updatedAt }) => [
-              <a key="id" href={entityHref(sourceGroup, originId)}>
-                {originId}
-              </a>,
-              own,
-              url === null ? '' : <a href={urlHref(url)}>{url}</a>,
-              <Time key="at" at={updatedAt} />,
-            ])}
-          />
-          <nav class="paging" aria-label="Pages of entities">
-            {after !== null && <a href={entitiesHref(sourceGroup, { type })}>First page</a>}
-            {data.next !== null && (
-              <a href={entitiesHref(sourceGroup, { type, after: data.next })}>Next page</a>
-            )}
-          </nav>
-        </>
+        <Table
+          label="Entities"
+          heads={[{ name: 'Entity' }, { name: 'Type' }, { name: 'URL' }, { name: 'Changed' }]}
+          rows={data.entities.map((entity) => [
+            <Name key="name" sourceGroup={sourceGroup} entity={entity} />,
+            entity.type,
+            entity.url === null ? '' : <a href={urlHref(entity.url)}>{entity.url}</a>,
+            <Time key="at" at={entity.updatedAt} />,
+          ])}
+        />
+      )}
+      {data !== null && (
+        <Paging page={data} after={after} hrefOf={(place) => entitiesHref(sourceGroup, { type, ...place })} />
       )}
     </>
+  );
+}
+
+interface NameProps {
+  readonly sourceGroup: string;
+  readonly entity: Entities['entities'][number];
+}
+
+/** What people call an entity, its id, and whether it is published. */
+function Name({ sourceGroup, entity: { originId, name = null, state = 'published', ...times } }: NameProps) {
+  const { publishAt = null, unpublishAt = null } = times;
+  return (
+    <>
+      <a href={entityHref(sourceGroup, originId)}>{name ?? originId}</a>{' '}
+      {name !== null && <small class="quiet">{originId}</small>}{' '}
+      <PublishBadge publishAt={publishAt} unpublishAt={unpublishAt} state={state} />
+    </>
+  );
+}
+
+interface PagingProps {
+  readonly page: Entities;
+  readonly after: string | null;
+  readonly hrefOf: (place: { readonly after?: string; readonly before?: string }) => string;
+}
+
+function Paging({ page: { entities, next, previous }, after, hrefOf }: PagingProps) {
+  const before = after === null ? (previous ?? null) : (entities[0]?.originId ?? null);
+  const isFirst = after === null && previous == null;
+  return (
+    <nav class="paging" aria-label="Pages of entities">
+      {!isFirst && <a href={hrefOf({})}>First page</a>}
+      {before !== null && (
+        <a rel="prev" href={hrefOf({ before })}>
+          Previous page
+        </a>
+      )}
+      {next !== null && (
+        <a rel="next" href={hrefOf({ after: next })}>
+          Next page
+        </a>
+      )}
+    </nav>
   );
 }
 

@@ -10,7 +10,7 @@ import { PageHead } from '../parts/page-head.tsx';
 import { Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 import { entitiesHref, entityHref, pageHref, urlHref, viewHref } from '../shell/addresses.ts';
-import { useTenant } from '../shell/tenant.ts';
+import { groupsIn, useTenant } from '../shell/tenant.ts';
 import { WhatIf } from '../what-if/what-if.tsx';
 import { PublishState } from './publish-state.tsx';
 
@@ -21,9 +21,10 @@ interface EntityPageProps {
 
 /** An entity as it was saved, and what was made of it. */
 export function EntityPage({ sourceGroup, originId }: EntityPageProps) {
-  const { environment } = useTenant();
+  const { tenant, environment } = useTenant();
+  const isHere = groupsIn(tenant, environment).includes(sourceGroup);
   const path = `/entities/${encodeURIComponent(sourceGroup)}/${encodeURIComponent(originId)}`;
-  const { data, error, reload } = useGet<Entity>(withParameters(path, { environment }));
+  const { data, error, reload } = useGet<Entity>(isHere ? withParameters(path, { environment }) : null);
   const type = data?.entity.type;
   const here = data?.made.find((one) => one.environment === environment);
   const trail = [
@@ -35,7 +36,8 @@ export function EntityPage({ sourceGroup, originId }: EntityPageProps) {
     <>
       <PageHead title={originId} trail={trail} />
       {error !== null && <ErrorBox error={error} retry={reload} />}
-      {data === null && error === null && <Loading />}
+      {!isHere && <Empty>No source of this group belongs to the environment {environment}.</Empty>}
+      {isHere && data === null && error === null && <Loading />}
       {data !== null && (
         <>
           <Facts sourceGroup={sourceGroup} data={data} />

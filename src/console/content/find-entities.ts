@@ -1,10 +1,10 @@
 /** Looks for entities in the ways that people know them. */
-import type { Configuration, Entity, QueryResult, Tenant, UrlExplained } from '../api/answers.ts';
+import type { Configuration, Entities, QueryResult, Tenant } from '../api/answers.ts';
 import { entityParts, viewParts } from '../api/ids.ts';
 import { RequestError, request, withParameters } from '../api/request.ts';
 import { textFieldsOf } from '../query/index-fields.ts';
 import { entityHref, viewHref } from '../shell/addresses.ts';
-import { entityHrefOf } from '../shell/tenant.ts';
+import { entityHrefOf, groupsIn } from '../shell/tenant.ts';
 
 export interface Found {
   readonly href: string;
@@ -20,19 +20,12 @@ export async function findEntities(
   environment: string,
   text: string,
 ): Promise<{ readonly found: readonly Found[]; readonly error: RequestError | null }> {
-  const ways = [byId(tenant, text), byOriginId(tenant, environment, text)];
-  if (isUrl(text)) ways.push(byUrl(environment, text));
-  else ways.push(byText(tenant, environment, text));
+  const ways = [byId(tenant, text), byOriginId(tenant, environment, text), byText(tenant, environment, text)];
   const results = await Promise.allSettled(ways);
   const found = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
   const failed = results.find((result) => result.status === 'rejected')?.reason;
   const unique = [...new Map(found.map((one) => [one.href, one])).values()];
   return { found: unique, error: failed instanceof RequestError && unique.length === 0 ? failed : null };
-}
-
-/** Whether a text reads like a URL of a site; ids of views and entities do not. */
-export function isUrl(text: string): boolean {
-  return text.startsWith('/') || /^https?:\/\//i.test(text);
 }
 
 async function byId(tenant: Tenant, text: string): Promise<Found[]> {
@@ -43,26 +36,17 @@ async function byId(tenant: Tenant, text: string): Promise<Found[]> {
 
 async function byOriginId(tenant: Tenant, environment: string, originId: string): Promise<Found[]> {
   const answers = await Promise.all(
-    tenant.sourceGroups.map(async ({ alias }) => {
-      const path = `/entities/${encodeURIComponent(alias)}/${encodeURIComponent(originId)}`;
-      const { entity } = await request<Entity>(withParameters(path, { environment })).catch(orNothing);
-      if (entity === undefined) return [];
-      return [
-        { href: entityHref(alias, originId), name: originId, by: `originId in ${alias}, ${entity.type}` },
-      ];
+    groupsIn(tenant, environment).map(async (sourceGroup) => {
+      const asked = { sourceGroup, environment, originId, details: true };
+      const { entities } = await request<Entities>(withParameters('/entities', asked));
+      return entities.map(({ type, name }) => ({
+        href: entityHref(sourceGroup, originId),
+        name: name ?? originId,
+        by: `originId ${originId} in ${sourceGroup}, ${type}`,
+      }));
     }),
   );
   return answers.flat();
-}
-
-async function byUrl(environment: string, url: string): Promise<Found[]> {
-  const path = withParameters('/explain/url', { environment, url });
-  const { claims } = await request<UrlExplained>(path);
-  return claims.map(({ viewId, kind, served }) => ({
-    href: viewHref(viewId),
-    name: viewParts(viewId)?.originId ?? viewId,
-    by: `${kind === 'page' ? 'URL' : 'redirect'} of view ${viewParts(viewId)?.alias}${served ? '' : ', not served'}`,
-  }));
 }
 
 async function byText(tenant: Tenant, environment: string, value: string): Promise<Found[]> {
@@ -89,9 +73,4 @@ async function byText(tenant: Tenant, environment: string, value: string): Promi
     }),
   );
   return answers.flat();
-}
-
-function orNothing(error: unknown): { readonly entity?: undefined } {
-  if (error instanceof RequestError && error.status === 404) return {};
-  throw error;
 }

@@ -4,11 +4,10 @@ import { Empty } from '../parts/empty.tsx';
 import { ErrorBox } from '../parts/error-box.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { PageHead } from '../parts/page-head.tsx';
-import { pageHref, urlHref } from '../shell/addresses.ts';
+import { pageHref } from '../shell/addresses.ts';
 import { go } from '../shell/place.ts';
 import { useTenant } from '../shell/tenant.ts';
-import { Find } from './find.tsx';
-import { type Found, findEntities, isUrl } from './find-entities.ts';
+import { type Found, findEntities } from './find-entities.ts';
 
 interface Outcome {
   readonly found: readonly Found[];
@@ -32,11 +31,14 @@ export function FoundPage({ text }: { readonly text: string }) {
   }, [tenant, environment, text]);
   return (
     <>
-      <PageHead title="Find" trail={[{ name: 'Content', href: pageHref('content') }]} />
-      <Find text={text} />
+      <PageHead title={`Find “${text}”`} trail={[{ name: 'Content', href: pageHref('content') }]} />
       {outcome === null && <Loading />}
       {outcome !== null && outcome.error !== null && <ErrorBox error={outcome.error} />}
-      {outcome !== null && outcome.error === null && outcome.found.length === 0 && <Nothing text={text} />}
+      {outcome !== null && outcome.error === null && outcome.found.length === 0 && (
+        <Empty>
+          No match: no entity or view has this id, and no text field of an index contains these words.
+        </Empty>
+      )}
       {outcome !== null && outcome.found.length > 0 && (
         <ul class="rows" aria-label="Found">
           {outcome.found.map(({ href, name, by }) => (
@@ -47,20 +49,5 @@ export function FoundPage({ text }: { readonly text: string }) {
         </ul>
       )}
     </>
-  );
-}
-
-function Nothing({ text }: { readonly text: string }) {
-  if (isUrl(text)) {
-    return (
-      <Empty>
-        No view is served on this URL or claims it. <a href={urlHref(text)}>See how it is resolved</a>
-      </Empty>
-    );
-  }
-  return (
-    <Empty>
-      No match: no entity or view has this id, and no text field of an index contains these words.
-    </Empty>
   );
 }

@@ -3,7 +3,6 @@ import { counted, numberText } from '../parts/numbers.ts';
 import { PageHead } from '../parts/page-head.tsx';
 import { entitiesHref, scheduleHref } from '../shell/addresses.ts';
 import { useTenant } from '../shell/tenant.ts';
-import { Find } from './find.tsx';
 
 /** Source groups, and how many entities of which type each has. */
 export function GroupsPage() {
@@ -11,7 +10,6 @@ export function GroupsPage() {
   return (
     <>
       <PageHead title="Content" about="The entities that your systems pushed, by source group and type." />
-      <Find text="" />
       <p>
         <a href={scheduleHref()}>Schedule</a>: what is published and taken back next.
       </p>

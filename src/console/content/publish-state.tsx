@@ -1,6 +1,6 @@
 import type { Entity } from '../api/answers.ts';
 import { type Meaning, State } from '../parts/state.tsx';
-import { Moment } from '../parts/time.tsx';
+import { Day, Moment } from '../parts/time.tsx';
 
 const meanings: Readonly<Record<Entity['state'], Meaning>> = {
   waiting: 'warn',
@@ -8,12 +8,10 @@ const meanings: Readonly<Record<Entity['state'], Meaning>> = {
   over: 'quiet',
 };
 
+type Times = Pick<Entity, 'publishAt' | 'unpublishAt' | 'state'>;
+
 /** Whether an entity is published, and what comes next; nothing for one without times. */
-export function PublishState({
-  publishAt,
-  unpublishAt,
-  state,
-}: Pick<Entity, 'publishAt' | 'unpublishAt' | 'state'>) {
+export function PublishState({ publishAt, unpublishAt, state }: Times) {
   if (publishAt === null && unpublishAt === null) return null;
   return (
     <div>
@@ -34,5 +32,22 @@ export function PublishState({
         )}
       </dd>
     </div>
+  );
+}
+
+/** The same in a list: the state, and the moment that ends it. */
+export function PublishBadge({ publishAt, unpublishAt, state }: Times) {
+  if (publishAt === null && unpublishAt === null) return null;
+  const until = state === 'waiting' ? publishAt : state === 'published' ? unpublishAt : null;
+  return (
+    <span class="badge">
+      <State means={meanings[state]}>{state}</State>
+      {until !== null && (
+        <small class="quiet">
+          {' '}
+          until <Day at={until} />
+        </small>
+      )}
+    </span>
   );
 }

@@ -8,6 +8,7 @@ const units: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
 ];
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 const moment = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' });
+const day = new Intl.DateTimeFormat('en', { dateStyle: 'medium' });
 const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'long' });
 
 /** How long ago, with the exact time on hover. */
@@ -27,6 +28,16 @@ export function Moment({ at }: { readonly at: string }) {
     <>
       {moment.format(new Date(at))} (<Time at={at} />)
     </>
+  );
+}
+
+/** The day of a moment, with the exact time on hover. */
+export function Day({ at }: { readonly at: string }) {
+  const date = new Date(at);
+  return (
+    <time dateTime={at} title={`${exact.format(date)} (${at})`}>
+      {day.format(date)}
+    </time>
   );
 }
 

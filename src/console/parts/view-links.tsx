@@ -10,6 +10,7 @@ interface ViewLinksProps {
 /** The first of many views, and how many more there are. */
 export function ViewLinks({ ids: { total, views }, shownMax }: ViewLinksProps) {
   const shown = views.slice(0, shownMax);
+  if (total === 0) return null;
   return (
     <ul class="links">
       {shown.map((id) => (

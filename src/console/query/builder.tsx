@@ -16,15 +16,19 @@ interface BuilderProps {
   readonly targets: readonly Target[];
   readonly target: Target;
   readonly fields: readonly IndexField[];
+  /** Names of those that facets and sort keys can name. */
+  readonly facetable: ReadonlySet<string>;
   readonly query: QueryObject;
   readonly onTarget: (name: string) => void;
   readonly onQuery: (query: QueryObject) => void;
 }
 
-export function Builder({ targets, target, fields, query, onTarget, onQuery }: BuilderProps) {
+export function Builder({ targets, target, fields, facetable, query, onTarget, onQuery }: BuilderProps) {
   const { fields: searched, value } = searchOf(query);
   const { field: sorted, order } = sortOf(query);
   const facets = facetFieldsOf(query);
+  const sortable = named(sorted, fields, facetable);
+  const faceted = fields.filter(({ name }) => facetable.has(name) || facets.includes(name));
   const texts = fields.filter(({ type }) => type === '' || type.startsWith('text'));
   return (
     <form class="builder" onSubmit={(event) => event.preventDefault()}>
@@ -78,8 +82,8 @@ export function Builder({ targets, target, fields, query, onTarget, onQuery }: B
             value={sorted}
             onChange={({ currentTarget }) => onQuery(withSort(query, currentTarget.value, order))}
           >
-            <option value="">by relevance</option>
-            {fields.map(({ name }) => (
+            <option value="">{value === '' ? 'last changed first' : 'by relevance'}</option>
+            {sortable.map((name) => (
               <option key={name}>{name}</option>
             ))}
           </select>
@@ -94,21 +98,29 @@ export function Builder({ targets, target, fields, query, onTarget, onQuery }: B
           </select>
         </div>
       </div>
-      <fieldset class="field">
-        <legend>Facets</legend>
-        <div class="checks">
-          {fields.map(({ name }) => (
-            <label key={name}>
-              <input
-                type="checkbox"
-                checked={facets.includes(name)}
-                onChange={({ currentTarget }) => onQuery(withFacet(query, name, currentTarget.checked))}
-              />{' '}
-              {name}
-            </label>
-          ))}
-        </div>
-      </fieldset>
+      {faceted.length > 0 && (
+        <fieldset class="field">
+          <legend>Facets</legend>
+          <div class="checks">
+            {faceted.map(({ name }) => (
+              <label key={name}>
+                <input
+                  type="checkbox"
+                  checked={facets.includes(name)}
+                  onChange={({ currentTarget }) => onQuery(withFacet(query, name, currentTarget.checked))}
+                />{' '}
+                {name}
+              </label>
+            ))}
+          </div>
+        </fieldset>
+      )}
     </form>
   );
+}
+
+/** The fields that can be chosen, and the one that the query names already. */
+function named(chosen: string, fields: readonly IndexField[], facetable: ReadonlySet<string>): string[] {
+  const names = fields.map(({ name }) => name).filter((name) => facetable.has(name));
+  return chosen === '' || names.includes(chosen) ? names : [chosen, ...names];
 }

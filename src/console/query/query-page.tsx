@@ -8,10 +8,11 @@ import { pageHref } from '../shell/addresses.ts';
 import { go, usePlace } from '../shell/place.ts';
 import { useTenant } from '../shell/tenant.ts';
 import { Builder } from './builder.tsx';
-import { fieldsOf } from './index-fields.ts';
+import { fieldsOf, type IndexField } from './index-fields.ts';
 import { firstQuery, parsedQuery, type QueryObject, withoutToken } from './query-state.ts';
 import { Results } from './results.tsx';
 import { curlLine, targetsOf } from './targets.ts';
+import { useFacetable } from './use-facetable.ts';
 import { useQuery } from './use-query.ts';
 
 /** A query, built by hand or written, and what it finds. The address holds it. */
@@ -24,9 +25,16 @@ export function QueryPage() {
   const query = useMemo(() => (asked === null ? null : parsedQuery(asked)) ?? firstQuery, [asked]);
   const { data: configuration } = useGet<Configuration>('/configuration');
   const outcome = useQuery(environment, target, query);
+  const documentFields =
+    target?.kind === 'index' ? fieldsOf(configuration?.documents ?? {}, target.name) : [];
+  const seen = useFieldsSeen(target?.name ?? '', outcome.result?.results ?? []);
+  const fields = documentFields.length > 0 ? documentFields : seen;
+  const facetable = useFacetable(
+    environment,
+    target,
+    fields.map(({ name }) => name),
+  );
   if (target === null) return <NoIndex />;
-  const documentFields = target.kind === 'index' ? fieldsOf(configuration?.documents ?? {}, target.name) : [];
-  const fields = documentFields.length > 0 ? documentFields : fieldsSeen(outcome.result?.results ?? []);
   const show = (name: string, next: QueryObject, how: 'push' | 'replace' = 'push') =>
     go(pageHref('query', { index: name, q: JSON.stringify(next), environment }), how);
   const ask = (next: QueryObject) => show(target.name, next);
@@ -34,13 +42,14 @@ export function QueryPage() {
     <>
       <PageHead
         title="Query"
-        about="Build a query on the left, or write it on the right. Both are the same query."
+        about="Build a query with the form, or write it as JSON. Both are the same query."
       />
       <div class="columns">
         <Builder
           targets={targets}
           target={target}
           fields={fields}
+          facetable={facetable}
           query={query}
           onTarget={(name) => show(name, firstQuery)}
           onQuery={(next) => show(target.name, withoutToken(next), 'replace')}
@@ -108,7 +117,15 @@ function Written({
   );
 }
 
-function fieldsSeen(items: readonly Readonly<Record<string, unknown>>[]) {
-  const names = new Set(items.slice(0, 20).flatMap((item) => Object.keys(item)));
-  return [...names].filter((name) => !name.startsWith('_')).map((name) => ({ name, type: '' }));
+/** Fields that the results of a target had so far: those of the next results may have none. */
+function useFieldsSeen(target: string, items: readonly Readonly<Record<string, unknown>>[]): IndexField[] {
+  const [known] = useState(new Map<string, Set<string>>());
+  const names = known.get(target) ?? new Set();
+  known.set(target, names);
+  for (const item of items.slice(0, itemsLookedAt)) {
+    for (const name of Object.keys(item)) if (!name.startsWith('_')) names.add(name);
+  }
+  return [...names].map((name) => ({ name, type: '' }));
 }
+
+const itemsLookedAt = 20;

@@ -113,6 +113,18 @@ export function withSort(query: QueryObject, field: string, order: string): Quer
   return withMember(query, 'sort', field === '' ? null : [{ field, order }]);
 }
 
+/** Fields that one query can ask for as facets. */
+export const facetsMax = 100;
+
+/** Asks which fields can be faceted, and finds no item, so that nothing is counted. */
+export function facetQuestion(fields: readonly string[]): QueryObject {
+  return {
+    filters: { and: [{ field: '_originId', operator: 'equals', value: '' }] },
+    facets: fields.map((field) => ({ field, size: 1 })),
+    pagination: { pageSize: 0 },
+  };
+}
+
 export function facetFieldsOf({ facets }: QueryObject): string[] {
   if (!Array.isArray(facets)) return [];
   return facets.map((facet: unknown) => (isRecord(facet) ? String(facet.field ?? '') : ''));

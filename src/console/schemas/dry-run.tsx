@@ -17,6 +17,7 @@ interface Sample {
 }
 
 const kinds = ['views', 'routes', 'handles', 'items'] as const;
+const kindNames = { views: 'views', routes: 'routes', handles: 'handles', items: 'index items' } as const;
 
 /** What `PUT /configuration?dryRun=true` tells. */
 export interface DryRun extends Readonly<Record<(typeof kinds)[number], Counts>> {
@@ -39,7 +40,7 @@ export function DryRunTable({ diff }: { readonly diff: DryRun }) {
           { name: 'Same', isNumber: true },
         ]}
         rows={kinds.map((kind) => [
-          kind,
+          kindNames[kind],
           numberText(diff[kind].added),
           numberText(diff[kind].changed),
           numberText(diff[kind].removed),

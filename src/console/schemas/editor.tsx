@@ -1,33 +1,48 @@
-import { useRef } from 'preact/hooks';
+import { useMemo, useRef } from 'preact/hooks';
+import { languageOf, tokensOf } from '../parts/highlight.ts';
+import { Tokens } from '../parts/tokens.tsx';
 
 interface EditorProps {
-  readonly label: string;
+  /** Path of the file, whose ending says its language. */
+  readonly path: string;
   readonly text: string;
   readonly onText: (text: string) => void;
 }
 
-/** A text with the numbers of its lines. Tab leaves it, as everywhere: who works with keys alone is not caught. */
-export function Editor({ label, text, onText }: EditorProps) {
+/**
+ * A text with the numbers of its lines, in colours: the field's own letters are transparent, and those below it have the colours. Tab
+ * leaves it, as everywhere: people who work with keys alone are not caught.
+ */
+export function Editor({ path, text, onText }: EditorProps) {
   const numbers = useRef<HTMLPreElement>(null);
+  const colors = useRef<HTMLPreElement>(null);
+  const tokens = useMemo(() => tokensOf(text, languageOf(path)), [text, path]);
   const lines = text.split('\n').length;
   return (
     <div class="editor">
       <pre ref={numbers} class="editor-numbers" aria-hidden="true">
         {Array.from({ length: lines }, (_, at) => at + 1).join('\n')}
       </pre>
-      <textarea
-        class="code"
-        aria-label={`Source of ${label}`}
-        spellcheck={false}
-        wrap="off"
-        autocapitalize="off"
-        rows={Math.min(40, lines + 1)}
-        value={text}
-        onInput={({ currentTarget }) => onText(currentTarget.value)}
-        onScroll={({ currentTarget }) => {
-          if (numbers.current !== null) numbers.current.scrollTop = currentTarget.scrollTop;
-        }}
-      />
+      <div class="editor-text">
+        <pre ref={colors} class="editor-colors" aria-hidden="true">
+          <Tokens tokens={tokens} />
+          {'\n'}
+        </pre>
+        <textarea
+          class="code"
+          aria-label={`Source of ${path}`}
+          spellcheck={false}
+          wrap="off"
+          autocapitalize="off"
+          rows={Math.min(40, lines + 1)}
+          value={text}
+          onInput={({ currentTarget }) => onText(currentTarget.value)}
+          onScroll={({ currentTarget: { scrollTop, scrollLeft } }) => {
+            numbers.current?.scrollTo(0, scrollTop);
+            colors.current?.scrollTo(scrollLeft, scrollTop);
+          }}
+        />
+      </div>
     </div>
   );
 }

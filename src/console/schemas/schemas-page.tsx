@@ -43,7 +43,7 @@ export function SchemasPage({ document }: { readonly document: string }) {
     return (
       <>
         <PageHead title={document} trail={trail} />
-        <Source text={text} label={document} />
+        <Source text={text} path={document} />
       </>
     );
   }

@@ -5,7 +5,7 @@ import { useGet } from '../api/use-get.ts';
 import { PageHead } from '../parts/page-head.tsx';
 import { pageHref, schemaHref } from '../shell/addresses.ts';
 import { go, usePlace } from '../shell/place.ts';
-import { useTenant } from '../shell/tenant.ts';
+import { groupsIn, useTenant } from '../shell/tenant.ts';
 import { Apply } from './apply.tsx';
 import type { SchemaDocument } from './documents.ts';
 import { Editor } from './editor.tsx';
@@ -30,7 +30,9 @@ export function Workbench({ schema, text, configuration, reload }: WorkbenchProp
   const sourceGroup = search.get('sourceGroup') ?? groups[0] ?? tenant.sourceGroups[0]?.alias ?? '';
   const type = triggers?.[sourceGroup]?.[0] ?? null;
   const { data: examples } = useGet<Entities>(
-    sourceGroup === '' ? null : withParameters('/entities', { sourceGroup, environment, type, first: 50 }),
+    groupsIn(tenant, environment).includes(sourceGroup)
+      ? withParameters('/entities', { sourceGroup, environment, type, first: 50, details: true })
+      : null,
   );
   const entity = search.get('entity') ?? examples?.entities[0]?.originId ?? '';
   const choose = (originId: string) =>
@@ -40,12 +42,12 @@ export function Workbench({ schema, text, configuration, reload }: WorkbenchProp
       <PageHead
         title={schema.alias}
         trail={[{ name: 'Schemas', href: pageHref('schemas') }]}
-        about="Change the source on the left: on the right stands what it would make of the entity, and what differs from now. Nothing is stored until you apply it."
+        about="Edit the source to see what it would make of the entity, and what differs from now. Nothing is stored until you apply it."
       />
       <div class="columns">
         <section>
           <h2>{schema.path}</h2>
-          <Editor label={schema.path} text={edited} onText={setEdited} />
+          <Editor path={schema.path} text={edited} onText={setEdited} />
           <Apply
             schema={schema}
             configuration={configuration}
@@ -67,8 +69,8 @@ export function Workbench({ schema, text, configuration, reload }: WorkbenchProp
               onChange={({ currentTarget }) => choose(currentTarget.value.trim())}
             />
             <datalist id="examples">
-              {examples?.entities.map(({ originId }) => (
-                <option key={originId} value={originId} />
+              {examples?.entities.map(({ originId, name }) => (
+                <option key={originId} value={originId} label={name ?? undefined} />
               ))}
             </datalist>
           </div>

@@ -10,6 +10,10 @@ export function viewHref(id: string): string {
   return pageHref('view', { id });
 }
 
+export function findHref(text: string): string {
+  return pageHref('content', { find: text });
+}
+
 export function urlHref(url: string, environment: string | null = null): string {
   return pageHref('urls', { url, environment });
 }

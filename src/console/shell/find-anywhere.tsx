@@ -1,26 +1,36 @@
-import { useState } from 'preact/hooks';
-import { pageHref } from './addresses.ts';
-import { visit } from './place.ts';
-import { findId } from './shortcuts.tsx';
+import { useLayoutEffect, useState } from 'preact/hooks';
+import { findHref, urlHref } from './addresses.ts';
+import { usePlace, visit } from './place.ts';
+import { searchFieldId } from './search-field.ts';
 
-/** Finds what somebody knows the URL, an id or words of, whatever page is shown. */
+/**
+ * The only search field. A URL leads to how it is resolved, anything else to what has it as its id or in its text. On these pages the
+ * field holds what was asked, so that it can be changed.
+ */
 export function FindAnywhere() {
-  const [text, setText] = useState('');
+  const { path, search } = usePlace();
+  const asked = search.get(path === 'urls' ? 'url' : 'find') ?? '';
+  const [text, setText] = useState(asked);
+  // Not after the paint: somebody may type before it.
+  useLayoutEffect(() => setText(asked), [path, asked]);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    if (text.trim() === '') return;
-    visit(pageHref('content', { find: text.trim() }));
-    setText('');
+    const wanted = text.trim();
+    if (wanted === '') return;
+    visit(isUrl(wanted) ? urlHref(wanted) : findHref(wanted));
+    setText(wanted);
   };
   return (
     <search class="find-anywhere">
       <form onSubmit={submit}>
         <input
-          id={findId}
+          id={searchFieldId}
           type="search"
           aria-label="Find anywhere"
           aria-keyshortcuts="/"
           placeholder="URL, id or words"
+          autocomplete="off"
+          spellcheck={false}
           value={text}
           onInput={({ currentTarget }) => setText(currentTarget.value)}
         />
@@ -28,4 +38,9 @@ export function FindAnywhere() {
       </form>
     </search>
   );
+}
+
+/** Ids of views and entities begin with `gid://`. */
+function isUrl(text: string): boolean {
+  return text.startsWith('/') || /^https?:\/\//i.test(text);
 }

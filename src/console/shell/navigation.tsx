@@ -1,3 +1,4 @@
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { pageHref } from './addresses.ts';
 import { FindAnywhere } from './find-anywhere.tsx';
 import { pages } from './pages.tsx';
@@ -7,6 +8,13 @@ import { useTenant } from './tenant.ts';
 /** @param current first part of the address, after `/console/` */
 export function Navigation({ current, leave }: { readonly current: string; readonly leave: () => void }) {
   const { tenant, environment, setEnvironment } = useTenant();
+  const tabs = useRef<HTMLElement>(null);
+  // Where the tabs are wider than the screen, the open one is scrolled to the middle.
+  useLayoutEffect(() => {
+    const [box, open] = [tabs.current, tabs.current?.querySelector<HTMLElement>('[aria-current]')];
+    if (box === null || open == null) return;
+    box.scrollLeft = open.offsetLeft - box.offsetLeft + (open.offsetWidth - box.clientWidth) / 2;
+  }, [current]);
   return (
     <header class="side">
       <div class="brand">
@@ -15,7 +23,7 @@ export function Navigation({ current, leave }: { readonly current: string; reado
         <span class="quiet tenant">{tenant.alias}</span>
       </div>
       <FindAnywhere />
-      <nav aria-label="Pages">
+      <nav ref={tabs} aria-label="Pages">
         {pages.map(({ name, path }) => (
           <a key={path} href={pageHref(path)} aria-current={path === current ? 'page' : undefined}>
             {name}

@@ -3,9 +3,8 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { pageHref } from './addresses.ts';
 import { pages } from './pages.tsx';
 import { visit } from './place.ts';
+import { focusSearch } from './search-field.ts';
 
-/** The field of the shell that `/` leads to. */
-export const findId = 'find-anywhere';
 const chordMs = 1500;
 
 export function Shortcuts() {
@@ -44,7 +43,7 @@ export function Shortcuts() {
             <dt>
               <kbd>/</kbd>
             </dt>
-            <dd>Find by URL, id or words</dd>
+            <dd>Search by URL, id or words</dd>
           </div>
           <div>
             <dt>
@@ -69,11 +68,6 @@ export function Shortcuts() {
 
 function isTyping(target: EventTarget | null): boolean {
   return target instanceof Element && target.closest('input, textarea, select, dialog[open]') !== null;
-}
-
-function focusSearch(event: KeyboardEvent): void {
-  event.preventDefault();
-  document.getElementById(findId)?.focus();
 }
 
 function goTo(letter: string): void {

@@ -25,6 +25,13 @@ export function groupOf(tenant: Tenant, sourceId: string): string | null {
   return tenant.sourceGroups.find(({ sources }) => sources.some(({ id }) => id === sourceId))?.alias ?? null;
 }
 
+/** Aliases of the source groups that have a source in an environment. */
+export function groupsIn({ sourceGroups }: Tenant, environment: string): string[] {
+  return sourceGroups
+    .filter(({ sources }) => sources.some(({ environments }) => environments.includes(environment)))
+    .map(({ alias }) => alias);
+}
+
 /** Where an entity is shown, by its id or a view's; null for a source that is not there any more. */
 export function entityHrefOf(tenant: Tenant, id: string): string | null {
   const parts = viewParts(id) ?? entityParts(id);

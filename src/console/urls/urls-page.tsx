@@ -1,5 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
-import type { UrlExplained } from '../api/answers.ts';
+import type { UrlExplained, ViewExplained } from '../api/answers.ts';
 import { withParameters } from '../api/request.ts';
 import { useGet } from '../api/use-get.ts';
 import { Empty } from '../parts/empty.tsx';
@@ -9,58 +8,54 @@ import { PageHead } from '../parts/page-head.tsx';
 import { State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
+import { titleOf } from '../parts/title-of.ts';
+import { TitlesContext } from '../parts/titles.ts';
 import { ViewLink } from '../parts/view-name.tsx';
 import { pageHref } from '../shell/addresses.ts';
 import { go, usePlace } from '../shell/place.ts';
+import { SearchButton } from '../shell/search-button.tsx';
 import { useTenant } from '../shell/tenant.ts';
 
+/** How the URL in the search field is resolved, step by step. */
 export function UrlsPage() {
   const { tenant, environment } = useTenant();
   const { search } = usePlace();
-  const asked = search.get('url') ?? '';
+  const url = search.get('url') ?? '';
   const client = search.get('client') ?? '';
-  const [url, setUrl] = useState(asked);
-  useEffect(() => setUrl(asked), [asked]);
   const clients = tenant.clients.filter((one) => one.environment === environment);
   const { data, error, reload } = useGet<UrlExplained>(
-    asked === '' ? null : withParameters('/explain/url', { environment, client, url: asked }),
+    url === '' ? null : withParameters('/explain/url', { environment, client, url }),
   );
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    go(pageHref('urls', { url: url.trim(), client }));
-  };
   return (
     <>
-      <PageHead title="URLs" about="Type a URL, and see step by step what is answered there, and why." />
-      <form class="find" onSubmit={submit}>
-        <label for="url">URL</label>
-        <input
-          id="url"
-          type="text"
-          inputMode="url"
-          placeholder="/path or https://host/path"
-          value={url}
-          onInput={({ currentTarget }) => setUrl(currentTarget.value)}
-        />
-        {clients.length > 1 && (
+      <PageHead
+        title={url === '' ? 'URLs' : url}
+        trail={url === '' ? [] : [{ name: 'URLs', href: pageHref('urls') }]}
+        about="How a URL is resolved, step by step."
+      />
+      {url === '' && (
+        <>
+          <Empty>Search for a URL of your site, with or without its host.</Empty>
+          <SearchButton />
+        </>
+      )}
+      {url !== '' && clients.length > 1 && (
+        <div class="find">
+          <label for="client">For the environment client</label>
           <select
-            aria-label="As which client"
+            id="client"
             value={client}
-            onChange={({ currentTarget }) =>
-              go(pageHref('urls', { url: asked, client: currentTarget.value }))
-            }
+            onChange={({ currentTarget }) => go(pageHref('urls', { url, client: currentTarget.value }))}
           >
-            <option value="">first client</option>
+            <option value="">the first one</option>
             {clients.map(({ name }) => (
               <option key={name}>{name}</option>
             ))}
           </select>
-        )}
-        <button type="submit">Explain</button>
-      </form>
-      {asked === '' && <Empty>Paste a URL of your site, with or without its host.</Empty>}
+        </div>
+      )}
       {error !== null && <ErrorBox error={error} retry={reload} />}
-      {asked !== '' && data === null && error === null && <Loading />}
+      {url !== '' && data === null && error === null && <Loading />}
       {data !== null && <Explained explained={data} />}
     </>
   );
@@ -74,8 +69,13 @@ const answerTexts = {
 
 function Explained({ explained: { steps, claims, answer } }: { readonly explained: UrlExplained }) {
   const served = claims.find((claim) => claim.served);
+  const { data: view } = useGet<ViewExplained>(
+    served === undefined ? null : withParameters('/explain/view', { id: served.viewId }),
+  );
+  const title = view === null ? null : titleOf(view.view);
+  const titles = new Map(served === undefined || title === null ? [] : [[served.viewId, title]]);
   return (
-    <>
+    <TitlesContext.Provider value={titles}>
       <p class="verdict" role="status">
         <State means={answer === 404 ? 'bad' : answer === 301 ? 'accent' : 'good'}>{answer}</State>{' '}
         {answerTexts[answer]}
@@ -124,6 +124,6 @@ function Explained({ explained: { steps, claims, answer } }: { readonly explaine
           />
         )}
       </section>
-    </>
+    </TitlesContext.Provider>
   );
 }

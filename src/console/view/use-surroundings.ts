@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ViewExplained } from '../api/answers.ts';
-import { titleOf } from '../parts/titles.ts';
+import { titleOf } from '../parts/title-of.ts';
 import { Explanations } from './explanations.ts';
 import { firstStep, type GraphData, grown, neighbours } from './graph-data.ts';
 
@@ -48,10 +48,14 @@ async function learn(
   explanations: Explanations,
   change: (part: Change) => void,
 ): Promise<void> {
+  const missing = new Set(missingOf(explained));
   const ask = async (ids: readonly string[]) => {
-    const answers = ids.map(async (id) => {
+    const there = ids.filter((id) => !missing.has(id));
+    const answers = there.map(async (id) => {
       const one = await explanations.of(id);
-      if (one !== null) change(({ titles }) => ({ titles: withTitle(titles, one) }));
+      if (one === null) return null;
+      for (const gone of missingOf(one)) missing.add(gone);
+      change(({ titles }) => ({ titles: withTitle(titles, one) }));
       return one;
     });
     return (await Promise.all(answers)).filter((one) => one !== null);
@@ -71,6 +75,11 @@ async function learn(
   const more = [...new Set(named)].filter((id) => !near.has(id));
   await ask(more.slice(0, moreTitlesMax));
   change(() => ({ isLearning: false }));
+}
+
+/** Views that it refers to and that are not there: nothing can explain them. */
+function missingOf({ shows }: ViewExplained): string[] {
+  return shows.filter(({ missing }) => missing).map(({ viewId }) => viewId);
 }
 
 function begin(explained: ViewExplained): Surroundings {

@@ -67,7 +67,7 @@ function ShownBy({ ids }: { readonly ids: Ids }) {
   if (ids.total === 0) return null;
   return (
     <div>
-      <p class="quiet">{counted(ids.total, 'view shows', 'views show')} it at once</p>
+      <p class="quiet">{counted(ids.total, 'view shows', 'views show')} this change</p>
       <ViewLinks ids={ids} shownMax={consequencesShownMax} />
     </div>
   );

@@ -31,10 +31,7 @@ export function WhatIf({ entity, made }: WhatIfProps) {
   const changed = then === now ? null : withValue(entity, name, typedValue(then));
   const schemas = [
     ...made.views.map(({ id, alias }) => ({ name: alias, schema: alias, viewId: id })),
-    // An auto-indexed type has no schema: its items are the entity itself.
-    ...made.items
-      .filter(({ index }) => !index.includes(':'))
-      .map(({ index }) => ({ name: index, schema: `index:${index}`, viewId: null })),
+    ...made.items.map(({ index }) => ({ name: index, schema: `index:${index}`, viewId: null })),
   ];
   return (
     <section id="what-if" class="what-if">
@@ -57,7 +54,8 @@ export function WhatIf({ entity, made }: WhatIfProps) {
       </form>
       {changed === null ? (
         <Empty>
-          Enter another value to see the resulting view, and which views would show it. Nothing is stored.
+          Enter another value to see the resulting views and index items, and which views would show them.
+          Nothing is stored.
         </Empty>
       ) : (
         <>
@@ -66,7 +64,7 @@ export function WhatIf({ entity, made }: WhatIfProps) {
               <MadeThen key={one.schema} {...one} entity={entity} changed={changed} />
             ))}
           </div>
-          <MadeAgain viewId={made.views[0]?.id ?? null} />
+          <RebuiltByLookup viewId={made.views[0]?.id ?? null} />
         </>
       )}
     </section>
@@ -74,7 +72,7 @@ export function WhatIf({ entity, made }: WhatIfProps) {
 }
 
 /** Views whose lookups find the entity, whatever view of it is asked about. */
-function MadeAgain({ viewId }: { readonly viewId: string | null }) {
+function RebuiltByLookup({ viewId }: { readonly viewId: string | null }) {
   const { data } = useGet<ViewExplained>(
     viewId === null ? null : withParameters('/explain/view', { id: viewId }),
   );
@@ -86,7 +84,7 @@ function MadeAgain({ viewId }: { readonly viewId: string | null }) {
     <div>
       <p class="quiet">
         {counted(lookedUpBy.total, 'view finds', 'views find')} it by a lookup and{' '}
-        {lookedUpBy.total === 1 ? 'is' : 'are'} made again
+        {lookedUpBy.total === 1 ? 'is' : 'are'} rebuilt
       </p>
       <ViewLinks ids={lookedUpBy} shownMax={consequencesShownMax} />
     </div>

@@ -13,26 +13,43 @@ import { jsonAnswer } from '../answer.ts';
 import type { Call } from '../call.ts';
 import type { Handler } from '../handler.ts';
 import type { Services } from '../services.ts';
-import { askedEnvironment, askedText, requiredText, sourceOf } from './asked.ts';
+import { askedEnvironment, askedFlag, askedText, requiredText, sourceOf } from './asked.ts';
+import { detailsOf } from './entity-details.ts';
 import { askedPage } from './paging.ts';
+
+type StateOf = (entity: StoredEntity) => PublishState;
 
 export function managementEntities({ store }: Services): Handler {
   return async (call) => {
     const { tenant } = call.manager;
-    const source = sourceOf(tenant, requiredText(call, 'sourceGroup'), askedEnvironment(call));
+    const environment = askedEnvironment(call);
+    const source = sourceOf(tenant, requiredText(call, 'sourceGroup'), environment);
     const { first, after } = askedPage(call);
-    const place = { tenant: tenant.alias, sourceId: source.id, type: askedText(call, 'type') };
+    const before = askedText(call, 'before');
+    const originId = askedText(call, 'originId');
+    const hasDetails = askedFlag(call, 'details');
     const state = askedState(call);
+    if (before !== null && after !== null) {
+      throw new ProblemError(problems.parameterInvalid('before', 'cannot be combined with after'));
+    }
+    const place: Place = { tenant: tenant.alias, sourceId: source.id, type: askedText(call, 'type') };
+    const stateOf = state !== null || hasDetails ? await readStates(store) : always;
+    const wanted = (entity: StoredEntity) => state === null || stateOf(entity) === state;
+    const from: Cursor = before === null ? { after } : { after: null, before };
     const { entities, next } =
-      state === null
-        ? await pageAfter(store, place, after, first)
-        : await pageInState(store, place, after, first, state);
+      originId !== null
+        ? await pageOfOne(store, place, originId, wanted)
+        : state === null
+          ? await pageFrom(store, place, from, first)
+          : await pageOfWanted(store, place, from, first, wanted);
+    const shown = before === null ? entities : entities.toReversed();
+    const details = hasDetails ? await detailsOf(store, tenant, environment, shown, stateOf) : [];
     return jsonAnswer<EntitiesAnswer>(200, {
-      entities: entities.map(({ originId, type, url, stamp }) => ({
-        ...{ originId, type, url },
-        updatedAt: stampText(stamp),
+      entities: shown.map(({ originId: id, type, url, stamp }, at) => ({
+        ...{ originId: id, type, url, updatedAt: stampText(stamp) },
+        ...details[at],
       })),
-      next,
+      ...(before === null ? { next } : { next: shown.at(-1)?.originId ?? null, previous: next }),
     });
   };
 }
@@ -45,6 +62,15 @@ function askedState(call: Call): PublishState | null {
   throw new ProblemError(problems.parameterInvalid('state', `must be one of ${publishStates.join(', ')}`));
 }
 
+const always: StateOf = () => 'published';
+
+/** By the clock that was read last of each entity's partition. @throws StoreUnavailableError */
+async function readStates(store: Store): Promise<StateOf> {
+  const clocks = (await readOwners(store)).map(({ clockMs }) => clockMs);
+  return ({ sourceId, originId, times }) =>
+    stateAt(times, clocks[store.partitions.ofEntity(sourceId, originId)] ?? 0);
+}
+
 interface Place {
   readonly tenant: string;
   readonly sourceId: string;
@@ -52,15 +78,33 @@ interface Place {
   readonly type: string | null;
 }
 
+/** Where a page begins; with `before` it goes backwards from there. */
+interface Cursor {
+  readonly after: string | null;
+  readonly before?: string;
+}
+
+/** In the direction of its cursor. */
 interface Page {
   readonly entities: readonly StoredEntity[];
-  /** OriginId after which the next page begins; null on the last. */
+  /** OriginId from which the page after this one begins in the same direction; null on the last. */
   readonly next: string | null;
 }
 
-async function pageAfter(store: Store, place: Place, after: string | null, first: number): Promise<Page> {
+async function pageOfOne(
+  store: Store,
+  { tenant, sourceId, type }: Place,
+  originId: string,
+  wanted: (entity: StoredEntity) => boolean,
+): Promise<Page> {
+  const [entity = null] = await readEntities(store, tenant, [{ sourceId, originId }]);
+  const isThere = entity !== null && (type === null || entity.type === type) && wanted(entity);
+  return { entities: isThere ? [entity] : [], next: null };
+}
+
+async function pageFrom(store: Store, place: Place, from: Cursor, first: number): Promise<Page> {
   const { tenant, sourceId, type } = place;
-  const originIds = await listOriginIds(store, { tenant, sourceId }, { type, after, limit: first + 1 });
+  const originIds = await listOriginIds(store, { tenant, sourceId }, { type, ...from, limit: first + 1 });
   const page = originIds.slice(0, first);
   const refs = page.map((originId) => ({ sourceId, originId }));
   const entities = await readEntities(store, tenant, refs);
@@ -72,27 +116,24 @@ async function pageAfter(store: Store, place: Place, after: string | null, first
 }
 
 /** Goes through the entities up to a bound: a page may have fewer than were asked for, though it is not the last. */
-async function pageInState(
+async function pageOfWanted(
   store: Store,
   place: Place,
-  after: string | null,
+  from: Cursor,
   first: number,
-  state: PublishState,
+  wanted: (entity: StoredEntity) => boolean,
 ): Promise<Page> {
-  const clocks = (await readOwners(store)).map(({ clockMs }) => clockMs);
-  const isInState = ({ sourceId, originId, times }: StoredEntity) =>
-    stateAt(times, clocks[store.partitions.ofEntity(sourceId, originId)] ?? 0) === state;
   const found: StoredEntity[] = [];
-  let next = after;
+  let cursor = from;
   for (let read = 0; read < managementEntitiesReadMax; read += managementPageMax) {
-    const page = await pageAfter(store, place, next, managementPageMax);
+    const page = await pageFrom(store, place, cursor, managementPageMax);
     for (const entity of page.entities) {
-      if (!isInState(entity)) continue;
+      if (!wanted(entity)) continue;
       if (found.length === first) return { entities: found, next: found.at(-1)?.originId ?? null };
       found.push(entity);
     }
-    next = page.next;
-    if (next === null) break;
+    if (page.next === null) return { entities: found, next: null };
+    cursor = from.before === undefined ? { after: page.next } : { after: null, before: page.next };
   }
-  return { entities: found, next };
+  return { entities: found, next: cursor.before ?? cursor.after };
 }

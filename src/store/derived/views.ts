@@ -80,15 +80,21 @@ async function readBodyIn(
   return names ? withNames(stored, names) : null;
 }
 
-/** A view as it is stored; null where there is none. @throws StoreUnavailableError */
+/**
+ * A view as it is stored; null where there is none, or a larger one than is wanted.
+ * @param bytesMax applies to views that are stored separately. @throws StoreUnavailableError
+ */
 export async function readView(
   store: Store,
   scope: EnvironmentScope,
   ref: EntityRef & { readonly alias: string },
+  bytesMax = Number.POSITIVE_INFINITY,
 ): Promise<StoredBody | null> {
   const place = placeOfView(store, scope, ref);
   const [stored = null] = await store.fields.read([place]);
-  const isApart = stored !== null && bytesApart(stored) !== null;
+  const bytes = stored === null ? null : bytesApart(stored);
+  if (bytes !== null && bytes > bytesMax) return null;
+  const isApart = bytes !== null;
   const [apart = null] = isApart ? await store.large.read([placeApart(place)]) : [];
   const body = isApart ? apart : await bodyIn(store, scope, ref, stored);
   return body && decodeBody(body, ref.sourceId);

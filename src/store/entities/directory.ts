@@ -42,6 +42,8 @@ export interface DirectoryPage {
   readonly type: string | null;
   /** OriginId after which the page begins; null: the beginning. */
   readonly after: string | null;
+  /** OriginId before which the page ends: the last ones before it, in descending order. */
+  readonly before?: string | undefined;
   readonly limit: number;
 }
 
@@ -58,11 +60,12 @@ export async function listOriginIds(
       return types.map((type) => keys.directory(tag, tenant, sourceId, type));
     }),
   );
-  return (await readPageOfAll(store, lists.flat(), listPage(page.after, page.limit))).map(String);
+  return (await readPageOfAll(store, lists.flat(), listPage(page))).map(String);
 }
 
-function listPage(after: string | null, limit: number): ListPage {
-  return { direction: 'ascending', after: after ?? undefined, limit };
+function listPage({ after, before, limit }: Omit<DirectoryPage, 'type'>): ListPage {
+  const direction = before === undefined ? 'ascending' : 'descending';
+  return { direction, after: after ?? undefined, before, limit };
 }
 
 /** OriginIds of a type in one partition after `after`, in code-point order. @throws StoreUnavailableError */
@@ -74,7 +77,7 @@ export async function originIdsIn(
   limit: number,
 ): Promise<string[]> {
   const list = keys.directory(tag, type.tenant, type.sourceId, type.type);
-  return (await readListPage(store, list, listPage(after, limit))).map(String);
+  return (await readListPage(store, list, listPage({ after, limit }))).map(String);
 }
 
 /** Entity types that a partition has, or once had, of a source. @throws StoreUnavailableError */

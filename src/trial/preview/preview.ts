@@ -51,7 +51,9 @@ class ConsoleText implements CodeSandbox {
 /** A schema of the tenant, which need not be stored. */
 export type PreviewedSchema =
   | { readonly kind: 'full'; readonly schema: FullSchema }
-  | { readonly kind: 'index'; readonly schema: IndexSchema };
+  | { readonly kind: 'index'; readonly schema: IndexSchema }
+  /** The index of a type of an auto-indexed group. */
+  | { readonly kind: 'auto'; readonly sourceGroup: string; readonly type: string };
 
 export interface PreviewRequest {
   /** Has the schema, and the partials that it uses. */
@@ -94,7 +96,7 @@ export async function preview(store: Store, request: PreviewRequest, sandbox: Co
   const told = new ConsoleText(sandbox);
   await buildOutputs([output], lookups, told);
   const references = await checkReferences(store, [output]);
-  const autoTypes = await AutoTypes.read(new AutoFields(store), []);
+  const autoTypes = await AutoTypes.foresee(new AutoFields(store), [output]);
   const slice = new Slice(sliceMs);
   const stored = output.failure === null ? await slice.whole(() => storedOutput(output, autoTypes)) : null;
   const found = [

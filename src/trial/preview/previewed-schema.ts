@@ -34,15 +34,23 @@ export class SchemaTextError extends Error {
 }
 
 const indexPrefix = 'index:';
+/** Types can contain colons, aliases of groups cannot. */
+const autoLabel = /^([^:]+):(.+)$/s;
 
-/** The schema of an alias, or of `index:<alias>`; null when the tenant has none. */
+/** The schema of an alias, `index:<alias>` or `index:<group>:<type>`; null when the tenant has none. */
 export function storedSchema(tenant: Tenant, name: string): PreviewedSchema | null {
   if (name.startsWith(indexPrefix)) {
-    const index = tenant.indexes.get(name.slice(indexPrefix.length));
-    return index === undefined ? null : { kind: 'index', schema: index };
+    const label = name.slice(indexPrefix.length);
+    const index = tenant.indexes.get(label);
+    return index === undefined ? autoIndex(tenant, label) : { kind: 'index', schema: index };
   }
   const schema = tenant.schemas.get(name);
   return schema === undefined ? null : { kind: 'full', schema };
+}
+
+function autoIndex({ sourceGroups }: Tenant, label: string): PreviewedSchema | null {
+  const [, sourceGroup = '', type = ''] = autoLabel.exec(label) ?? [];
+  return sourceGroups.get(sourceGroup)?.autoIndex === true ? { kind: 'auto', sourceGroup, type } : null;
 }
 
 /**

@@ -47,6 +47,6 @@ test('a webhook without a secret says that it needs one, and not that its receiv
 test('a receiver that may not be sent to is not told to be silent', async () => {
   assert.deepEqual(await testOf('inside'), [
     502,
-    'The test failed: 127.0.0.1 has no public address: name it in WEBHOOK_ALLOW if webhooks may go there',
+    'The test failed: 127.0.0.1 has no public address. To allow it, add it to WEBHOOK_ALLOW',
   ]);
 });

@@ -197,6 +197,21 @@ test('entities are listed by type in the order of their originIds, and counted',
   const [first] = all.entities;
   assert.deepEqual(Object.keys(first), ['originId', 'type', 'url', 'updatedAt']);
 
+  const backwards: string[] = [];
+  let before = 'list-99z';
+  for (let isFirst = false; !isFirst; ) {
+    const query = `sourceGroup=cms&type=note&first=50&before=${before}`;
+    const { json } = await manage(client, `/entities?${query}`);
+    const page: string[] = json.entities.map(({ originId }: { originId: string }) => originId);
+    assert.equal(json.next, page.at(-1));
+    backwards.unshift(...page);
+    before = json.previous;
+    isFirst = json.previous === null;
+  }
+  assert.deepEqual(backwards, ids.toSorted());
+  const both = await manage(client, '/entities?sourceGroup=cms&after=a&before=b');
+  assert.deepEqual([both.status, both.json.message], [422, 'before cannot be combined with after']);
+
   const removed = await client.call('DELETE', '/ingest/v2', {
     key: sourceKey,
     body: { originIds: ids.slice(0, 50) },
@@ -250,6 +265,37 @@ const save = async (
 const explained = async (originId: string, alias: string): Promise<Answer> => {
   return await manage(client, `/explain/view?id=${encodeURIComponent(viewIdOf(originId, alias))}`);
 };
+
+test('a list of entities has the names of their views and whether they are published, on request', async () => {
+  const title = 'Named by its view';
+  const entities = [
+    { originId: 'named-a', type: 'page', url: '/named-a', properties: { title } },
+    { originId: 'named-b', type: 'leaf', properties: { title } },
+    { originId: 'named-c', type: 'page', url: '/named-c', properties: { title: 'x'.repeat(100_000) } },
+    { originId: 'named-d', type: 'page', properties: { title }, publishAt: '2999-01-01T00:00:00Z' },
+    { originId: 'named-e', type: 'page', properties: { title }, unpublishAt: '2001-01-01T00:00:00Z' },
+  ];
+  assert.equal((await client.post('/ingest/v2', entities, { key: sourceKey })).status, 200);
+  const list = async (query: string) =>
+    (await manage(client, `/entities?sourceGroup=cms&details=true&${query}`)).json.entities;
+  await until('all are processed', async () => (await list('after=named-&first=5')).length === 5);
+  const found = await list('after=named-&first=5');
+  assert.deepEqual(
+    found.map((one: JsonObject) => [one.originId, one.name, one.state, one.publishAt, one.unpublishAt]),
+    [
+      ['named-a', title, 'published', null, null],
+      ['named-b', null, 'published', null, null],
+      ['named-c', 'x'.repeat(80), 'published', null, null],
+      ['named-d', null, 'waiting', '2999-01-01T00:00:00.000Z', null],
+      ['named-e', null, 'over', null, '2001-01-01T00:00:00.000Z'],
+    ],
+  );
+  const [waiting, ...others] = await list('state=waiting&before=named-e&first=1');
+  assert.deepEqual([waiting.originId, others.length], ['named-d', 0]);
+  assert.equal((await list('originId=named-a&type=page'))[0].name, title);
+  assert.deepEqual(await list('originId=named-a&type=leaf'), []);
+  assert.deepEqual(await list('originId=nobody'), []);
+});
 
 test('a view is explained: what it reads, what it shows, who shows it, why it was built', async () => {
   await savePage('shown', '/shown');

@@ -192,6 +192,8 @@ const attempts: () => Readonly<Partial<Record<RouteName, readonly Attempt[]>>> =
     { status: 404, path: `/management/v1/entities?sourceGroup=${theirs.group}` },
     { status: 404, path: `/management/v1/entities?sourceGroup=cms&environment=${theirs.environmentId}` },
     { status: 200, path: `/management/v1/entities?sourceGroup=cms&type=${theirs.type}` },
+    { status: 200, path: `/management/v1/entities?sourceGroup=cms&originId=${theirs.originId}&details=true` },
+    { status: 200, path: `/management/v1/entities?sourceGroup=cms&before=zzz&details=true` },
   ],
   managementEntity: [
     { status: 404, path: `/management/v1/entities/${theirs.group}/${theirs.originId}` },

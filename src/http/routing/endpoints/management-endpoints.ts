@@ -82,7 +82,25 @@ export const managementEndpoints: readonly RouteDefinition[] = [
         description:
           'Only entities in this state. A page can then have fewer than `first`, although it is not the last',
       },
+      {
+        name: 'originId',
+        in: 'query',
+        shape: { type: 'string' },
+        description: 'Only this entity: an empty list if there is none',
+      },
+      {
+        name: 'details',
+        in: 'query',
+        shape: { type: 'boolean', default: false },
+        description: 'With `name`, `publishAt`, `unpublishAt` and `state`',
+      },
       ...paging,
+      {
+        name: 'before',
+        in: 'query',
+        shape: { type: 'string' },
+        description: 'First originId of a page: returns the page before it. Not with `after`',
+      },
     ],
     answers: { 200: { description: 'A page', shape: entitiesAnswerShape } },
   },

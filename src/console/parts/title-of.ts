@@ -1,0 +1,13 @@
+/** What the console calls a view. The list of entities uses it too, so it depends on nothing of a browser. */
+
+const titleNames = ['title', 'name', 'heading', 'label'];
+const titleCharactersMax = 80;
+
+/** The first text in a view that reads like its title; null where there is none. */
+export function titleOf(view: unknown): string | null {
+  if (typeof view !== 'object' || view === null) return null;
+  const members = new Map(Object.entries(view));
+  const texts = titleNames.map((name) => members.get(name));
+  const title = texts.find((text): text is string => typeof text === 'string' && text.trim() !== '');
+  return title === undefined ? null : [...title.trim()].slice(0, titleCharactersMax).join('');
+}
