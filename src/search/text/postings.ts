@@ -66,17 +66,41 @@ export class Postings {
     }
   }
 
-  /** @param frequency how often the doc has the term. The doc must not be in the list of the place */
-  add(place: number, doc: number, frequency = 1): void {
+  /**
+   * Counts an occurrence of a term in a doc. Those of one doc follow one another, so its posting is the last of the list.
+   * @returns whether it is the first
+   */
+  add(place: number, doc: number): boolean {
     assert(doc < docsMax, 'a doc id fits into a posting');
     if (place >= this.#heads.length) this.#reserve(place + 1);
-    const isSmall = frequency <= inTable;
-    if (!isSmall) this.#noteFrequency(place, doc, frequency);
-    const posting = doc | ((isSmall ? frequency - 1 : inTable) << docBits);
     const head = this.#heads[place] ?? none;
-    if (head === none) this.#heads[place] = posting;
-    else if (head >= 0) this.#write(place, [head, posting]);
-    else this.#append(place, blockOf(head), posting);
+    if (head < none) return this.#addToBlock(place, blockOf(head), doc);
+    const isFirst = head === none || docOf(head) !== doc;
+    if (head === none) this.#heads[place] = doc;
+    else if (isFirst) this.#write(place, [head, doc]);
+    else this.#heads[place] = this.#raised(place, head);
+    return isFirst;
+  }
+
+  #addToBlock(place: number, block: number, doc: number): boolean {
+    const page = this.#blocks.pageOf(block);
+    const start = PostingBlocks.startOf(block);
+    const last = start + (page[start] ?? 0);
+    const posting = page[last] ?? 0;
+    if (docOf(posting) !== doc) {
+      this.#append(place, block, doc);
+      return true;
+    }
+    page[last] = this.#raised(place, posting);
+    return false;
+  }
+
+  /** The posting of a doc that has the term once more. */
+  #raised(place: number, posting: number): number {
+    const frequency = this.frequency(place, posting) + 1;
+    if (frequency <= inTable) return posting + (1 << docBits);
+    this.#noteFrequency(place, docOf(posting), frequency);
+    return docOf(posting) | (inTable << docBits);
   }
 
   /** How often the doc of a posting has the term of the place. */
@@ -137,8 +161,8 @@ export class Postings {
   #noteFrequency(place: number, doc: number, frequency: number): void {
     const docs = this.#frequencies.get(place) ?? new Map<number, number>();
     this.#frequencies.set(place, docs);
+    if (!docs.has(doc)) this.#frequencyCount += 1;
     docs.set(doc, frequency);
-    this.#frequencyCount += 1;
   }
 
   #dropFrequency(place: number, doc: number): void {

@@ -57,15 +57,12 @@ export class TextIndex {
     if (stems !== null) await new Slice(shardSliceMs).run(this.terms.all((term) => stems.add(term)));
   }
 
-  /** @param words how often each occurs. The doc must be new to this field, or swept out of it */
-  add(doc: number, words: Iterable<readonly [word: string, frequency: number]>): void {
-    for (const [word, frequency] of words) {
-      const { end } = this.terms;
-      const place = this.terms.findOrAdd(word);
-      if (place === end) this.#stems?.add(word);
-      this.postings.add(place, doc, frequency);
-      this.#postingCount += 1;
-    }
+  /** Adds a word of a doc, for each of its occurrences. The doc must be new to this field, or swept out of it, before the first. */
+  add(doc: number, word: string): void {
+    const { end } = this.terms;
+    const place = this.terms.findOrAdd(word);
+    if (place === end) this.#stems?.add(word);
+    if (this.postings.add(place, doc)) this.#postingCount += 1;
   }
 
   /** The places of the terms with a stem. */
