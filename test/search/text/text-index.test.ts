@@ -27,8 +27,8 @@ test('terms near a word come with their docs, the nearest first; swept docs are 
           expected.set(each, { distance, docs: [...known.docs, doc] });
         }
       }
-      const near = atOnce(index.terms.within(asked, bound)).flatMap((places, distance) =>
-        places.map((place) => ({ distance, docs: docsAt(index.postings, place) })),
+      const near = atOnce(index.terms.within(asked, bound)).flatMap((termIds, distance) =>
+        termIds.map((termId) => ({ distance, docs: docsAt(index.postings, termId) })),
       );
       const texted = (terms: Iterable<{ distance: number; docs: readonly number[] }>): string[] =>
         [...terms]
