@@ -23,7 +23,7 @@ export function ownLists(analyzer: Analyzer = plainAnalyzer): PostingLists {
   const text = new FieldText(analyzer);
   return {
     add: (doc, value) => void atOnce(text.add(doc, [value])),
-    find: (word) => countDocs(text.words, text.words.terms.placesOf(word)),
+    find: (word) => countDocs(text.words, text.words.terms.termIdsOf(word)),
     findBeginning: (beginning) =>
       countDocs(text.words, atOnce(text.words.terms.beginningWithin(beginning, 0)).flat()),
     remove: (docs) => {
@@ -34,11 +34,11 @@ export function ownLists(analyzer: Analyzer = plainAnalyzer): PostingLists {
   };
 }
 
-function countDocs(index: TextIndex, places: readonly number[]): number {
+function countDocs(index: TextIndex, termIds: readonly number[]): number {
   const run: DocRun = { docs: new Int32Array(0), from: 0, end: 0 };
   let count = 0;
-  for (const place of places) {
-    index.postings.show(place, run);
+  for (const termId of termIds) {
+    index.postings.show(termId, run);
     count += run.end - run.from;
   }
   return count;

@@ -1,9 +1,9 @@
 import { assert } from '../../lib/assert.ts';
 import { pace, type Steps } from '../../lib/pace.ts';
 import { grown } from '../growth.ts';
+import { IdTable } from '../id-table.ts';
 import { PagedList } from '../paged-list.ts';
 import { current } from '../phase.ts';
-import { PlaceTable } from '../place-table.ts';
 import { float64, type PartReader, type Parts, uint32 } from '../snapshot/parts.ts';
 import { compareText, orderPrefix } from '../text/code-points.ts';
 import { ValueList } from '../value-list.ts';
@@ -17,7 +17,7 @@ const indexedValuesMin = 256;
 /** The distinct values of a column. Each has a small number, its code, while at least one doc has it. */
 export class ValueDictionary {
   readonly #values = new ValueList<PlainValue>();
-  readonly #codes = new PlaceTable(this.#values);
+  readonly #codes = new IdTable(this.#values);
   /** Texts in lower case that were asked for. */
   readonly #lowered = new PagedList<string | undefined>();
   readonly #free: number[] = [];

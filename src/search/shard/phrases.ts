@@ -80,8 +80,8 @@ function* docsWithAll(words: readonly string[], text: FieldText, tables: Tables)
   docs.unite(tables.docs.live);
   for (const word of new Set(words)) {
     const having = new Bitmap(tables.docs.capacity);
-    for (const place of terms.placesOf(word)) {
-      postings.show(place, run);
+    for (const termId of terms.termIdsOf(word)) {
+      postings.show(termId, run);
       for (let at = run.from; at < run.end; at += 1) having.add(docOf(run.docs[at] ?? 0));
       pace.units += run.end - run.from;
     }

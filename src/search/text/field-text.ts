@@ -11,11 +11,6 @@ import { endOfPiece, isIndexable, pieceOf } from './words.ts';
 const wordsAtOnce = 1024;
 const unitsPerWord = 200;
 
-/** How often each word is in a doc. */
-type Frequencies = Map<string, number>;
-/** Of fields without phrases. */
-const none: Frequencies = new Map();
-
 /** The words of a text field, by doc. */
 export class FieldText {
   readonly analyzer: Analyzer;
@@ -55,55 +50,41 @@ export class FieldText {
   /** Adds the texts of a doc, in steps. The doc must be new here, or swept out. @returns whether it has words */
   *add(doc: number, texts: readonly string[]): Steps<boolean> {
     const { isHtml, cutter } = this.analyzer;
-    const frequencies: Frequencies = new Map();
-    const phrases: Frequencies = this.phrases === null ? none : new Map();
     let count = 0;
     for (const sent of texts) {
       const text = isHtml ? yield* textOfHtml(sent) : sent;
       const next = this.#finder?.walk() ?? null;
       for (let from = 0; from < text.length; ) {
         const end = endOfPiece(text, from, cutter.letters);
-        count += this.#countPiece(pieceOf(text, from, end, cutter), frequencies, next, phrases);
+        const piece = pieceOf(text, from, end, cutter);
+        for (let at = 0; at < piece.length; at += wordsAtOnce) {
+          count += this.#addSome(doc, piece, at, next);
+          if (pace.isOver()) yield;
+        }
         from = end;
         if (pace.isOver()) yield;
       }
     }
     this.counts.set(doc, count);
-    if (frequencies.size <= wordsAtOnce) {
-      this.words.add(doc, frequencies);
-      pace.units += unitsPerWord * frequencies.size;
-    } else yield* this.#addMany(doc, [...frequencies]);
-    this.phrases?.add(doc, phrases);
-    return frequencies.size > 0;
+    return count > 0;
   }
 
-  *#addMany(doc: number, words: readonly (readonly [string, number])[]): Steps<void> {
-    for (let at = 0; at < words.length; at += wordsAtOnce) {
-      this.words.add(doc, words.slice(at, at + wordsAtOnce));
-      pace.units += unitsPerWord * wordsAtOnce;
-      if (pace.isOver()) yield;
-    }
-  }
-
-  /** Counts the words as the analyzer writes them, and the phrases that they are in. @returns the number of all words */
-  #countPiece(
-    piece: readonly string[],
-    frequencies: Frequencies,
-    next: PhraseWalk | null,
-    phrases: Frequencies,
-  ): number {
-    const { analyzer } = this;
+  /** Adds words as the analyzer writes them, and the phrases that they are in. @returns how many of them there are */
+  #addSome(doc: number, piece: readonly string[], from: number, next: PhraseWalk | null): number {
+    const { analyzer, words, phrases } = this;
     const { isPlain } = analyzer;
+    const end = Math.min(piece.length, from + wordsAtOnce);
     let count = 0;
-    for (const raw of piece) {
+    for (let at = from; at < end; at += 1) {
+      const raw = piece[at] ?? '';
       const word = isPlain ? raw : analyzer.word(raw);
       if (word === '') continue;
       count += 1;
-      if (isIndexable(word)) frequencies.set(word, (frequencies.get(word) ?? 0) + 1);
-      if (next === null) continue;
-      for (const { term } of next(word)) phrases.set(term, (phrases.get(term) ?? 0) + 1);
+      if (isIndexable(word)) words.add(doc, word);
+      if (next === null || phrases === null) continue;
+      for (const { term } of next(word)) phrases.add(doc, term);
     }
-    if (!isPlain) pace.units += unitsPerWord * piece.length;
+    pace.units += unitsPerWord * (end - from);
     return count;
   }
 }

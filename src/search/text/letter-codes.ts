@@ -36,7 +36,7 @@ export class LetterCodes {
     return this.#ints.byteLength;
   }
 
-  set(place: number, term: string): void {
+  set(termId: number, term: string): void {
     let [first, second, count] = [0, 0, 0];
     let isSharp = true;
     for (let at = 0; at < term.length; at += 1) {
@@ -48,15 +48,15 @@ export class LetterCodes {
       count += 1;
     }
     const isCut = count > codedMax;
-    this.#ints[2 * place] = isSharp && !isCut ? first | sharpBit : first;
-    this.#ints[2 * place + 1] = isCut ? second | cutBit : second;
+    this.#ints[2 * termId] = isSharp && !isCut ? first | sharpBit : first;
+    this.#ints[2 * termId + 1] = isCut ? second | cutBit : second;
   }
 
   /** Reads the codes of terms. It is a loop of its own so that the processor waits for all of them at once. */
-  read(places: Int32Array, count: number, into: CodeBatch): void {
+  read(termIds: Int32Array, count: number, into: CodeBatch): void {
     const ints = this.#ints;
     for (let at = 0; at < count; at += 1) {
-      const from = 2 * (places[at] ?? 0);
+      const from = 2 * (termIds[at] ?? 0);
       into.first[at] = ints[from] ?? 0;
       into.second[at] = ints[from + 1] ?? 0;
     }

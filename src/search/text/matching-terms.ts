@@ -12,7 +12,7 @@ const unitsPerMeantTerm = 100;
 /** Terms that count alike. */
 export interface TermGroup {
   readonly index: TextIndex;
-  readonly places: readonly number[];
+  readonly termIds: readonly number[];
   /** In twentieths. */
   readonly factor: number;
 }
@@ -30,35 +30,35 @@ export function* tiersOf(text: FieldText, asked: AskedWord, bound = asked.bound)
   // No term has two roles then.
   if (synonyms.size === 0 && stem === null && !isBeginning) return near.map(groupsOf(words));
   const terms = new BestOfTerms();
-  for (const [distance, places] of near.entries())
-    terms.noteAll(places, distance, wholeFactors[distance] ?? 0);
+  for (const [distance, termIds] of near.entries())
+    terms.noteAll(termIds, distance, wholeFactors[distance] ?? 0);
   const tiers = new TierGroups();
   for (const term of synonyms) {
     const index = isPhrase(term) ? phrases : words;
-    const places = index?.terms.placesOf(term) ?? [];
-    if (index === words) terms.noteAll(places, 0, synonymFactor);
-    else if (index !== null) tiers.add(0, { index, places, factor: synonymFactor });
+    const termIds = index?.terms.termIdsOf(term) ?? [];
+    if (index === words) terms.noteAll(termIds, 0, synonymFactor);
+    else if (index !== null) tiers.add(0, { index, termIds, factor: synonymFactor });
     pace.units += unitsPerMeantTerm;
   }
   if (stem !== null) {
-    terms.noteAll(words.placesOfStem(stem), 0, stemFactor);
+    terms.noteAll(words.termIdsOfStem(stem), 0, stemFactor);
     pace.units += unitsPerMeantTerm;
   }
   if (isBeginning) {
-    for (const [distance, places] of (yield* words.terms.beginningWithin(word, bound)).entries()) {
+    for (const [distance, termIds] of (yield* words.terms.beginningWithin(word, bound)).entries()) {
       const factor = beginningFactors[distance] ?? 0;
-      tiers.add(distance, { index: words, places: terms.takeKnown(places, distance, factor), factor });
-      pace.units += places.length;
+      tiers.add(distance, { index: words, termIds: terms.takeKnown(termIds, distance, factor), factor });
+      pace.units += termIds.length;
       if (pace.isOver()) yield;
     }
   }
-  terms.each((tier, factor, places) => tiers.add(tier, { index: words, places, factor }));
+  terms.each((tier, factor, termIds) => tiers.add(tier, { index: words, termIds, factor }));
   return tiers.groups;
 }
 
-function groupsOf(index: TextIndex): (places: readonly number[], distance: number) => readonly TermGroup[] {
-  return (places, distance) =>
-    places.length === 0 ? noGroups : [{ index, places, factor: wholeFactors[distance] ?? 0 }];
+function groupsOf(index: TextIndex): (termIds: readonly number[], distance: number) => readonly TermGroup[] {
+  return (termIds, distance) =>
+    termIds.length === 0 ? noGroups : [{ index, termIds, factor: wholeFactors[distance] ?? 0 }];
 }
 
 const noGroups: readonly TermGroup[] = [];
@@ -67,45 +67,45 @@ class TierGroups {
   readonly groups: TermGroup[][] = Array.from({ length: tierCount }, () => []);
 
   add(tier: number, group: TermGroup): void {
-    if (group.places.length > 0) this.groups[tier]?.push(group);
+    if (group.termIds.length > 0) this.groups[tier]?.push(group);
   }
 }
 
 /** Terms in several roles, of which the best counts. They are few: the beginnings, of which there may be very many, are apart. */
 class BestOfTerms {
-  /** By place: the tier, and by how much the factor falls short of the greatest, as one number that is least for the best. */
+  /** By term id: the tier, and by how much the factor falls short of the greatest, as one number that is least for the best. */
   readonly #best = new Map<number, number>();
 
-  noteAll(places: readonly number[], tier: number, factor: number): void {
-    for (const place of places) this.#note(place, tier, factor);
+  noteAll(termIds: readonly number[], tier: number, factor: number): void {
+    for (const termId of termIds) this.#note(termId, tier, factor);
   }
 
   /** Notes those that are known already. @returns the others */
-  takeKnown(places: readonly number[], tier: number, factor: number): readonly number[] {
-    if (!places.some((place) => this.#best.has(place))) return places;
-    return places.filter((place) => {
-      if (!this.#best.has(place)) return true;
-      this.#note(place, tier, factor);
+  takeKnown(termIds: readonly number[], tier: number, factor: number): readonly number[] {
+    if (!termIds.some((termId) => this.#best.has(termId))) return termIds;
+    return termIds.filter((termId) => {
+      if (!this.#best.has(termId)) return true;
+      this.#note(termId, tier, factor);
       return false;
     });
   }
 
-  each(visit: (tier: number, factor: number, places: readonly number[]) => void): void {
+  each(visit: (tier: number, factor: number, termIds: readonly number[]) => void): void {
     const groups = new Map<number, number[]>();
-    for (const [place, role] of this.#best) {
-      const places = groups.get(role);
-      if (places === undefined) groups.set(role, [place]);
-      else places.push(place);
+    for (const [termId, role] of this.#best) {
+      const termIds = groups.get(role);
+      if (termIds === undefined) groups.set(role, [termId]);
+      else termIds.push(termId);
     }
-    for (const [role, places] of groups) {
-      visit(Math.floor(role / roles), roles - 1 - (role % roles), places);
+    for (const [role, termIds] of groups) {
+      visit(Math.floor(role / roles), roles - 1 - (role % roles), termIds);
     }
   }
 
-  #note(place: number, tier: number, factor: number): void {
+  #note(termId: number, tier: number, factor: number): void {
     const role = tier * roles + roles - 1 - factor;
-    const known = this.#best.get(place);
-    if (known === undefined || role < known) this.#best.set(place, role);
+    const known = this.#best.get(termId);
+    if (known === undefined || role < known) this.#best.set(termId, role);
   }
 }
 

@@ -14,7 +14,7 @@ const docBits = 26;
 const docMask = (1 << docBits) - 1;
 /** Docs of a shard have ids below this. */
 export const docsMax = 1 << docBits;
-/** In place of a frequency: it is too large for the posting, and is in a table beside the lists. */
+/** Instead of a frequency: it is too large for the posting, and is in a table beside the lists. */
 const inTable = 31;
 
 /** The doc of a posting. */
@@ -28,7 +28,7 @@ const none = -1;
 const bytesPerFrequency = 48;
 
 /**
- * Knows which docs have a term, and how often: a list of postings for each place of a term dictionary, in typed arrays. Why it
+ * Knows which docs have a term, and how often: a list of postings for each term of a dictionary, in typed arrays. Why it
  * is not FlexSearch's index is told in docs/design/search.md. Dead docs stay in the lists, and a sweep filters whole lists when
  * enough docs are dead.
  *
@@ -36,10 +36,10 @@ const bytesPerFrequency = 48;
  * the postings. How large the block is follows from that number. A frequency takes no memory of its own up to 31.
  */
 export class Postings {
-  /** By place: `none`, the only posting, or -2 less the block. */
+  /** By term id: `none`, the only posting, or -2 less the block. */
   #heads = new Int32Array(capacityMin).fill(none);
   readonly #blocks = new PostingBlocks();
-  /** Large frequencies by doc, by place. */
+  /** Large frequencies by doc, by term id. */
   #frequencies = new Map<number, Map<number, number>>();
   #frequencyCount = 0;
 
@@ -51,8 +51,8 @@ export class Postings {
     yield this.#heads;
     yield* this.#blocks.parts();
     const large: number[] = [];
-    for (const [place, docs] of this.#frequencies) {
-      for (const [doc, frequency] of docs) large.push(place, doc, frequency);
+    for (const [termId, docs] of this.#frequencies) {
+      for (const [doc, frequency] of docs) large.push(termId, doc, frequency);
     }
     yield Float64Array.from(large);
   }
@@ -66,35 +66,59 @@ export class Postings {
     }
   }
 
-  /** @param frequency how often the doc has the term. The doc must not be in the list of the place */
-  add(place: number, doc: number, frequency = 1): void {
+  /**
+   * Counts an occurrence of a term in a doc. Those of one doc follow one another, so its posting is the last of the list.
+   * @returns whether it is the first
+   */
+  add(termId: number, doc: number): boolean {
     assert(doc < docsMax, 'a doc id fits into a posting');
-    if (place >= this.#heads.length) this.#reserve(place + 1);
-    const isSmall = frequency <= inTable;
-    if (!isSmall) this.#noteFrequency(place, doc, frequency);
-    const posting = doc | ((isSmall ? frequency - 1 : inTable) << docBits);
-    const head = this.#heads[place] ?? none;
-    if (head === none) this.#heads[place] = posting;
-    else if (head >= 0) this.#write(place, [head, posting]);
-    else this.#append(place, blockOf(head), posting);
+    if (termId >= this.#heads.length) this.#reserve(termId + 1);
+    const head = this.#heads[termId] ?? none;
+    if (head < none) return this.#addToBlock(termId, blockOf(head), doc);
+    const isFirst = head === none || docOf(head) !== doc;
+    if (head === none) this.#heads[termId] = doc;
+    else if (isFirst) this.#write(termId, [head, doc]);
+    else this.#heads[termId] = this.#raised(termId, head);
+    return isFirst;
   }
 
-  /** How often the doc of a posting has the term of the place. */
-  frequency(place: number, posting: number): number {
+  #addToBlock(termId: number, block: number, doc: number): boolean {
+    const page = this.#blocks.pageOf(block);
+    const start = PostingBlocks.startOf(block);
+    const last = start + (page[start] ?? 0);
+    const posting = page[last] ?? 0;
+    if (docOf(posting) !== doc) {
+      this.#append(termId, block, doc);
+      return true;
+    }
+    page[last] = this.#raised(termId, posting);
+    return false;
+  }
+
+  /** The posting of a doc that has the term once more. */
+  #raised(termId: number, posting: number): number {
+    const frequency = this.frequency(termId, posting) + 1;
+    if (frequency <= inTable) return posting + (1 << docBits);
+    this.#noteFrequency(termId, docOf(posting), frequency);
+    return docOf(posting) | (inTable << docBits);
+  }
+
+  /** How often the doc of a posting has the term. */
+  frequency(termId: number, posting: number): number {
     const small = posting >>> docBits;
-    return small < inTable ? small + 1 : (this.#frequencies.get(place)?.get(docOf(posting)) ?? 0);
+    return small < inTable ? small + 1 : (this.#frequencies.get(termId)?.get(docOf(posting)) ?? 0);
   }
 
   /**
-   * Lets `run` show the postings of a place, those of dead docs included, in no certain order. It is the memory itself, which
+   * Lets `run` show the postings of a term, those of dead docs included, in no certain order. It is the memory itself, which
    * `add` and `keep` change, and must neither be changed nor kept.
    */
-  show(place: number, run: DocRun): void {
-    const head = this.#heads[place] ?? none;
+  show(termId: number, run: DocRun): void {
+    const head = this.#heads[termId] ?? none;
     if (head >= none) {
       run.docs = this.#heads;
-      run.from = place;
-      run.end = head === none ? place : place + 1;
+      run.from = termId;
+      run.end = head === none ? termId : termId + 1;
       return;
     }
     const block = blockOf(head);
@@ -103,29 +127,29 @@ export class Postings {
     run.end = run.from + (run.docs[run.from - 1] ?? 0);
   }
 
-  /** Keeps the docs of a place that pass. @returns numbers of docs before and after */
-  keep(place: number, passes: (doc: number) => boolean): { before: number; after: number } {
+  /** Keeps the docs of a term that pass. @returns numbers of docs before and after */
+  keep(termId: number, passes: (doc: number) => boolean): { before: number; after: number } {
     const run: DocRun = { docs: this.#heads, from: 0, end: 0 };
-    this.show(place, run);
+    this.show(termId, run);
     const before = run.end - run.from;
     const kept: number[] = [];
     for (let at = run.from; at < run.end; at += 1) {
       const posting = run.docs[at] ?? 0;
       if (passes(docOf(posting))) kept.push(posting);
-      else if (posting >>> docBits === inTable) this.#dropFrequency(place, docOf(posting));
+      else if (posting >>> docBits === inTable) this.#dropFrequency(termId, docOf(posting));
     }
     if (kept.length < before) {
-      this.#clear(place);
-      this.#write(place, kept);
+      this.#clear(termId);
+      this.#write(termId, kept);
     }
     return { before, after: kept.length };
   }
 
-  /** Gives the places that are named the places 0, 1, 2… The others must have no docs. */
-  renumber(places: readonly number[]): void {
-    const heads = new Int32Array(Math.max(capacityMin, places.length)).fill(none);
+  /** Gives the terms that are named the ids 0, 1, 2… The others must have no docs. */
+  renumber(termIds: readonly number[]): void {
+    const heads = new Int32Array(Math.max(capacityMin, termIds.length)).fill(none);
     const frequencies = new Map<number, Map<number, number>>();
-    for (const [to, from] of places.entries()) {
+    for (const [to, from] of termIds.entries()) {
       heads[to] = this.#heads[from] ?? none;
       const large = this.#frequencies.get(from);
       if (large !== undefined) frequencies.set(to, large);
@@ -134,21 +158,21 @@ export class Postings {
     this.#frequencies = frequencies;
   }
 
-  #noteFrequency(place: number, doc: number, frequency: number): void {
-    const docs = this.#frequencies.get(place) ?? new Map<number, number>();
-    this.#frequencies.set(place, docs);
+  #noteFrequency(termId: number, doc: number, frequency: number): void {
+    const docs = this.#frequencies.get(termId) ?? new Map<number, number>();
+    this.#frequencies.set(termId, docs);
+    if (!docs.has(doc)) this.#frequencyCount += 1;
     docs.set(doc, frequency);
-    this.#frequencyCount += 1;
   }
 
-  #dropFrequency(place: number, doc: number): void {
-    const docs = this.#frequencies.get(place);
+  #dropFrequency(termId: number, doc: number): void {
+    const docs = this.#frequencies.get(termId);
     docs?.delete(doc);
-    if (docs?.size === 0) this.#frequencies.delete(place);
+    if (docs?.size === 0) this.#frequencies.delete(termId);
     this.#frequencyCount -= 1;
   }
 
-  #append(place: number, block: number, posting: number): void {
+  #append(termId: number, block: number, posting: number): void {
     const page = this.#blocks.pageOf(block);
     const start = PostingBlocks.startOf(block);
     const count = page[start] ?? 0;
@@ -166,14 +190,14 @@ export class Postings {
     to[toStart] = count + 1;
     to[toStart + count + 1] = posting;
     this.#blocks.give(block, blockInts(count));
-    this.#heads[place] = headOf(larger);
+    this.#heads[termId] = headOf(larger);
   }
 
-  /** Writes the list of a place that has none. */
-  #write(place: number, postings: readonly number[]): void {
+  /** Writes the list of a term that has none. */
+  #write(termId: number, postings: readonly number[]): void {
     const [only = none] = postings;
     if (postings.length < 2) {
-      this.#heads[place] = only;
+      this.#heads[termId] = only;
       return;
     }
     const block = this.#blocks.take(blockInts(postings.length));
@@ -181,21 +205,21 @@ export class Postings {
     const start = PostingBlocks.startOf(block);
     page[start] = postings.length;
     page.set(postings, start + 1);
-    this.#heads[place] = headOf(block);
+    this.#heads[termId] = headOf(block);
   }
 
-  #clear(place: number): void {
-    const head = this.#heads[place] ?? none;
+  #clear(termId: number): void {
+    const head = this.#heads[termId] ?? none;
     if (head < none) {
       const block = blockOf(head);
       const count = this.#blocks.pageOf(block)[PostingBlocks.startOf(block)] ?? 0;
       this.#blocks.give(block, blockInts(count));
     }
-    this.#heads[place] = none;
+    this.#heads[termId] = none;
   }
 
-  #reserve(places: number): void {
-    const heads = new Int32Array(Math.max(places, this.#heads.length * 2)).fill(none, this.#heads.length);
+  #reserve(terms: number): void {
+    const heads = new Int32Array(Math.max(terms, this.#heads.length * 2)).fill(none, this.#heads.length);
     heads.set(this.#heads);
     this.#heads = heads;
   }

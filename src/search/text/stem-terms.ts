@@ -1,7 +1,7 @@
 import { pace } from '../../lib/pace.ts';
 import type { Stem } from '../analysis/stemmers.ts';
+import { IdTable } from '../id-table.ts';
 import { PagedList } from '../paged-list.ts';
-import { PlaceTable } from '../place-table.ts';
 import { ValueList } from '../value-list.ts';
 
 /** The cost of finding the stem of a term, in units of the pace. */
@@ -12,11 +12,11 @@ const bytesPerStem = 150;
 /** The terms of a dictionary by their stems. */
 export class StemTerms {
   readonly #stem: Stem;
-  /** The stems, each at a place; undefined where one is gone. */
+  /** The stems, each with an id; undefined where one is gone. */
   readonly #stems = new ValueList<string>();
-  /** The terms of each stem, at its place. */
+  /** The terms of each stem, by its id. */
   readonly #terms = new PagedList<string[]>();
-  readonly #places = new PlaceTable(this.#stems);
+  readonly #ids = new IdTable(this.#stems);
   readonly #free: number[] = [];
 
   constructor(stem: Stem) {
@@ -24,7 +24,7 @@ export class StemTerms {
   }
 
   get bytes(): number {
-    return this.#places.bytes + this.#places.size * bytesPerStem;
+    return this.#ids.bytes + this.#ids.size * bytesPerStem;
   }
 
   /** Adds a term. The caller must add it only once. */
@@ -32,37 +32,37 @@ export class StemTerms {
     pace.units += unitsPerStem;
     const stem = this.#stem(term);
     if (stem === null) return;
-    const place = this.#places.find(stem);
-    if (place < 0) this.#addStem(stem, term);
-    else this.#terms.at(place)?.push(term);
+    const id = this.#ids.find(stem);
+    if (id < 0) this.#addStem(stem, term);
+    else this.#terms.at(id)?.push(term);
   }
 
   remove(term: string): void {
     const stem = this.#stem(term);
     if (stem === null) return;
-    const place = this.#places.find(stem);
-    const terms = this.#terms.at(place) ?? [];
+    const id = this.#ids.find(stem);
+    const terms = this.#terms.at(id) ?? [];
     const at = terms.indexOf(term);
     if (at < 0) return;
     terms.splice(at, 1);
     if (terms.length > 0) return;
-    this.#places.remove(stem, place);
-    this.#stems.set(place, undefined);
-    this.#free.push(place);
+    this.#ids.remove(stem, id);
+    this.#stems.set(id, undefined);
+    this.#free.push(id);
   }
 
   of(stem: string): readonly string[] {
-    return this.#terms.at(this.#places.find(stem)) ?? [];
+    return this.#terms.at(this.#ids.find(stem)) ?? [];
   }
 
   #addStem(stem: string, term: string): void {
-    const place = this.#free.pop() ?? this.#newPlace();
-    this.#places.add(stem, place);
-    this.#stems.set(place, stem);
-    this.#terms.set(place, [term]);
+    const id = this.#free.pop() ?? this.#newId();
+    this.#ids.add(stem, id);
+    this.#stems.set(id, stem);
+    this.#terms.set(id, [term]);
   }
 
-  #newPlace(): number {
+  #newId(): number {
     this.#stems.push(undefined);
     return this.#stems.length - 1;
   }

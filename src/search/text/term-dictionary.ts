@@ -1,14 +1,18 @@
 import { countCodePoints } from '../../lib/code-points.ts';
 import { pace, type Steps, unitsPerGo } from '../../lib/pace.ts';
+import { IdTable } from '../id-table.ts';
 import { current } from '../phase.ts';
-import { PlaceTable } from '../place-table.ts';
 import { int32, type PartReader, type Parts } from '../snapshot/parts.ts';
 import { ValueList } from '../value-list.ts';
-import { BeginningOrder } from './beginning-order.ts';
+import {
+  DeletionNeighborhoodIndex,
+  DeletionNeighborhoodIndexBuilder,
+  type NeighborhoodCursor,
+} from './deletion-neighborhood-index.ts';
 import { EditDistance } from './edit-distance.ts';
 import { CodeBatch, CodeDistance, isSharpCode, isSharpWord } from './letter-codes.ts';
-import { type NearCursor, NearIndex, NearIndexBuilder } from './near-index.ts';
-import { goneOutline, OutlineFilter, outlineOf } from './outline.ts';
+import { goneSignature, LetterSignatureFilter, letterSignatureOf } from './letter-signature.ts';
+import { SortedPrefixIndex } from './sorted-prefix-index.ts';
 
 const capacityMin = 16;
 /** The cost of comparing a character of a term, in units of the pace. */
@@ -27,41 +31,42 @@ const unindexedShare = 8;
 const removedTermsMin = 1024;
 /** Terms of an index that are compared in one go. */
 const batchTerms = 256;
-const batchPlaces = new Int32Array(batchTerms);
+const batchTermIds = new Int32Array(batchTerms);
 const batchCodes = new CodeBatch(batchTerms);
 
 /** The terms near a word that were found so far. */
 interface Nearby {
   readonly word: string;
   readonly length: number;
-  readonly filter: OutlineFilter;
+  readonly filter: LetterSignatureFilter;
   readonly bound: number;
   /** A beginning of the term must be near, not the whole. */
   readonly isBeginning: boolean;
-  /** Places by distance. */
+  /** Term ids by distance. */
   readonly matches: readonly number[][];
 }
 
 /**
- * The distinct words of one text field, each at a place: a small number. It finds every term within a distance of a word.
- * Most of the others are not looked at, because an index knows which terms can be near (`near-index.ts`), and an order
- * those that begin alike (`beginning-order.ts`). Both are made by the searches that need them. Of the terms that are looked
- * at, a bit mask excludes those whose letters differ too much (`outline.ts`), and codes of their letters most of the others
- * (`letter-codes.ts`). The few that are left are compared by their texts, where the codes do not say all.
+ * The distinct words of one text field, each with an id: a small number. It finds every term within a distance of a word.
+ * Most of the others are not looked at, because an index knows which terms can be near
+ * (`deletion-neighborhood-index.ts`), and a sorted list those that begin alike (`sorted-prefix-index.ts`). Both are made by
+ * the searches that need them. Of the terms that are looked at, a bit mask excludes those whose letters differ too much
+ * (`letter-signature.ts`), and codes of their letters most of the others (`letter-codes.ts`). The few that are left are
+ * compared by their texts, where the codes do not say all.
  */
 export class TermDictionary {
   /** Texts of terms that are gone stay until `clearAway`, since the order goes by them. */
   #terms = new ValueList<string>();
-  #places = new PlaceTable(this.#terms);
+  #ids = new IdTable(this.#terms);
   /** Beside `#terms`, so that a look at a term need not read its text. */
-  #outlines = new Int32Array(capacityMin);
+  #signatures = new Int32Array(capacityMin);
   #removed = 0;
-  #index: NearIndex | null = null;
+  #index: DeletionNeighborhoodIndex | null = null;
   /** Null: nothing is made. */
-  #builder: NearIndexBuilder | null = null;
-  #order: BeginningOrder | null = null;
+  #builder: DeletionNeighborhoodIndexBuilder | null = null;
+  #order: SortedPrefixIndex | null = null;
   /** What is left to do for the next order; null: nothing is made. */
-  #ordering: Steps<BeginningOrder> | null = null;
+  #ordering: Steps<SortedPrefixIndex> | null = null;
   readonly #distance = new EditDistance();
   readonly #codeDistance = new CodeDistance();
 
@@ -72,77 +77,78 @@ export class TermDictionary {
   /** Bytes of what stands beside the terms. `TextIndex` counts the terms themselves. */
   get bytes(): number {
     const ofIndexes = (this.#index?.bytes ?? 0) + (this.#builder?.bytes ?? 0) + (this.#order?.bytes ?? 0);
-    return this.#outlines.byteLength + this.#places.bytes + 8 * this.#terms.length + ofIndexes;
+    return this.#signatures.byteLength + this.#ids.bytes + 8 * this.#terms.length + ofIndexes;
   }
 
   *parts(): Parts {
-    yield this.#outlines;
+    yield this.#signatures;
     yield* this.#terms.parts();
-    yield* this.#places.parts();
+    yield* this.#ids.parts();
   }
 
   async restore(from: PartReader): Promise<void> {
-    this.#outlines = await from.numbers(int32);
+    this.#signatures = await from.numbers(int32);
     await this.#terms.restore(from);
-    await this.#places.restore(from);
-    this.#removed = this.#terms.length - this.#places.size;
+    await this.#ids.restore(from);
+    this.#removed = this.#terms.length - this.#ids.size;
   }
 
   /** All terms, in steps. */
   *all(visit: (term: string) => void): Steps<void> {
-    for (let place = 0; place < this.#terms.length; place += 1) {
-      if (this.#outlines[place] !== goneOutline) visit(this.termAt(place));
+    for (let termId = 0; termId < this.#terms.length; termId += 1) {
+      if (this.#signatures[termId] !== goneSignature) visit(this.termOf(termId));
       if (pace.isOver()) yield;
     }
   }
 
-  /** Where a term stands; -1: it is not there. */
-  placeOf(term: string): number {
-    return this.#places.find(term);
+  /** The id of a term; -1: it is not there. */
+  termIdOf(term: string): number {
+    return this.#ids.find(term);
   }
 
-  /** The place of a term in a list; an empty one when it is not there. */
-  placesOf(term: string): readonly number[] {
-    const place = this.placeOf(term);
-    return place < 0 ? [] : [place];
+  /** The id of a term in a list; an empty one when it is not there. */
+  termIdsOf(term: string): readonly number[] {
+    const termId = this.termIdOf(term);
+    return termId < 0 ? [] : [termId];
   }
 
-  /** The term that stands at a place. */
-  termAt(place: number): string {
-    return this.#terms.at(place) ?? '';
+  /** The term of an id. */
+  termOf(termId: number): string {
+    return this.#terms.at(termId) ?? '';
   }
 
-  /** All places are below this. */
+  /** All ids are below this. */
   get end(): number {
     return this.#terms.length;
   }
 
-  /** The place of a term that is not empty. One that is not there is added at the end. */
+  /** The id of a term that is not empty. One that is not there is added at the end. */
   findOrAdd(term: string): number {
     const { end } = this;
-    const place = this.#places.findOrAdd(term, end);
-    if (place < end) return place;
-    if (end === this.#outlines.length) this.#reserve(end * 2);
+    const termId = this.#ids.findOrAdd(term, end);
+    if (termId < end) return termId;
+    if (end === this.#signatures.length) this.#reserve(end * 2);
     this.#terms.push(term);
-    this.#outlines[end] = outlineOf(term);
+    this.#signatures[end] = letterSignatureOf(term);
     return end;
   }
 
-  /** The places of every term within a distance of `bound` (0 to 2), by distance. */
+  /** The ids of every term within a distance of `bound` (0 to 2), by distance. */
   *within(word: string, bound: number): Steps<readonly (readonly number[])[]> {
-    if (bound === 0) return [this.placesOf(word)];
+    if (bound === 0) return [this.termIdsOf(word)];
     const near = nearby(word, bound, false);
     yield* this.#collectIndexed(near);
     return near.matches;
   }
 
   /**
-   * The places of every term of which some beginning is within a distance of `bound` (0 to 2), by distance. Those of terms
+   * The ids of every term of which some beginning is within a distance of `bound` (0 to 2), by distance. Those of terms
    * that are gone may be among them.
    */
   *beginningWithin(word: string, bound: number): Steps<readonly (readonly number[])[]> {
     const near = nearby(word, bound, true);
-    if (bound > 0 && NearIndex.knowsBeginnings(near.length, bound)) yield* this.#collectIndexed(near);
+    if (bound > 0 && DeletionNeighborhoodIndex.knowsBeginnings(near.length, bound))
+      yield* this.#collectIndexed(near);
     else yield* this.#collectOrdered(near);
     return near.matches;
   }
@@ -161,21 +167,21 @@ export class TermDictionary {
     yield* this.#collectRest(order?.end ?? 0, near);
   }
 
-  /** Looks at all terms from a place on. */
+  /** Looks at all terms from an id on. */
   *#collectRest(from: number, near: Nearby): Steps<void> {
-    for (let place = from; place < this.#terms.length; ) {
-      place = this.#collect(place, near);
+    for (let termId = from; termId < this.#terms.length; ) {
+      termId = this.#collect(termId, near);
       if (pace.isOver()) yield;
     }
   }
 
   /** The order of most terms, which it begins, or goes on to make for a while; null when there is none yet. */
-  *#ordered(): Steps<BeginningOrder | null> {
+  *#ordered(): Steps<SortedPrefixIndex | null> {
     const ordered = this.#order?.end ?? 0;
     if (this.#ordering === null && !this.#isDue(ordered)) return this.#order;
     const { phase, detail } = current;
     current.enter('shared');
-    this.#ordering ??= BeginningOrder.of(this.#terms, this.#terms.length, this.#order);
+    this.#ordering ??= SortedPrefixIndex.of(this.#terms, this.#terms.length, this.#order);
     const step = this.#ordering.next();
     if (step.done === true) [this.#order, this.#ordering] = [step.value, null];
     else yield;
@@ -184,11 +190,11 @@ export class TermDictionary {
   }
 
   /** The index of most terms, which it makes or goes on to make; null when there is none yet. */
-  *#indexed(): Steps<NearIndex | null> {
+  *#indexed(): Steps<DeletionNeighborhoodIndex | null> {
     const { phase, detail } = current;
     current.enter('shared');
     for (let portion = 0; portion < portionsPerSearch && this.#isIndexDue(); portion += 1) {
-      this.#builder ??= new NearIndexBuilder(this.#terms, this.#terms.length);
+      this.#builder ??= new DeletionNeighborhoodIndexBuilder(this.#terms, this.#terms.length);
       const made = this.#builder.advance(portionTerms);
       pace.units += indexingUnits * portionTerms;
       if (made !== null) [this.#index, this.#builder] = [made, null];
@@ -208,7 +214,7 @@ export class TermDictionary {
   }
 
   /** Looks at the terms in the buckets of the word. */
-  *#collectFrom(index: NearIndex, near: Nearby): Steps<void> {
+  *#collectFrom(index: DeletionNeighborhoodIndex, near: Nearby): Steps<void> {
     const seen = new Set<number>();
     const cursor = index.near(near.word, near.bound);
     while (cursor.at.length > 0) {
@@ -218,27 +224,32 @@ export class TermDictionary {
   }
 
   /** Looks at the next terms in the buckets, each once. */
-  #collectNext(index: NearIndex, cursor: NearCursor, near: Nearby, seen: Set<number>): void {
+  #collectNext(
+    index: DeletionNeighborhoodIndex,
+    cursor: NeighborhoodCursor,
+    near: Nearby,
+    seen: Set<number>,
+  ): void {
     const { word, bound, isBeginning, matches } = near;
-    const { count, looks } = index.read(cursor, near.filter, batchPlaces, pace.unitsPerLook);
-    index.codes.read(batchPlaces, count, batchCodes);
+    const { count, looks } = index.read(cursor, near.filter, batchTermIds, pace.unitsPerLook);
+    index.codes.read(batchTermIds, count, batchCodes);
     // Another search may have set its word between two calls.
     this.#distance.setWord(word);
     this.#codeDistance.setWord(word);
     const isSharp = isSharpWord(word);
     for (let at = 0; at < count; at += 1) {
-      const place = batchPlaces[at] ?? 0;
+      const termId = batchTermIds[at] ?? 0;
       const first = batchCodes.first[at] ?? 0;
       const atLeast = this.#codeDistance.atLeast(first, batchCodes.second[at] ?? 0, bound, isBeginning);
-      if (atLeast > bound || seen.has(place)) continue;
-      seen.add(place);
-      const distance = isSharp && isSharpCode(first) ? atLeast : this.#distanceTo(this.termAt(place), near);
-      if (distance <= bound && this.#outlines[place] !== goneOutline) matches[distance]?.push(place);
+      if (atLeast > bound || seen.has(termId)) continue;
+      seen.add(termId);
+      const distance = isSharp && isSharpCode(first) ? atLeast : this.#distanceTo(this.termOf(termId), near);
+      if (distance <= bound && this.#signatures[termId] !== goneSignature) matches[distance]?.push(termId);
     }
     pace.units += looks + candidateUnits * count;
   }
 
-  /** Looks at the terms from a place on. @returns the place from which to go on */
+  /** Looks at the terms from an id on. @returns the id from which to go on */
   #collect(from: number, near: Nearby): number {
     const end = Math.min(this.#terms.length, from + unitsPerGo);
     // Another search may have set its word between two calls.
@@ -248,18 +259,18 @@ export class TermDictionary {
     let units = 0;
     let at = from;
     while (at < end && units < unitsMax) {
-      if (near.filter.passes(this.#outlines[at] ?? goneOutline)) units += this.#compare(at, near);
+      if (near.filter.passes(this.#signatures[at] ?? goneSignature)) units += this.#compare(at, near);
       at += 1;
     }
     pace.units += units + at - from;
     return at;
   }
 
-  /** Notes the place of a term that is near. @returns the cost in units of the pace */
-  #compare(place: number, near: Nearby): number {
-    const term = this.termAt(place);
+  /** Notes the id of a term that is near. @returns the cost in units of the pace */
+  #compare(termId: number, near: Nearby): number {
+    const term = this.termOf(termId);
     const distance = this.#distanceTo(term, near);
-    if (distance <= near.bound) near.matches[distance]?.push(place);
+    if (distance <= near.bound) near.matches[distance]?.push(termId);
     return comparisonUnits * term.length;
   }
 
@@ -268,11 +279,11 @@ export class TermDictionary {
   }
 
   /**
-   * Visits the places of terms until the budget is spent. `visit` returns the cost of a term, or -1 for a term to remove.
-   * @param cursor place from which to go on; null at the beginning
-   * @returns place from which to go on; null when every term was visited
+   * Visits the ids of terms until the budget is spent. `visit` returns the cost of a term, or -1 for a term to remove.
+   * @param cursor where to go on; null at the beginning
+   * @returns where to go on; null when every term was visited
    */
-  sweep(cursor: SweepCursor | null, budget: number, visit: (place: number) => number): SweepCursor | null {
+  sweep(cursor: SweepCursor | null, budget: number, visit: (termId: number) => number): SweepCursor | null {
     let left = budget;
     // It goes backwards, so that terms that come meanwhile are not visited.
     let remaining = cursor?.remaining ?? this.#terms.length;
@@ -280,7 +291,7 @@ export class TermDictionary {
       if (left <= 0) return { remaining };
       remaining -= 1;
       left -= 1;
-      if (this.#outlines[remaining] === goneOutline) continue;
+      if (this.#signatures[remaining] === goneSignature) continue;
       const cost = visit(remaining);
       left -= Math.max(0, cost);
       if (cost < 0) this.#remove(remaining);
@@ -288,41 +299,41 @@ export class TermDictionary {
     return null;
   }
 
-  #remove(place: number): void {
-    this.#places.remove(this.termAt(place), place);
-    this.#outlines[place] = goneOutline;
+  #remove(termId: number): void {
+    this.#ids.remove(this.termOf(termId), termId);
+    this.#signatures[termId] = goneSignature;
     this.#removed += 1;
   }
 
   /**
-   * Gives the terms places without gaps when most are gone. Indexes and order do not know these.
-   * @returns the former place of each; null when nothing was done
+   * Gives the terms ids without gaps when most are gone. Indexes and order do not know these.
+   * @returns the former id of each; null when nothing was done
    */
   clearAway(): readonly number[] | null {
     if (this.#removed <= Math.max(removedTermsMin, this.size)) return null;
     const terms = this.#terms;
     const kept: number[] = [];
     this.#terms = new ValueList();
-    this.#places = new PlaceTable(this.#terms);
+    this.#ids = new IdTable(this.#terms);
     this.#removed = 0;
     [this.#index, this.#builder, this.#order, this.#ordering] = [null, null, null, null];
     for (let from = 0; from < terms.length; from += 1) {
-      const outline = this.#outlines[from] ?? goneOutline;
-      if (outline === goneOutline) continue;
+      const signature = this.#signatures[from] ?? goneSignature;
+      if (signature === goneSignature) continue;
       const term = terms.at(from) ?? '';
       const to = this.#terms.length;
-      this.#places.add(term, to);
+      this.#ids.add(term, to);
       this.#terms.push(term);
-      this.#outlines[to] = outline;
+      this.#signatures[to] = signature;
       kept.push(from);
     }
     return kept;
   }
 
   #reserve(capacity: number): void {
-    const outlines = new Int32Array(capacity);
-    outlines.set(this.#outlines);
-    this.#outlines = outlines;
+    const signatures = new Int32Array(capacity);
+    signatures.set(this.#signatures);
+    this.#signatures = signatures;
   }
 }
 
@@ -333,6 +344,6 @@ export interface SweepCursor {
 
 function nearby(word: string, bound: number, isBeginning: boolean): Nearby {
   const length = countCodePoints(word);
-  const filter = new OutlineFilter(word, bound, isBeginning);
+  const filter = new LetterSignatureFilter(word, bound, isBeginning);
   return { word, length, filter, bound, isBeginning, matches: [[], [], []] };
 }

@@ -13,11 +13,11 @@ const unitsPerTerm = 100;
 /** Roughly what the text of a term takes. */
 const bytesPerTerm = 40;
 
-/** The inverted index of one text field: its terms, each at a place, and the docs that have them. */
+/** The inverted index of one text field: its terms, each with an id, and the docs that have them. */
 export class TextIndex {
   /** Searches ask both, and change neither. */
   readonly terms = new TermDictionary();
-  /** By the places of the terms. */
+  /** By term id. */
   readonly postings = new Postings();
   /** Null: the words have no stems. */
   readonly #stems: StemTerms | null;
@@ -57,30 +57,27 @@ export class TextIndex {
     if (stems !== null) await new Slice(shardSliceMs).run(this.terms.all((term) => stems.add(term)));
   }
 
-  /** @param words how often each occurs. The doc must be new to this field, or swept out of it */
-  add(doc: number, words: Iterable<readonly [word: string, frequency: number]>): void {
-    for (const [word, frequency] of words) {
-      const { end } = this.terms;
-      const place = this.terms.findOrAdd(word);
-      if (place === end) this.#stems?.add(word);
-      this.postings.add(place, doc, frequency);
-      this.#postingCount += 1;
-    }
+  /** Adds a word of a doc, for each of its occurrences. The doc must be new to this field, or swept out of it, before the first. */
+  add(doc: number, word: string): void {
+    const { end } = this.terms;
+    const termId = this.terms.findOrAdd(word);
+    if (termId === end) this.#stems?.add(word);
+    if (this.postings.add(termId, doc)) this.#postingCount += 1;
   }
 
-  /** The places of the terms with a stem. */
-  placesOfStem(stem: string): readonly number[] {
+  /** The ids of the terms with a stem. */
+  termIdsOfStem(stem: string): readonly number[] {
     const terms = this.#stems?.of(stem) ?? [];
     pace.units += unitsPerTerm * terms.length;
-    return terms.flatMap((term) => this.terms.placesOf(term));
+    return terms.flatMap((term) => this.terms.termIdsOf(term));
   }
 
   /** Takes dead docs out of the lists, about `budget` postings of work. @returns whether no list has any left */
   sweep(dead: Bitmap, budget: number): boolean {
-    this.#cursor = this.terms.sweep(this.#cursor, budget, (place) => {
-      const { before, after } = this.postings.keep(place, (doc) => !dead.has(doc));
+    this.#cursor = this.terms.sweep(this.#cursor, budget, (termId) => {
+      const { before, after } = this.postings.keep(termId, (doc) => !dead.has(doc));
       this.#postingCount -= before - after;
-      if (after === 0) this.#stems?.remove(this.terms.termAt(place));
+      if (after === 0) this.#stems?.remove(this.terms.termOf(termId));
       return after > 0 ? before : -1;
     });
     if (this.#cursor !== null) return false;

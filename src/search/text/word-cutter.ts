@@ -18,8 +18,6 @@ export class Letters {
   readonly separator: RegExp;
   /** At the beginning or end of a part of a word; null: nothing is kept. */
   readonly keptEdge: { readonly start: RegExp; readonly end: RegExp } | null;
-  /** By code: 1 for ASCII characters that are in words. */
-  readonly #ascii: Uint8Array;
 
   /** @param kept characters that count as letters */
   constructor(kept: string) {
@@ -37,16 +35,12 @@ export class Letters {
     );
     this.keptEdge =
       kept === '' ? null : { start: new RegExp(`^[${escaped}]`, 'u'), end: new RegExp(`[${escaped}]$`, 'u') };
-    this.#ascii = Uint8Array.from({ length: 128 }, (_, code) =>
-      this.inside.test(String.fromCharCode(code)) ? 1 : 0,
-    );
   }
 
   /** True for a run of letters; false for the one character that separates two. */
   isRun(piece: string): boolean {
     // A separator has two units at most.
-    if (piece.length > 2) return true;
-    return (this.#ascii[piece.charCodeAt(0)] ?? Number(this.inside.test(piece))) === 1;
+    return piece.length > 2 || this.inside.test(piece);
   }
 }
 
@@ -55,8 +49,6 @@ export const plainLetters = new Letters('');
 /** Has no sign: joiners, soft hyphens, variation selectors, byte order marks; or encloses one. U+200B separates words. */
 const invisible = /(?!\u200b)[\p{DI}\p{Me}]/u;
 const everyInvisible = new RegExp(invisible, 'gu');
-/** Of Latin texts, dashes and quotes only soft hyphens are taken out, and NFKC says whether their letters change. */
-const beyondLatin = /[^\0-\xac\xae-\u024f\u2010-\u2027\u2030-\u205e]/;
 const noSpaces = String.raw`\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}`;
 /** Latin texts without it are in NFKC, and nothing is taken out of them. Most texts are such. */
 const beyondPlainLatin =
@@ -67,7 +59,7 @@ const special = new RegExp(String.raw`[\p{DI}\p{M}${noSpaces}]`, 'u');
 /** True for a text, or a run of one, whose runs are words as they are, but for their case. */
 export function isSimple(text: string): boolean {
   if (!beyondPlainLatin.test(text)) return true;
-  return (!beyondLatin.test(text) || !special.test(text)) && text.normalize('NFKC') === text;
+  return !special.test(text) && text.normalize('NFKC') === text;
 }
 
 /** The text without what is not seen; itself when it has nothing such. */

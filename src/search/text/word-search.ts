@@ -330,8 +330,8 @@ class WordWalk {
       for (let tier = from; tier < end; tier += 1) {
         for (const group of tiers[at]?.[tier] ?? []) {
           hasTerms = true;
-          for (let place = 0; place < group.places.length; ) {
-            place = this.#addTerms(group, place);
+          for (let next = 0; next < group.termIds.length; ) {
+            next = this.#addTerms(group, next);
             if (pace.isOver()) yield;
           }
         }
@@ -343,25 +343,25 @@ class WordWalk {
   }
 
   /** @returns the term from which to go on */
-  #addTerms({ index: { postings }, places, factor }: TermGroup, from: number): number {
+  #addTerms({ index: { postings }, termIds, factor }: TermGroup, from: number): number {
     const { stamps, sums, x } = this.#buffers;
     const { docs, live } = this;
     const stamp = this.#stamp;
     const closeStamp = this.#closeStamp;
     let { count } = this;
     let at = from;
-    while (at < places.length && pace.units < pace.unitsPerLook) {
-      const place = places[at] ?? 0;
-      postings.show(place, run);
+    while (at < termIds.length && pace.units < pace.unitsPerLook) {
+      const termId = termIds[at] ?? 0;
+      postings.show(termId, run);
       const { docs: list, end } = run;
       for (let next = run.from; next < end; next += 1) {
         const posting = list[next] ?? 0;
         const doc = docOf(posting);
         const known = stamps[doc];
-        if (known === stamp) sums[doc] = (sums[doc] ?? 0) + factor * postings.frequency(place, posting);
+        if (known === stamp) sums[doc] = (sums[doc] ?? 0) + factor * postings.frequency(termId, posting);
         else if (known !== closeStamp && live.has(doc)) {
           stamps[doc] = stamp;
-          sums[doc] = factor * postings.frequency(place, posting);
+          sums[doc] = factor * postings.frequency(termId, posting);
           x[doc] = 0;
           docs[count] = doc;
           count += 1;

@@ -24,7 +24,7 @@ const mixed = fc.string({
 /** The codes of a term between others. */
 function codeOf(term: string): { first: number; second: number } {
   const codes = new LetterCodes(3);
-  for (const [place, one] of ['before', term, 'behind'].entries()) codes.set(place, one);
+  for (const [termId, one] of ['before', term, 'behind'].entries()) codes.set(termId, one);
   const batch = new CodeBatch(2);
   codes.read(Int32Array.of(1), 1, batch);
   return { first: batch.first[0] ?? 0, second: batch.second[0] ?? 0 };

@@ -5,12 +5,12 @@ import { type DocRun, Postings } from '../../../src/search/text/postings.ts';
 import { docsAt } from '../support/docs-at.ts';
 import { restoredFrom } from '../support/parts.ts';
 
-const places = 40;
+const terms = 40;
 const step = fc.oneof(
-  { weight: 20, arbitrary: fc.record({ kind: fc.constant('add'), place: fc.nat(places - 1) }) },
+  { weight: 20, arbitrary: fc.record({ kind: fc.constant('add'), termId: fc.nat(terms - 1) }) },
   fc.record({
     kind: fc.constant('keep'),
-    place: fc.nat(places - 1),
+    termId: fc.nat(terms - 1),
     modulus: fc.integer({ min: 1, max: 4 }),
   }),
 );
@@ -20,32 +20,36 @@ function frequencyOf(doc: number): number {
   return doc % 5 === 0 ? 30 + (doc % 7) : 1 + (doc % 3);
 }
 
-function frequenciesAt(postings: Postings, place: number): number[] {
+function frequenciesAt(postings: Postings, termId: number): number[] {
   const run: DocRun = { docs: new Int32Array(0), from: 0, end: 0 };
-  postings.show(place, run);
-  return Array.from(run.docs.subarray(run.from, run.end), (posting) => postings.frequency(place, posting));
+  postings.show(termId, run);
+  return Array.from(run.docs.subarray(run.from, run.end), (posting) => postings.frequency(termId, posting));
+}
+
+function addTimes(postings: Postings, termId: number, doc: number, frequency: number): void {
+  for (let time = 0; time < frequency; time += 1) assert.equal(postings.add(termId, doc), time === 0);
 }
 
 test('lists are what arrays would be, whatever is added and taken out', () => {
   fc.assert(
     fc.property(fc.array(step, { size: 'max', maxLength: 3000 }), (steps) => {
       const postings = new Postings();
-      const lists = Array.from({ length: places }, (): number[] => []);
-      for (const [doc, { kind, place, ...rest }] of steps.entries()) {
-        const list = lists[place] ?? [];
+      const lists = Array.from({ length: terms }, (): number[] => []);
+      for (const [doc, { kind, termId, ...rest }] of steps.entries()) {
+        const list = lists[termId] ?? [];
         if (kind === 'add') {
-          postings.add(place, doc, frequencyOf(doc));
+          addTimes(postings, termId, doc, frequencyOf(doc));
           list.push(doc);
           continue;
         }
         const passes = (each: number) => 'modulus' in rest && each % rest.modulus === 0;
         const kept = list.filter(passes);
-        assert.deepEqual(postings.keep(place, passes), { before: list.length, after: kept.length });
-        lists[place] = kept;
+        assert.deepEqual(postings.keep(termId, passes), { before: list.length, after: kept.length });
+        lists[termId] = kept;
       }
-      for (const [place, list] of lists.entries()) {
-        assert.deepEqual(docsAt(postings, place), list);
-        assert.deepEqual(frequenciesAt(postings, place), list.map(frequencyOf));
+      for (const [termId, list] of lists.entries()) {
+        assert.deepEqual(docsAt(postings, termId), list);
+        assert.deepEqual(frequenciesAt(postings, termId), list.map(frequencyOf));
       }
     }),
   );
@@ -62,8 +66,8 @@ test('a list that is longer than a page is whole, and so are those beside it', (
     docsAt(postings, 0),
     Array.from({ length: long }, (_, doc) => doc),
   );
-  for (let place = 1; place < long / 1000; place += 1) {
-    assert.deepEqual(docsAt(postings, place), [(place - 1) * 1000]);
+  for (let termId = 1; termId < long / 1000; termId += 1) {
+    assert.deepEqual(docsAt(postings, termId), [(termId - 1) * 1000]);
   }
   assert.ok(postings.bytes < 4 * 4 * long, `${postings.bytes} bytes`);
 });
@@ -71,25 +75,25 @@ test('a list that is longer than a page is whole, and so are those beside it', (
 test('memory that a list gives back is used by others', () => {
   const postings = new Postings();
   const fill = () => {
-    for (let place = 0; place < 1000; place += 1) {
-      for (let doc = 0; doc < 20; doc += 1) postings.add(place, doc);
+    for (let termId = 0; termId < 1000; termId += 1) {
+      for (let doc = 0; doc < 20; doc += 1) postings.add(termId, doc);
     }
   };
   fill();
   const { bytes } = postings;
-  for (let place = 0; place < 1000; place += 1) postings.keep(place, () => false);
+  for (let termId = 0; termId < 1000; termId += 1) postings.keep(termId, () => false);
   fill();
   assert.equal(postings.bytes, bytes);
 });
 
-test('places that are renumbered keep their lists', () => {
+test('terms that are renumbered keep their lists', () => {
   const postings = new Postings();
-  for (const [place, doc] of [
+  for (const [termId, doc] of [
     [3, 1],
     [5, 2],
     [5, 3],
   ] as const)
-    postings.add(place, doc, 100 * doc);
+    addTimes(postings, termId, doc, 100 * doc);
   postings.renumber([3, 5]);
   assert.deepEqual([frequenciesAt(postings, 0), frequenciesAt(postings, 1)], [[100], [200, 300]]);
   assert.deepEqual([docsAt(postings, 0), docsAt(postings, 1), docsAt(postings, 2)], [[1], [2, 3], []]);
@@ -97,7 +101,8 @@ test('places that are renumbered keep their lists', () => {
 
 test('a snapshot has the frequencies', async () => {
   const before = new Postings();
-  for (let doc = 0; doc < 200; doc += 1) before.add(doc % 3, doc, frequencyOf(doc));
+  for (let doc = 0; doc < 200; doc += 1) addTimes(before, doc % 3, doc, frequencyOf(doc));
   const after = await restoredFrom(before, new Postings());
-  for (const place of [0, 1, 2]) assert.deepEqual(frequenciesAt(after, place), frequenciesAt(before, place));
+  for (const termId of [0, 1, 2])
+    assert.deepEqual(frequenciesAt(after, termId), frequenciesAt(before, termId));
 });

@@ -26,7 +26,7 @@ test('the dictionary finds every term within the distance and no other, also aft
         for (const term of terms) dictionary.findOrAdd(term);
         const kept = new Set(terms.filter((term) => countCodePoints(term) % 2 === 1));
         let cursor = null;
-        do cursor = dictionary.sweep(cursor, 3, (place) => (kept.has(dictionary.termAt(place)) ? 1 : -1));
+        do cursor = dictionary.sweep(cursor, 3, (termId) => (kept.has(dictionary.termOf(termId)) ? 1 : -1));
         while (cursor !== null);
         const expected = (distanceTo: typeof naiveDistance) =>
           [...kept]
@@ -75,8 +75,8 @@ test('a large dictionary, which indexes its terms while it is asked, finds the s
   }
   let cursor = null;
   do {
-    cursor = dictionary.sweep(cursor, 1_500, (place) => {
-      const term = dictionary.termAt(place);
+    cursor = dictionary.sweep(cursor, 1_500, (termId) => {
+      const term = dictionary.termOf(termId);
       if (countCodePoints(term) % 3 === 0) return 1;
       terms.delete(term);
       return -1;
@@ -92,12 +92,12 @@ test('a large dictionary, which indexes its terms while it is asked, finds the s
 
 function termsOf(
   dictionary: TermDictionary,
-  places: readonly (readonly number[])[],
+  termIds: readonly (readonly number[])[],
 ): { readonly term: string; readonly distance: number }[] {
-  return places.flatMap((ofDistance, distance) =>
+  return termIds.flatMap((ofDistance, distance) =>
     ofDistance
-      .map((place) => ({ term: dictionary.termAt(place), distance, place }))
-      .filter(({ term, place }) => dictionary.placeOf(term) === place)
+      .map((termId) => ({ term: dictionary.termOf(termId), distance, termId }))
+      .filter(({ term, termId }) => dictionary.termIdOf(term) === termId)
       .map(({ term }) => ({ term, distance })),
   );
 }

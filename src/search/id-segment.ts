@@ -1,14 +1,14 @@
 import { int32, type PartReader, type Parts, uint32 } from './snapshot/parts.ts';
 
 const slotsMin = 8;
-/** A slot is two numbers: the hash, and the place and one. A place of 0 says that the slot is empty. */
+/** A slot is two numbers: the hash, and the id plus 1, or 0 where the slot is empty. */
 const slotInts = 2;
 
 /**
- * Places by the hashes of their keys, in one array: an entry is in the slot that its hash names, or in the next one that
+ * Ids by the hashes of their keys, in one array: an entry is in the slot that its hash names, or in the next one that
  * is free. A quarter of the slots is always free, so few have to be looked at.
  */
-export class PlaceSegment {
+export class IdSegment {
   #slots = new Int32Array(slotsMin * slotInts);
   /** Number of slots, a power of two, less one. */
   #mask = slotsMin - 1;
@@ -39,14 +39,14 @@ export class PlaceSegment {
     return this.#slotFrom(hash, (slot + 1) & this.#mask);
   }
 
-  placeAt(slot: number): number {
+  idAt(slot: number): number {
     return (this.#slots[slot * slotInts + 1] ?? 0) - 1;
   }
 
-  add(hash: number, place: number): void {
+  add(hash: number, id: number): void {
     this.#size += 1;
     if (4 * this.#size > 3 * (this.#mask + 1)) this.#double();
-    this.#put(hash, place);
+    this.#put(hash, id);
   }
 
   /** Takes an entry out, and moves those after it that would not be found any more. */
@@ -65,11 +65,11 @@ export class PlaceSegment {
     slots[free * slotInts + 1] = 0;
   }
 
-  forEach(visit: (hash: number, place: number) => void): void {
+  forEach(visit: (hash: number, id: number) => void): void {
     const slots = this.#slots;
     for (let at = 0; at < slots.length; at += slotInts) {
-      const place = (slots[at + 1] ?? 0) - 1;
-      if (place >= 0) visit(slots[at] ?? 0, place);
+      const id = (slots[at + 1] ?? 0) - 1;
+      if (id >= 0) visit(slots[at] ?? 0, id);
     }
   }
 
@@ -82,13 +82,13 @@ export class PlaceSegment {
     return -1;
   }
 
-  #put(hash: number, place: number): void {
+  #put(hash: number, id: number): void {
     const slots = this.#slots;
     const mask = this.#mask;
     let slot = hash & mask;
     while (slots[slot * slotInts + 1] !== 0) slot = (slot + 1) & mask;
     slots[slot * slotInts] = hash;
-    slots[slot * slotInts + 1] = place + 1;
+    slots[slot * slotInts + 1] = id + 1;
   }
 
   #double(): void {
@@ -96,8 +96,8 @@ export class PlaceSegment {
     this.#slots = new Int32Array(former.length * 2);
     this.#mask = this.#mask * 2 + 1;
     for (let at = 0; at < former.length; at += slotInts) {
-      const place = (former[at + 1] ?? 0) - 1;
-      if (place >= 0) this.#put(former[at] ?? 0, place);
+      const id = (former[at + 1] ?? 0) - 1;
+      if (id >= 0) this.#put(former[at] ?? 0, id);
     }
   }
 }

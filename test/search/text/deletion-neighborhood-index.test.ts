@@ -2,31 +2,39 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { countCodePoints } from '../../../src/lib/code-points.ts';
-import { NearIndex, NearIndexBuilder } from '../../../src/search/text/near-index.ts';
-import { OutlineFilter } from '../../../src/search/text/outline.ts';
+import {
+  DeletionNeighborhoodIndex,
+  DeletionNeighborhoodIndexBuilder,
+} from '../../../src/search/text/deletion-neighborhood-index.ts';
+import { LetterSignatureFilter } from '../../../src/search/text/letter-signature.ts';
 import { runs } from '../../support/runs.ts';
 import { naiveBeginningDistance, naiveDistance } from '../support/naive-search.ts';
 
 const runCount = runs(1_000);
 const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'é', '😀', '\ud83d'), maxLength: 10 });
 
-function indexOf(terms: readonly (string | undefined)[], atOnce: number): NearIndex {
-  const builder = new NearIndexBuilder(terms, terms.length);
+function indexOf(terms: readonly (string | undefined)[], atOnce: number): DeletionNeighborhoodIndex {
+  const builder = new DeletionNeighborhoodIndexBuilder(terms, terms.length);
   for (;;) {
     const made = builder.advance(atOnce);
     if (made !== null) return made;
   }
 }
 
-function placesNear(index: NearIndex, asked: string, bound: number, isBeginning = false): Set<number> {
+function termIdsNear(
+  index: DeletionNeighborhoodIndex,
+  asked: string,
+  bound: number,
+  isBeginning = false,
+): Set<number> {
   const cursor = index.near(asked, bound);
-  const filter = new OutlineFilter(asked, bound, isBeginning);
+  const filter = new LetterSignatureFilter(asked, bound, isBeginning);
   const room = new Int32Array(3);
   const found = new Set<number>();
   while (cursor.at.length > 0) {
     const { count, looks } = index.read(cursor, filter, room, 5);
     assert.ok(looks <= 5);
-    for (const place of room.subarray(0, count)) found.add(place);
+    for (const termId of room.subarray(0, count)) found.add(termId);
   }
   return found;
 }
@@ -40,16 +48,16 @@ test('the buckets of a word have every term within the distance, and every begin
       fc.integer({ min: 1, max: 50 }),
       (terms, asked, bound, atOnce) => {
         const index = indexOf(terms, atOnce);
-        const found = placesNear(index, asked, bound);
-        const begun = placesNear(index, asked, bound, true);
-        const isForBeginnings = NearIndex.knowsBeginnings(countCodePoints(asked), bound);
-        for (const [place, term] of terms.entries()) {
+        const found = termIdsNear(index, asked, bound);
+        const begun = termIdsNear(index, asked, bound, true);
+        const isForBeginnings = DeletionNeighborhoodIndex.knowsBeginnings(countCodePoints(asked), bound);
+        for (const [termId, term] of terms.entries()) {
           const isNear = naiveDistance(asked, term) <= bound;
           const isBegun = isForBeginnings && naiveBeginningDistance(asked, term) <= bound;
           // An empty term has no letters to look for, and no dictionary has it.
           if (term === '') continue;
-          if (isNear) assert.ok(found.has(place), `${asked} finds ${term}`);
-          if (isBegun) assert.ok(begun.has(place), `${asked} begins ${term}`);
+          if (isNear) assert.ok(found.has(termId), `${asked} finds ${term}`);
+          if (isBegun) assert.ok(begun.has(termId), `${asked} begins ${term}`);
         }
       },
     ),
@@ -60,19 +68,19 @@ test('the buckets of a word have every term within the distance, and every begin
 test('the buckets of a word have next to none of the terms that are far from it', () => {
   const letters = 'abcdefghijklmnopqrstuvwxyz';
   const terms = Array.from({ length: 20_000 }, (_, at) =>
-    Array.from({ length: 8 }, (_letter, place) => letters[(at * 7919 + at * at * (place + 3)) % 26]).join(''),
+    Array.from({ length: 8 }, (_letter, nth) => letters[(at * 7919 + at * at * (nth + 3)) % 26]).join(''),
   );
   const index = indexOf(terms, 1_000);
-  assert.ok(placesNear(index, terms[777] ?? '', 2).size < terms.length / 20);
+  assert.ok(termIdsNear(index, terms[777] ?? '', 2).size < terms.length / 20);
 });
 
 test('terms that go while the index is made spoil nothing', () => {
   const terms: (string | undefined)[] = ['house', 'mouse', 'garden', 'houses', 'gardens'];
-  const builder = new NearIndexBuilder(terms, terms.length);
+  const builder = new DeletionNeighborhoodIndexBuilder(terms, terms.length);
   assert.equal(builder.advance(terms.length), null);
   terms[1] = undefined;
   const index = builder.advance(terms.length);
   assert.ok(index !== null);
-  const found = placesNear(index, 'hoses', 2);
+  const found = termIdsNear(index, 'hoses', 2);
   assert.ok(found.has(0) && found.has(3));
 });

@@ -2,24 +2,24 @@ import { countCodePoints } from '../../lib/code-points.ts';
 import { letterMask, spareBits } from './letter-mask.ts';
 
 /** What stands for a term in most comparisons: its letter mask, and its length as far as that fits into the spare bits. */
-export type Outline = number;
+export type LetterSignature = number;
 
 const lengthMax = 2 ** spareBits - 1;
 const allBits = -1;
 
 /** Of a term that is not there: it has no letters. */
-export const goneOutline: Outline = 0;
+export const goneSignature: LetterSignature = 0;
 
-export function outlineOf(term: string): Outline {
+export function letterSignatureOf(term: string): LetterSignature {
   return letterMask(term) | Math.min(countCodePoints(term), lengthMax);
 }
 
 /**
- * Passes the outlines of terms that can be near a word. One edit changes at most one letter on either side, and a swap
+ * Passes the signatures of terms that can be near a word. One edit changes at most one letter on either side, and a swap
  * none. So many terms are asked about, with answers so mixed, that the letters take no branch: the processor could not
  * guess it.
  */
-export class OutlineFilter {
+export class LetterSignatureFilter {
   readonly #letters: number;
   /** Letters that count where the word does not have them: none behind a beginning. */
   readonly #others: number;
@@ -31,26 +31,26 @@ export class OutlineFilter {
 
   /** @param bound edits, 0 to 2 @param isBeginning a beginning of the term must be near, not the whole */
   constructor(word: string, bound: number, isBeginning: boolean) {
-    const outline = outlineOf(word);
-    const length = outline & lengthMax;
-    this.#letters = outline & ~lengthMax;
-    this.#others = isBeginning ? 0 : ~outline & ~lengthMax;
+    const signature = letterSignatureOf(word);
+    const length = signature & lengthMax;
+    this.#letters = signature & ~lengthMax;
+    this.#others = isBeginning ? 0 : ~signature & ~lengthMax;
     this.#lengthMin = length - bound;
     this.#lengthMax = isBeginning ? lengthMax : length + bound;
     this.#leftByFirst = bound > 0 ? 0 : allBits;
     this.#leftBySecond = bound > 1 ? 0 : allBits;
   }
 
-  passes(outline: Outline): boolean {
-    let missing = this.#letters & ~outline;
-    let besides = this.#others & outline;
+  passes(signature: LetterSignature): boolean {
+    let missing = this.#letters & ~signature;
+    let besides = this.#others & signature;
     // Each edit takes the lowest bit off.
     missing &= (missing - 1) | this.#leftByFirst;
     missing &= (missing - 1) | this.#leftBySecond;
     besides &= (besides - 1) | this.#leftByFirst;
     besides &= (besides - 1) | this.#leftBySecond;
     if ((missing | besides) !== 0) return false;
-    const length = outline & lengthMax;
-    return length >= this.#lengthMin && length <= this.#lengthMax && outline !== goneOutline;
+    const length = signature & lengthMax;
+    return length >= this.#lengthMin && length <= this.#lengthMax && signature !== goneSignature;
   }
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { PlaceSegment } from '../../src/search/place-segment.ts';
-import { PlaceTable } from '../../src/search/place-table.ts';
+import { IdSegment } from '../../src/search/id-segment.ts';
+import { IdTable } from '../../src/search/id-table.ts';
 import { ValueList } from '../../src/search/value-list.ts';
 import { restoredFrom } from './support/parts.ts';
 
@@ -31,22 +31,22 @@ function textOf(number: number): string {
 /** A table with its keys, and a Map beside it. */
 class Both {
   readonly keys = new ValueList<Key>();
-  table = new PlaceTable(this.keys);
+  table = new IdTable(this.keys);
   readonly expected = new Map<Key, number>();
 
   add(each: Key): void {
-    const place = this.keys.length;
-    assert.equal(this.table.findOrAdd(each, place), place);
+    const id = this.keys.length;
+    assert.equal(this.table.findOrAdd(each, id), id);
     this.keys.push(each);
-    assert.equal(this.table.findOrAdd(each, place + 1), place);
-    this.expected.set(each, place);
+    assert.equal(this.table.findOrAdd(each, id + 1), id);
+    this.expected.set(each, id);
   }
 
   remove(each: Key): void {
-    const place = this.expected.get(each);
-    if (place === undefined) return;
-    this.table.remove(each, place);
-    this.keys.set(place, undefined);
+    const id = this.expected.get(each);
+    if (id === undefined) return;
+    this.table.remove(each, id);
+    this.keys.set(id, undefined);
     this.expected.delete(each);
   }
 
@@ -72,7 +72,7 @@ test('keys are found while they are there, whether they are few or many, and in 
     }),
   );
   for (const both of [few, filled]) {
-    both.table = await restoredFrom(both.table, new PlaceTable(both.keys));
+    both.table = await restoredFrom(both.table, new IdTable(both.keys));
     assert.equal(both.table.size, both.expected.size);
     for (const each of [...both.expected.keys(), 'none']) both.assertFinds(each);
     both.add('another');
@@ -103,35 +103,35 @@ test('entries with one hash, or with one home, are all found whichever of them g
   const hash = fc.oneof(fc.constantFrom(0, 7, 8, 15, -1), fc.integer());
   fc.assert(
     fc.property(fc.array(fc.tuple(hash, fc.nat(3)), { maxLength: 120 }), (changes) => {
-      const segment = new PlaceSegment();
+      const segment = new IdSegment();
       const expected = new Map<number, number>();
-      for (const [place, [each, kind]] of changes.entries()) {
+      for (const [id, [each, kind]] of changes.entries()) {
         const [[goes, of] = [-1, 0]] = expected;
         if (kind > 0) {
-          segment.add(each, place);
-          expected.set(place, each);
+          segment.add(each, id);
+          expected.set(id, each);
         } else if (goes >= 0) {
           segment.remove(slotOf(segment, of, goes));
           expected.delete(goes);
         }
       }
-      for (const [place, of] of expected) assert.ok(slotOf(segment, of, place) >= 0);
+      for (const [id, of] of expected) assert.ok(slotOf(segment, of, id) >= 0);
       const all: [number, number][] = [];
-      segment.forEach((of, place) => void all.push([place, of]));
+      segment.forEach((of, id) => void all.push([id, of]));
       assert.deepEqual(new Map(all), expected);
     }),
   );
 });
 
-function slotOf(segment: PlaceSegment, hash: number, place: number): number {
+function slotOf(segment: IdSegment, hash: number, id: number): number {
   let slot = segment.firstOf(hash);
-  while (slot >= 0 && segment.placeAt(slot) !== place) slot = segment.nextOf(hash, slot);
+  while (slot >= 0 && segment.idAt(slot) !== id) slot = segment.nextOf(hash, slot);
   return slot;
 }
 
 test('no part of it gets large, so none moves many entries at once when it doubles', () => {
   const keys = new ValueList<Key>();
-  const table = new PlaceTable(keys);
+  const table = new IdTable(keys);
   let largestStep = 0;
   for (let number = 0, bytes = table.bytes; number < 200_000; number += 1) {
     keys.push(`origin-${number}`);

@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto';
 import type { PlainValue } from './columns/value-dictionary.ts';
-import { PlaceSegment } from './place-segment.ts';
+import { IdSegment } from './id-segment.ts';
 import { type PartReader, type Parts, uint32 } from './snapshot/parts.ts';
 
-/** The keys of a table by their places. */
-export interface KeysByPlace {
-  holds(place: number, key: PlainValue): boolean;
+/** The keys of a table by id. */
+export interface KeysById {
+  holds(id: number, key: PlainValue): boolean;
 }
 
 /** A segment that doubles moves all its entries at once. With as many as this it takes about a millisecond. */
@@ -14,21 +14,21 @@ const entriesMax = 32_768;
 const segmentBits = 8;
 
 /**
- * Finds the place of a key: a small number, under which somebody else has the key. A `Map` would hold each key a second time,
+ * Finds the id of a key: a small number, under which somebody else has the key. A `Map` would hold each key a second time,
  * and a snapshot could not have it. The entries of a large table lie in segments that grow one by one: so it takes
  * millions without a long pause.
  */
-export class PlaceTable {
-  readonly #keys: KeysByPlace;
+export class IdTable {
+  readonly #keys: KeysById;
   /** Anyone who chooses keys must not know which of them have one hash. Nothing else depends on it. */
   #seed = randomInt(2 ** 32);
   /** All entries while they are few, none later. */
-  #few = new PlaceSegment();
+  #few = new IdSegment();
   /** Null while there are few keys. */
-  #segments: readonly PlaceSegment[] | null = null;
+  #segments: readonly IdSegment[] | null = null;
   #size = 0;
 
-  constructor(keys: KeysByPlace) {
+  constructor(keys: KeysById) {
     this.#keys = keys;
   }
 
@@ -54,46 +54,46 @@ export class PlaceTable {
     for (const segment of this.#segments ?? [this.#few]) await segment.restore(from);
   }
 
-  /** The place of a key; -1 when it is not there. */
+  /** The id of a key; -1 when it is not there. */
   find(key: PlainValue): number {
     return this.#find(key, hashOf(key, this.#seed));
   }
 
-  /** The place of a key. One that is not there is added at `place`. */
-  findOrAdd(key: PlainValue, place: number): number {
+  /** The id of a key. One that is not there is added at `id`. */
+  findOrAdd(key: PlainValue, id: number): number {
     const hash = hashOf(key, this.#seed);
     const known = this.#find(key, hash);
     if (known >= 0) return known;
-    this.#add(hash, place);
-    return place;
+    this.#add(hash, id);
+    return id;
   }
 
   #find(key: PlainValue, hash: number): number {
     const segment = this.#segmentOf(hash);
     for (let slot = segment.firstOf(hash); slot >= 0; slot = segment.nextOf(hash, slot)) {
-      const place = segment.placeAt(slot);
-      if (this.#keys.holds(place, key)) return place;
+      const id = segment.idAt(slot);
+      if (this.#keys.holds(id, key)) return id;
     }
     return -1;
   }
 
   /** Adds a key that is not there. */
-  add(key: PlainValue, place: number): void {
-    this.#add(hashOf(key, this.#seed), place);
+  add(key: PlainValue, id: number): void {
+    this.#add(hashOf(key, this.#seed), id);
   }
 
-  #add(hash: number, place: number): void {
+  #add(hash: number, id: number): void {
     if (this.#segments === null && this.#size === entriesMax) this.#divide();
-    this.#segmentOf(hash).add(hash, place);
+    this.#segmentOf(hash).add(hash, id);
     this.#size += 1;
   }
 
   /** Takes out a key that is there. */
-  remove(key: PlainValue, place: number): void {
+  remove(key: PlainValue, id: number): void {
     const hash = hashOf(key, this.#seed);
     const segment = this.#segmentOf(hash);
     for (let slot = segment.firstOf(hash); slot >= 0; slot = segment.nextOf(hash, slot)) {
-      if (segment.placeAt(slot) !== place) continue;
+      if (segment.idAt(slot) !== id) continue;
       segment.remove(slot);
       this.#size -= 1;
       return;
@@ -102,20 +102,20 @@ export class PlaceTable {
 
   #divide(): void {
     const segments = newSegments();
-    this.#few.forEach((hash, place) => {
-      segments[segmentNumber(hash)]?.add(hash, place);
+    this.#few.forEach((hash, id) => {
+      segments[segmentNumber(hash)]?.add(hash, id);
     });
-    this.#few = new PlaceSegment();
+    this.#few = new IdSegment();
     this.#segments = segments;
   }
 
-  #segmentOf(hash: number): PlaceSegment {
+  #segmentOf(hash: number): IdSegment {
     return this.#segments?.[segmentNumber(hash)] ?? this.#few;
   }
 }
 
-function newSegments(): PlaceSegment[] {
-  return Array.from({ length: 1 << segmentBits }, () => new PlaceSegment());
+function newSegments(): IdSegment[] {
+  return Array.from({ length: 1 << segmentBits }, () => new IdSegment());
 }
 
 /** The highest bits of a hash. A segment goes by the lowest. */

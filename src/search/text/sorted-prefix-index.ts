@@ -1,6 +1,6 @@
 import { pace, type Steps } from '../../lib/pace.ts';
 import { merged, sorted } from '../../lib/slices/merge-sort.ts';
-import type { TermPlaces } from './near-index.ts';
+import type { TermsById } from './deletion-neighborhood-index.ts';
 
 /** The cost of a look at a term, in units of the pace. */
 const lookUnits = 20;
@@ -13,19 +13,19 @@ function rankOf(codePoint: number): number {
   return codePoint < astral ? codePoint * astralCount : 0xd800 * astralCount + codePoint - astral;
 }
 
-/** Terms in order, by place. */
+/** Term ids in the order of their terms. */
 class TermList {
-  readonly #terms: TermPlaces;
-  readonly #places: Int32Array;
+  readonly #terms: TermsById;
+  readonly #termIds: Int32Array;
 
-  constructor(terms: TermPlaces, places: Int32Array) {
+  constructor(terms: TermsById, termIds: Int32Array) {
     this.#terms = terms;
-    this.#places = places;
+    this.#termIds = termIds;
   }
 
   textAt(at: number): string {
     pace.units += lookUnits;
-    return this.#terms.at(this.#places[at] ?? 0) ?? '';
+    return this.#terms.at(this.#termIds[at] ?? 0) ?? '';
   }
 
   /** The first term from `from` to before `high` of which the code point behind `units` units ranks above `rank`. */
@@ -98,23 +98,23 @@ class Node {
  * with the same beginning stand next to each other. It is walked like a tree of beginnings. A beginning of which no longer
  * one can be nearer gives all its terms at once, and one that cannot lead to anything near is left.
  */
-export class BeginningOrder {
-  /** The terms at places below this are in the order. */
+export class SortedPrefixIndex {
+  /** The terms with ids below this are in the order. */
   readonly end: number;
-  readonly #places: Int32Array;
+  readonly #termIds: Int32Array;
   readonly #list: TermList;
   /** Terms of each first code point. To find them would be most of a short walk. */
   readonly #firsts: readonly Branch[];
 
-  private constructor(terms: TermPlaces, end: number, places: Int32Array) {
+  private constructor(terms: TermsById, end: number, termIds: Int32Array) {
     this.end = end;
-    this.#places = places;
-    this.#list = new TermList(terms, places);
-    this.#firsts = branchesOf(this.#list, 0, places.length, 0);
+    this.#termIds = termIds;
+    this.#list = new TermList(terms, termIds);
+    this.#firsts = branchesOf(this.#list, 0, termIds.length, 0);
   }
 
-  /** Orders the terms at places below `end`. Their texts must stay. @param former an order of the first of them; null: none */
-  static *of(terms: TermPlaces, end: number, former: BeginningOrder | null): Steps<BeginningOrder> {
+  /** Orders the terms with ids below `end`. Their texts must stay. @param former an order of the first of them; null: none */
+  static *of(terms: TermsById, end: number, former: SortedPrefixIndex | null): Steps<SortedPrefixIndex> {
     const from = former?.end ?? 0;
     const added = Array.from({ length: end - from }, (_, at) => from + at);
     const compare = (a: number, b: number) => {
@@ -122,15 +122,15 @@ export class BeginningOrder {
       return textA < textB ? -1 : textA > textB ? 1 : 0;
     };
     const inOrder = yield* sorted(added, compare);
-    const all = former === null ? inOrder : yield* merged(Array.from(former.#places), inOrder, compare);
-    return new BeginningOrder(terms, end, Int32Array.from(all));
+    const all = former === null ? inOrder : yield* merged(Array.from(former.#termIds), inOrder, compare);
+    return new SortedPrefixIndex(terms, end, Int32Array.from(all));
   }
 
   get bytes(): number {
-    return this.#places.byteLength;
+    return this.#termIds.byteLength;
   }
 
-  /** Adds the places of terms of which some beginning is within `bound` of a word to the list of their distance. */
+  /** Adds the ids of terms of which some beginning is within `bound` of a word to the list of their distance. */
   *collect(word: readonly number[], bound: number, into: readonly number[][]): Steps<void> {
     const walk = new Walk(word, bound, this.#list, this.#firsts);
     while (walk.isMore()) {
@@ -138,10 +138,10 @@ export class BeginningOrder {
       if (pace.isOver()) yield;
     }
     for (const [distance, stretches] of walk.stretches.entries()) {
-      const places = into[distance] ?? [];
+      const termIds = into[distance] ?? [];
       for (let at = 0; at < stretches.length; at += 2) {
         const [low = 0, high = 0] = stretches.slice(at, at + 2);
-        for (let place = low; place < high; place += 1) places.push(this.#places[place] ?? 0);
+        for (let at = low; at < high; at += 1) termIds.push(this.#termIds[at] ?? 0);
         pace.units += high - low;
         if (pace.isOver()) yield;
       }

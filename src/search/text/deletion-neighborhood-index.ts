@@ -1,28 +1,28 @@
 import { LetterCodes } from './letter-codes.ts';
-import { goneOutline, type OutlineFilter, outlineOf } from './outline.ts';
+import { goneSignature, type LetterSignatureFilter, letterSignatureOf } from './letter-signature.ts';
 
 /** Code points of a term's beginning that are indexed. Behind the end of a shorter term there are blanks. */
 const indexedPoints = 6;
 const blank = 0;
 /** Most edits that the index allows. */
 const boundMax = 2;
-/** The two places that a variant leaves out. */
+/** The two positions that a variant leaves out. */
 const leftOut: readonly (readonly [number, number])[] = Array.from({ length: indexedPoints }, (_, first) =>
   Array.from({ length: indexedPoints - first - 1 }, (_, at): [number, number] => [first, first + at + 1]),
 ).flat();
 /** A bucket has about this many terms, so that its bounds take far less than what is in it. */
 const termsPerBucketMin = 8;
-/** An entry of a bucket: the place of a term, and its outline. */
+/** An entry of a bucket: the id of a term, and its signature. */
 const intsPerEntry = 2;
 
-/** Terms by the places at which a dictionary has them. */
-export interface TermPlaces {
-  /** Undefined behind the last place. Texts of terms that are gone may still be there. */
-  at(place: number): string | undefined;
+/** The terms of a dictionary by id. */
+export interface TermsById {
+  /** Undefined after the last id. Texts of terms that are gone may still be there. */
+  at(termId: number): string | undefined;
 }
 
 /** What is left to read of the buckets of a word: from each of `at` to the `end` beside it. */
-export interface NearCursor {
+export interface NeighborhoodCursor {
   readonly at: number[];
   readonly ends: number[];
 }
@@ -30,20 +30,20 @@ export interface NearCursor {
 /**
  * The terms that can be near a word, without a look at the others (docs/design/search.md "How a search finds words"). Two
  * words within 2 edits become equal when at most 2 code points are left out of either, and so do their beginnings of 6 code
- * points when exactly 2 are left out. So each term stands in 15 buckets, one for each pair of places that may be left out,
+ * points when exactly 2 are left out. So each term stands in 15 buckets, one for each pair of positions that may be left out,
  * and a word need only look into its own 15. For 1 edit the beginnings of 5 will do: these are the variants that leave out
- * the sixth place. Buckets are hashed: they give candidates, and others.
+ * the sixth position. Buckets are hashed: they give candidates, and others.
  */
-export class NearIndex {
-  /** The terms at places below this are indexed. */
+export class DeletionNeighborhoodIndex {
+  /** The terms with ids below this are indexed. */
   readonly end: number;
   readonly codes: LetterCodes;
-  /** Bucket after bucket: the place of a term, and its outline, so that a look at it need go nowhere else. */
+  /** Bucket after bucket: the id of a term, and its signature, so that a look at it need go nowhere else. */
   readonly #entries: Int32Array;
   /** Where each bucket begins, in entries; the last one is the end of all. */
   readonly #starts: Uint32Array;
 
-  constructor({ end, codes, entries, starts }: NearIndexParts) {
+  constructor({ end, codes, entries, starts }: DeletionNeighborhoodIndexParts) {
     this.end = end;
     this.codes = codes;
     this.#entries = entries;
@@ -55,9 +55,9 @@ export class NearIndex {
   }
 
   /** Where to find all indexed terms within `bound` edits (1 or 2) of a word. */
-  near(word: string, bound: number): NearCursor {
+  near(word: string, bound: number): NeighborhoodCursor {
     const count = readBuckets(word, bound, this.#starts.length - 2);
-    const cursor: NearCursor = { at: [], ends: [] };
+    const cursor: NeighborhoodCursor = { at: [], ends: [] };
     for (let bucket = 0; bucket < count; bucket += 1) {
       const at = buckets[bucket] ?? 0;
       cursor.at.push(this.#starts[at] ?? 0);
@@ -67,10 +67,15 @@ export class NearIndex {
   }
 
   /**
-   * Reads on until the room is full, or enough was looked at. Gives the places of terms whose outlines pass. Some come
+   * Reads on until the room is full, or enough was looked at. Gives the ids of terms whose signatures pass. Some come
    * several times, and some terms may be gone.
    */
-  read(cursor: NearCursor, filter: OutlineFilter, into: Int32Array, looksMax: number): NearRead {
+  read(
+    cursor: NeighborhoodCursor,
+    filter: LetterSignatureFilter,
+    into: Int32Array,
+    looksMax: number,
+  ): NeighborhoodRead {
     const entries = this.#entries;
     let count = 0;
     let looks = 0;
@@ -81,12 +86,12 @@ export class NearIndex {
       const end = Math.min(cursor.ends[last] ?? 0, from + looksMax - looks);
       let at = from;
       for (; at < end && count < into.length; at += 1) {
-        if (!filter.passes(entries[intsPerEntry * at + 1] ?? goneOutline)) continue;
-        const place = entries[intsPerEntry * at] ?? 0;
-        const slot = place & (recent.length - 1);
-        if (recent[slot] === place) continue;
-        recent[slot] = place;
-        into[count] = place;
+        if (!filter.passes(entries[intsPerEntry * at + 1] ?? goneSignature)) continue;
+        const termId = entries[intsPerEntry * at] ?? 0;
+        const slot = termId & (recent.length - 1);
+        if (recent[slot] === termId) continue;
+        recent[slot] = termId;
+        into[count] = termId;
         count += 1;
       }
       looks += at - from;
@@ -106,24 +111,24 @@ export class NearIndex {
   }
 }
 
-export interface NearRead {
-  /** Places that were given. */
+export interface NeighborhoodRead {
+  /** Ids that were given. */
   readonly count: number;
   /** Terms that were looked at. */
   readonly looks: number;
 }
 
-interface NearIndexParts {
+interface DeletionNeighborhoodIndexParts {
   readonly end: number;
   readonly codes: LetterCodes;
   readonly entries: Int32Array;
   readonly starts: Uint32Array;
 }
 
-/** Makes an index of the terms at places below `end`, a few at a time. Terms may go meanwhile. */
-export class NearIndexBuilder {
+/** Makes an index of the terms with ids below `end`, a few at a time. Terms may go meanwhile. */
+export class DeletionNeighborhoodIndexBuilder {
   readonly end: number;
-  readonly #terms: TermPlaces;
+  readonly #terms: TermsById;
   readonly #codes: LetterCodes;
   readonly #starts: Uint32Array;
   readonly #bucketMask: number;
@@ -131,7 +136,7 @@ export class NearIndexBuilder {
   #entries: Int32Array | null = null;
   #at = 0;
 
-  constructor(terms: TermPlaces, end: number) {
+  constructor(terms: TermsById, end: number) {
     this.end = end;
     this.#terms = terms;
     this.#codes = new LetterCodes(end);
@@ -146,7 +151,7 @@ export class NearIndexBuilder {
   }
 
   /** Does the next `count` terms of one of the two rounds. @returns the index when it is done, else null */
-  advance(count: number): NearIndex | null {
+  advance(count: number): DeletionNeighborhoodIndex | null {
     const to = Math.min(this.end, this.#at + count);
     for (; this.#at < to; this.#at += 1) {
       const term = this.#terms.at(this.#at);
@@ -156,7 +161,7 @@ export class NearIndexBuilder {
     }
     if (this.#at < this.end) return null;
     if (this.#entries !== null) {
-      return new NearIndex({
+      return new DeletionNeighborhoodIndex({
         end: this.end,
         codes: this.#codes,
         entries: this.#entries,
@@ -177,17 +182,17 @@ export class NearIndexBuilder {
   }
 
   /** Puts a term into its buckets, from the end of each to its start. */
-  #put(entries: Int32Array, place: number, term: string): void {
+  #put(entries: Int32Array, termId: number, term: string): void {
     const count = readBuckets(term, boundMax, this.#bucketMask);
-    const outline = outlineOf(term);
+    const signature = letterSignatureOf(term);
     for (let at = 0; at < count; at += 1) {
       const bucket = buckets[at] ?? 0;
       const next = (this.#starts[bucket] ?? 0) - 1;
       this.#starts[bucket] = next;
-      entries[intsPerEntry * next] = place;
-      entries[intsPerEntry * next + 1] = outline;
+      entries[intsPerEntry * next] = termId;
+      entries[intsPerEntry * next + 1] = signature;
     }
-    this.#codes.set(place, term);
+    this.#codes.set(termId, term);
   }
 
   /** Turns the sizes of the buckets into their ends. @returns the sum */
@@ -204,7 +209,7 @@ export class NearIndexBuilder {
 
 const beginning = new Uint32Array(indexedPoints);
 const buckets = new Int32Array(leftOut.length);
-/** Places that a call of `read` gave, by their lowest bits. A term near a word is mostly in several of its buckets. */
+/** Ids that a call of `read` gave, by their lowest bits. A term near a word is mostly in several of its buckets. */
 const recent = new Int32Array(512);
 
 /** Reads the buckets of a text into `buckets`, each once. @param bound edits, 1 or 2 @returns how many there are */
@@ -235,7 +240,7 @@ function readBeginning(text: string): void {
   beginning.fill(blank, count);
 }
 
-/** A hash of `beginning` without two of its places. */
+/** A hash of `beginning` without two of its code points. */
 function variantHash(first: number, second: number): number {
   let hash = 0x9e3779b9;
   for (let at = 0; at < indexedPoints; at += 1) {

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { goneOutline, OutlineFilter, outlineOf } from '../../../src/search/text/outline.ts';
+import {
+  goneSignature,
+  LetterSignatureFilter,
+  letterSignatureOf,
+} from '../../../src/search/text/letter-signature.ts';
 import { runs } from '../../support/runs.ts';
 import { naiveBeginningDistance, naiveDistance } from '../support/naive-search.ts';
 
@@ -9,7 +13,7 @@ const runCount = runs(2_000);
 const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'z', 'é', '😀'), minLength: 1, maxLength: 8 });
 const long = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 28, maxLength: 36 });
 
-test('the outlines of all terms that are near pass, and no outline of a term that is gone', () => {
+test('the signatures of all terms that are near pass, and no signature of a term that is gone', () => {
   fc.assert(
     fc.property(
       fc.oneof(word, long),
@@ -17,10 +21,10 @@ test('the outlines of all terms that are near pass, and no outline of a term tha
       fc.integer({ min: 0, max: 2 }),
       fc.boolean(),
       (asked, term, bound, isBeginning) => {
-        const filter = new OutlineFilter(asked, bound, isBeginning);
+        const filter = new LetterSignatureFilter(asked, bound, isBeginning);
         const distance = isBeginning ? naiveBeginningDistance(asked, term) : naiveDistance(asked, term);
-        if (distance <= bound) assert.ok(filter.passes(outlineOf(term)));
-        assert.ok(!filter.passes(goneOutline));
+        if (distance <= bound) assert.ok(filter.passes(letterSignatureOf(term)));
+        assert.ok(!filter.passes(goneSignature));
       },
     ),
     { numRuns: runCount },
@@ -29,10 +33,13 @@ test('the outlines of all terms that are near pass, and no outline of a term tha
 
 test('a term with more other letters than there are edits does not pass, on either side', () => {
   const passes = (asked: string, term: string, bound: number) =>
-    new OutlineFilter(asked, bound, false).passes(outlineOf(term));
+    new LetterSignatureFilter(asked, bound, false).passes(letterSignatureOf(term));
   assert.ok(passes('abcd', 'abxy', 2));
   assert.ok(!passes('abcd', 'abxy', 1));
   assert.ok(!passes('abcd', 'axyz', 2));
   assert.ok(!passes('aaaa', 'aaaaaaa', 2));
-  assert.ok(new OutlineFilter('aaaa', 2, true).passes(outlineOf('aaaaaaaxyz')), 'it may go on in any way');
+  assert.ok(
+    new LetterSignatureFilter('aaaa', 2, true).passes(letterSignatureOf('aaaaaaaxyz')),
+    'it may go on in any way',
+  );
 });
