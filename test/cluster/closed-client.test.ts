@@ -7,7 +7,7 @@ import { RedisCluster } from './support/cluster.ts';
 
 /** Closes clients in the moment in which each has asked again who serves which slots. */
 const program = `
-  import { connect, connectBlocking } from './src/store/redis/connection.ts';
+  import { connect, connectBlocking } from './src/store/redis/redis-connection.ts';
   const address = JSON.parse(process.argv[1]);
   for (const client of [connect({ address }), connectBlocking(address)]) {
     client.once('ready', () => client.once('refresh', () => client.disconnect()));

@@ -121,7 +121,7 @@ test('when it is killed it comes back with its data at the same address', async 
 test('a Redis whose start was killed ends by itself, and the next start finds all its data', async (context) => {
   const dataDir = await temporaryFolder(context);
   const script = `
-    import { Output } from './src/cli/start/output.ts';
+    import { Output } from './src/cli/start/process-output.ts';
     import { startPrivateRedis } from './src/cli/start/private-redis.ts';
     import { Supervisor } from './src/cli/start/supervisor.ts';
     const supervisor = new Supervisor(new Output(process.stdout));

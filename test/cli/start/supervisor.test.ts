@@ -121,7 +121,7 @@ test('a front that needs longer to end has the time that all processes have toge
 
 test('stopping cancels a start that was still to come, so that nothing keeps the supervisor alive', async () => {
   const script = `
-    import { Output } from './src/cli/start/output.ts';
+    import { Output } from './src/cli/start/process-output.ts';
     import { Supervisor } from './src/cli/start/supervisor.ts';
     const write = (text) => {
       process.stdout.write(text);
@@ -137,9 +137,9 @@ test('stopping cancels a start that was still to come, so that nothing keeps the
 
 test('processes that watch their parent end with it, even when it is killed', async () => {
   const script = `
-    import { Output } from './src/cli/start/output.ts';
+    import { Output } from './src/cli/start/process-output.ts';
     import { Supervisor } from './src/cli/start/supervisor.ts';
-    const child = "import('./src/process/parent.ts').then((parent) => { parent.exitWithParent(); setInterval(() => {}, 1000); console.log('pid', process.pid); })";
+    const child = "import('./src/process/process-context.ts').then((parent) => { parent.exitWithParent(); setInterval(() => {}, 1000); console.log('pid', process.pid); })";
     new Supervisor(new Output(process.stdout)).startEntry(
       { name: 'web', program: 'node', words: ['--import', './src/typescript/loader.mjs', '-e', child] }, 1, process.env);
   `;
