@@ -1,4 +1,4 @@
-import { atOnce, type Steps } from '../lib/pace.ts';
+import { atOnce, type Steps } from '../lib/cooperative-yield.ts';
 import { codeFullSchema, codeIndexSchema, codePartial, TenantCode } from './code/code-schema.ts';
 import type { CodeProgram } from './code/program.ts';
 import { CompiledPartial } from './definition/compiled-partial.ts';

@@ -6,7 +6,7 @@
 import type { Cursor } from '../contract/config-cursor.ts';
 import type { EntityRef } from '../contract/ids.ts';
 import type { JsonObject } from '../contract/json.ts';
-import type { Maybe } from '../lib/pace.ts';
+import type { Resumable } from '../lib/cooperative-yield.ts';
 import type { BuildInput, PartialSchema } from './build/build-input.ts';
 import type { BuiltItem, BuiltView } from './build/build-outcome.ts';
 import type { CodeProgram } from './code/program.ts';
@@ -31,8 +31,8 @@ export interface FullSchema extends TriggeredSchema {
   readonly claimsUrl: boolean;
   /** False for a schema in JavaScript without `properties`: its actions are all that it does. */
   readonly makesView: boolean;
-  claims(input: BuildInput): Maybe<ViewClaims>;
-  build(input: BuildInput): Maybe<BuiltView>;
+  claims(input: BuildInput): Resumable<ViewClaims>;
+  build(input: BuildInput): Resumable<BuiltView>;
   readonly hasActions: boolean;
   actions(input: BuildInput): ResolvedAction[];
   /** Webhooks that the view is meant for; they depend on the entity alone. */
@@ -46,7 +46,7 @@ export interface IndexSchema extends TriggeredSchema {
   readonly texts: IndexTexts;
   readonly collations: Collations;
   readonly metadata: IndexMetadata;
-  build(input: BuildInput): Maybe<BuiltItem>;
+  build(input: BuildInput): Resumable<BuiltItem>;
 }
 
 /** Claims of a view; those of JSON schemas depend on the entity alone. */

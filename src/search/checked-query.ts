@@ -1,9 +1,8 @@
 /** The query that a shard answers. It is plain data, because it crosses processes. */
 import type { FacetInterval } from '../contract/facet-intervals.ts';
-import type { FilterOperator } from '../contract/filter-operators.ts';
-import type { Json } from '../contract/json.ts';
 import type { GeoPoint } from './columns/geo-point.ts';
 import type { ValueKind } from './fields/field-type.ts';
+import type { FilterNode } from './filter/condition.ts';
 import type { SearchStats } from './search-stats.ts';
 import type { RowPlace } from './shard-answer.ts';
 
@@ -128,16 +127,3 @@ export interface CheckedQuery {
   /** Names of the item's own fields that come back; null for all. */
   readonly fields: readonly string[] | null;
 }
-
-/** `exists` is written with `equals` and `notEquals`. */
-export type CheckedOperator = Exclude<FilterOperator, 'exists'>;
-
-export type FilterNode =
-  | { readonly kind: 'and' | 'or'; readonly nodes: readonly FilterNode[] }
-  | {
-      readonly kind: 'condition';
-      readonly field: string;
-      readonly operator: CheckedOperator;
-      readonly value: Json;
-      readonly caseInsensitive: boolean;
-    };

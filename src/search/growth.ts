@@ -1,4 +1,4 @@
-import { pace, type Steps, unitsPerGo } from '../lib/pace.ts';
+import { type Steps, unitsPerGo, workBudget } from '../lib/cooperative-yield.ts';
 
 type Numbers = Float64Array | Int32Array | Uint32Array | Int16Array | Uint16Array;
 
@@ -10,15 +10,15 @@ type Numbers = Float64Array | Int32Array | Uint32Array | Int16Array | Uint16Arra
 export function* grown<A extends Numbers>(numbers: Numbers, larger: A, blank: number): Steps<A> {
   for (let from = 0; from < numbers.length; from += unitsPerGo) {
     larger.set(numbers.subarray(from, from + unitsPerGo), from);
-    pace.units += unitsPerGo;
-    if (pace.isOver()) yield;
+    workBudget.units += unitsPerGo;
+    if (workBudget.isOver()) yield;
   }
   // A new array is all zeros.
   if (blank === 0) return larger;
   for (let from = numbers.length; from < larger.length; from += unitsPerGo) {
     larger.fill(blank, from, from + unitsPerGo);
-    pace.units += unitsPerGo;
-    if (pace.isOver()) yield;
+    workBudget.units += unitsPerGo;
+    if (workBudget.isOver()) yield;
   }
   return larger;
 }

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
-import type { PlainValue } from './columns/value-dictionary.ts';
 import { IdSegment } from './id-segment.ts';
+import type { PlainValue } from './packed-values.ts';
 import { type PartReader, type Parts, uint32 } from './snapshot/parts.ts';
 
 /** The keys of a table by id. */

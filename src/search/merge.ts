@@ -1,4 +1,4 @@
-import type { Steps } from '../lib/pace.ts';
+import type { Steps } from '../lib/cooperative-yield.ts';
 import type { CheckedFacet, CheckedQuery, SortKey } from './checked-query.ts';
 import { compareValues } from './columns/value-dictionary.ts';
 import { type FacetNeed, type MergedGroups, mergeFacet } from './facets/merge.ts';

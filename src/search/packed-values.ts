@@ -1,10 +1,10 @@
 import { assert } from '../lib/assert.ts';
-import type { PlainValue } from './columns/value-dictionary.ts';
 import { bytes, type PartReader, type Parts, uint8, uint32 } from './snapshot/parts.ts';
 
 /** What a value is. A text is wide when it has characters beyond Latin-1, which take two bytes here. */
 const [missing, no, yes, narrow, wide] = [0, 1, 2, 3, 4];
 const narrowText = /^[\0-\xff]*$/;
+
 /** To pack more at once would keep the event loop. */
 const bytesMax = 256 * 1024;
 
@@ -96,3 +96,5 @@ function kindOf(value: PlainValue | undefined): number {
 function encodingOf(kind: number): BufferEncoding {
   return kind === narrow ? 'latin1' : 'utf16le';
 }
+
+export type PlainValue = string | number | boolean;

@@ -1,5 +1,5 @@
 /** What a query's work is doing, for those who tell what was costly. */
-import type { FilterNode } from './checked-query.ts';
+import type { FilterNode } from './filter/condition.ts';
 
 /** The parts of a query's work. `shared` is work that is done once for all queries, and counts for none. */
 export type Phase = 'filters' | 'search' | 'facets' | 'distinct' | 'sort' | 'page' | 'shared';
@@ -17,5 +17,5 @@ class CurrentPhase {
   }
 }
 
-/** All work shares it, as it shares the pace (`lib/pace.ts`). */
+/** All work shares it, as it shares the pace (`lib/cooperative-yield.ts`). */
 export const current = new CurrentPhase();

@@ -1,4 +1,5 @@
-import type { CheckedQuery, FilterNode } from './checked-query.ts';
+import type { CheckedQuery } from './checked-query.ts';
+import type { FilterNode } from './filter/condition.ts';
 import { withoutField } from './filter/without-field.ts';
 
 /** Docs that facets count: those that match the search and a filter. */

@@ -1,7 +1,6 @@
 /** The answers of a shard, which are merged. */
 import type { JsonObject } from '../contract/json.ts';
-import type { IntervalCount } from './facets/intervals.ts';
-import type { StatsPart } from './facets/stats.ts';
+import type { NumberPoint } from './columns/number-point.ts';
 import type { SearchStats } from './search-stats.ts';
 
 /**
@@ -76,4 +75,16 @@ export interface ShardAnswer {
 /** A shard's part of an answer, with its rows as they are shown. */
 export interface ShownAnswer extends Omit<ShardAnswer, 'rows'> {
   readonly rows: readonly ShownRow[];
+}
+
+/** The beginning of an interval, in milliseconds since 1970, and the number of docs in it. */
+export type IntervalCount = readonly [startMs: number, count: number];
+
+/** What a shard knows of the items; `min` and `max` are null when there are none. */
+export interface StatsPart {
+  readonly count: number;
+  readonly min: NumberPoint | null;
+  readonly max: NumberPoint | null;
+  /** The exact sum, a whole number of 2^-1074 as text. */
+  readonly sumUnits: string;
 }

@@ -1,5 +1,4 @@
-import type { PlainValue } from './columns/value-dictionary.ts';
-import { PackedValues } from './packed-values.ts';
+import { PackedValues, type PlainValue } from './packed-values.ts';
 import { type PartReader, type Parts, uint32 } from './snapshot/parts.ts';
 
 const pageBits = 12;

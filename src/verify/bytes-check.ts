@@ -5,7 +5,7 @@ import { storedOutput } from '../actors/batch/build-turns.ts';
 import { outputKey } from '../actors/batch/builder.ts';
 import type { Output } from '../actors/batch/output.ts';
 import { formatEntityId } from '../contract/ids.ts';
-import { finish } from '../lib/pace.ts';
+import { finish } from '../lib/cooperative-yield.ts';
 import type { BuildFailure } from '../schemas/build/build-outcome.ts';
 import { digestOf } from '../store/codec/digest.ts';
 import { storedFields } from '../store/derived/stored-body.ts';

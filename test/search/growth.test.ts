@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pace, unitsPerGo } from '../../src/lib/pace.ts';
+import { unitsPerGo, workBudget } from '../../src/lib/cooperative-yield.ts';
 import { grown } from '../../src/search/growth.ts';
 import { alwaysOver } from '../support/always-over.ts';
 
@@ -12,7 +12,7 @@ test('a large array is copied in steps, and what is behind it is blank', () => {
     const copied = alwaysOver(() => {
       let step = steps.next();
       for (; step.done !== true; step = steps.next()) {
-        assert.equal(pace.units, 0, 'it looks at the clock after each part');
+        assert.equal(workBudget.units, 0, 'it looks at the clock after each part');
         count += 1;
       }
       return step.value;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { PlainValue } from '../../src/search/columns/value-dictionary.ts';
+import type { PlainValue } from '../../src/search/packed-values.ts';
 import { ValueList } from '../../src/search/value-list.ts';
 import { runs } from '../support/runs.ts';
 import { restoredFrom } from './support/parts.ts';

@@ -1,6 +1,6 @@
 /** Posting lists of a text field: ours, and those of FlexSearch's `Index` through its public interface. */
 import { Index, type IndexOptions } from 'flexsearch';
-import { atOnce } from '../../../src/lib/pace.ts';
+import { atOnce } from '../../../src/lib/cooperative-yield.ts';
 import { type Analyzer, plainAnalyzer } from '../../../src/search/analysis/analyzer.ts';
 import { Bitmap } from '../../../src/search/bitmap.ts';
 import { FieldText } from '../../../src/search/text/field-text.ts';

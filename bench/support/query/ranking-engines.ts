@@ -1,5 +1,5 @@
 /** Engines that rank the documents of a collection, each as its documentation advises for English texts. */
-import { finish } from '../../../src/lib/pace.ts';
+import { finish } from '../../../src/lib/cooperative-yield.ts';
 import type { IndexTexts } from '../../../src/schemas/definition/index-texts.ts';
 import { checkQuery } from '../../../src/search/check/query.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';

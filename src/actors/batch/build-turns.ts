@@ -1,4 +1,4 @@
-import { chain, type Maybe } from '../../lib/pace.ts';
+import { chain, type Resumable } from '../../lib/cooperative-yield.ts';
 import { encodeItem, type StoredItem } from '../../store/derived/item-record.ts';
 import { encodeBody } from '../../store/derived/stored-body.ts';
 import type { AutoTypes } from './auto-types.ts';
@@ -44,7 +44,7 @@ export interface StoredOutput {
 }
 
 /** In steps when the output is large. @param output one that is built, and not deferred */
-export function storedOutput(output: Output, autoTypes: AutoTypes): Maybe<StoredOutput> {
+export function storedOutput(output: Output, autoTypes: AutoTypes): Resumable<StoredOutput> {
   const { result } = output;
   if (result.kind === 'view') {
     const encoded = encodeBody(result.view.body, output.turn.sourceId);

@@ -1,7 +1,7 @@
 /** Compares the outputs of each turn with those of its processed record, and notes what differs for the commit. */
 import { sliceMs } from '../../contract/limits.ts';
 import { momentAfter } from '../../contract/publish-times.ts';
-import { type Steps, Unfinished } from '../../lib/pace.ts';
+import { type Steps, Suspended } from '../../lib/cooperative-yield.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import type { BuildFailure } from '../../schemas/build/build-outcome.ts';
 import { digestOf } from '../../store/codec/digest.ts';
@@ -141,7 +141,7 @@ export class Comparison {
     const { turn, builder, dependsOn } = output;
     const { counts } = this.changes;
     const madeStored = storedOutput(output, this.autoTypes);
-    const stored = madeStored instanceof Unfinished ? yield* madeStored.steps : madeStored;
+    const stored = madeStored instanceof Suspended ? yield* madeStored.steps : madeStored;
     const bytesDigest = digestOf(stored.bytes);
     const isSame = former?.bytesDigest.equals(bytesDigest) ?? false;
     this.changes.countFindings(diagnosticsOf(output, stored.misfits, (demand) => this.lookups.isCut(demand)));
@@ -156,7 +156,7 @@ export class Comparison {
     const claims = this.#compareClaims(output, former, isReported);
     const history = historyOf(turn, former, claims, isReported, this.returning.get(output));
     const compared = compareReferences(this.changes, output, former);
-    const references = compared instanceof Unfinished ? yield* compared.steps : compared;
+    const references = compared instanceof Suspended ? yield* compared.steps : compared;
     return {
       kind,
       environmentId,

@@ -5,7 +5,14 @@ import { namesOf } from '../../contract/large-json/parse-in-parts.ts';
 import { stringified } from '../../contract/large-json/stringify-in-parts.ts';
 import { diagnosticsPerBuildMax } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
-import { chain, type Maybe, pace, repeat, type Steps, Unfinished } from '../../lib/pace.ts';
+import {
+  chain,
+  type Resumable,
+  repeat,
+  type Steps,
+  Suspended,
+  workBudget,
+} from '../../lib/cooperative-yield.ts';
 import type { BuiltItem } from '../../schemas/build/build-outcome.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
 import { fitAutoField, fitField, fitsAsItIs, fitsAutoAsItIs } from '../../search/fields/fit.ts';
@@ -40,17 +47,17 @@ export const noMisfits: readonly Misfit[] = [];
  * when there is nothing to leave out. In steps for long lists.
  * @param isAuto values that decide no type stay, whatever the type of their field
  */
-function fitFields(values: JsonObject, types: FieldTypes, isAuto: boolean): Maybe<FittedFields> {
+function fitFields(values: JsonObject, types: FieldTypes, isAuto: boolean): Resumable<FittedFields> {
   return chain(fitWholly(values, types, isAuto), (fits) =>
     fits ? { fields: values, misfits: noMisfits } : fitPartly(values, types, isAuto),
   );
 }
 
-function fitWholly(values: JsonObject, types: FieldTypes, isAuto: boolean): Maybe<boolean> {
+function fitWholly(values: JsonObject, types: FieldTypes, isAuto: boolean): Resumable<boolean> {
   const fitsWhole = isAuto ? fitsAutoAsItIs : fitsAsItIs;
   const names = namesOf(values);
   let fits = true;
-  const look = (at: number): Maybe<boolean> => {
+  const look = (at: number): Resumable<boolean> => {
     const name = names[at];
     if (name === undefined) return false;
     const value: Json = values[name] ?? null;
@@ -64,17 +71,17 @@ function fitWholly(values: JsonObject, types: FieldTypes, isAuto: boolean): Mayb
   return chain(repeat(look), () => fits);
 }
 
-function fitPartly(values: JsonObject, types: FieldTypes, isAuto: boolean): Maybe<FittedFields> {
+function fitPartly(values: JsonObject, types: FieldTypes, isAuto: boolean): Resumable<FittedFields> {
   const fit = isAuto ? fitAutoField : fitField;
   const names = namesOf(values);
   const fields: JsonObject = {};
   const misfits: Misfit[] = [];
-  const take = (at: number): Maybe<boolean> => {
+  const take = (at: number): Resumable<boolean> => {
     const name = names[at];
     if (name === undefined) return false;
     const value: Json = values[name] ?? null;
     const type = types.get(name);
-    pace.units += unitsPerField;
+    workBudget.units += unitsPerField;
     if (isAuto && decidesNothing(value)) {
       setOwn(fields, name, value);
       return true;
@@ -94,7 +101,7 @@ function fitPartly(values: JsonObject, types: FieldTypes, isAuto: boolean): Mayb
 export function itemOf(
   { builder, turn, result }: Output,
   autoTypes: FieldTypes,
-): Maybe<{ item: StoredItem; misfits: readonly Misfit[] }> {
+): Resumable<{ item: StoredItem; misfits: readonly Misfit[] }> {
   const { entity } = turn;
   assert(builder.kind === 'item' && entity !== null, 'the output is an index item of an entity');
   const mapped = result.kind === 'item' ? result.item : null;
@@ -115,7 +122,7 @@ export function itemOf(
 }
 
 /** JSON text of the fields of an item: of most it was written already. */
-function fieldsTextOf(mapped: BuiltItem | null, fields: JsonObject, isLarge: boolean): Maybe<string> {
+function fieldsTextOf(mapped: BuiltItem | null, fields: JsonObject, isLarge: boolean): Resumable<string> {
   if (mapped !== null && mapped.text !== null && fields === mapped.fields) return mapped.text;
   return isLarge ? stringified(fields) : JSON.stringify(fields);
 }
@@ -124,14 +131,14 @@ function fieldsTextOf(mapped: BuiltItem | null, fields: JsonObject, isLarge: boo
  * Leaves out nulls, those in lists that decide no type included. Whether an empty text or list is in the item must not depend
  * on whether another entity had decided the type of its field before.
  */
-function presentValues(properties: JsonObject): Maybe<JsonObject> {
+function presentValues(properties: JsonObject): Resumable<JsonObject> {
   const names = namesOf(properties);
   if (names.every((name) => isPresent(properties[name] ?? null))) return properties;
   const values: JsonObject = {};
   const take = (at: number): boolean => {
     const name = names[at];
     if (name === undefined) return false;
-    pace.units += unitsPerField;
+    workBudget.units += unitsPerField;
     const value = properties[name] ?? null;
     if (isPresent(value)) setOwn(values, name, value);
     else if (Array.isArray(value))
@@ -150,10 +157,10 @@ function isPresent(value: Json): boolean {
 }
 
 /** Properties that have no room, and members of objects that do not fit or have none. */
-function autoMisfits(values: JsonObject, types: FieldTypes): Maybe<readonly Misfit[]> {
+function autoMisfits(values: JsonObject, types: FieldTypes): Resumable<readonly Misfit[]> {
   const withoutRoom = fieldsWithoutRoom(values, types);
   if (!namesOf(values).some((name) => hasMembers(values[name] ?? null))) return withoutRoom;
-  return new Unfinished(memberMisfits(values, types, withoutRoom));
+  return new Suspended(memberMisfits(values, types, withoutRoom));
 }
 
 function* memberMisfits(values: JsonObject, types: FieldTypes, misfits: Misfit[]): Steps<readonly Misfit[]> {
@@ -162,7 +169,7 @@ function* memberMisfits(values: JsonObject, types: FieldTypes, misfits: Misfit[]
     if (decidesNothing(value)) continue;
     const type = types.get(field) ?? null;
     const made = type === null ? null : fitAutoField(type, value);
-    const fit = made instanceof Unfinished ? yield* made.steps : made;
+    const fit = made instanceof Suspended ? yield* made.steps : made;
     if (fit === null || !fit.ok || fit.leftOut > 0) misfits.push({ field, type });
   }
   return misfits;

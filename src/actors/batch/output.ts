@@ -4,7 +4,7 @@ import type { Tenant } from '../../config/configuration.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
 import type { Json } from '../../contract/json.ts';
 import { runtimeLookupsMax, sliceMs } from '../../contract/limits.ts';
-import { chain, type Maybe, type Steps, Unfinished } from '../../lib/pace.ts';
+import { chain, type Resumable, type Steps, Suspended } from '../../lib/cooperative-yield.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import type { BuildInput } from '../../schemas/build/build-input.ts';
 import type { BuildFailure, BuildOutcome, BuiltItem, BuiltView } from '../../schemas/build/build-outcome.ts';
@@ -101,12 +101,12 @@ export class Output {
   }
 
   /** Builds with the results that are known, in steps when that takes long; returns what is not. */
-  run(lookups: LookupAnswers): Maybe<Waiting> {
+  run(lookups: LookupAnswers): Resumable<Waiting> {
     const { place, entity } = this.turn;
     if (place === null || entity === null) return waitsForNothing;
     const made = resultOf(this.builder, this.#input(place, entity, lookups));
     return chain(made, (result) => {
-      if (this.#texts?.isWanted) return new Unfinished(this.#runWith(this.#texts, lookups));
+      if (this.#texts?.isWanted) return new Suspended(this.#runWith(this.#texts, lookups));
       this.result = result;
       return this.#waitingFor(place, lookups);
     });
@@ -116,7 +116,7 @@ export class Output {
   *#runWith(texts: LongTexts, lookups: LookupAnswers): Steps<Waiting> {
     yield* texts.make();
     const made = this.run(lookups);
-    return made instanceof Unfinished ? yield* made.steps : made;
+    return made instanceof Suspended ? yield* made.steps : made;
   }
 
   #waitingFor(place: NonNullable<Turn['place']>, lookups: LookupAnswers): Waiting {
@@ -198,7 +198,7 @@ export async function buildOutputs(
     const asking: [Output, readonly LookupDemand[]][] = [];
     for (const output of open) {
       const made = slice.begin(() => output.run(lookups));
-      const pending = made instanceof Unfinished ? await slice.run(made.steps) : made;
+      const pending = made instanceof Suspended ? await slice.run(made.steps) : made;
       if (pending.demands.length > 0 || pending.calls.length > 0) {
         if (pending.demands.length > 0) asking.push([output, pending.demands]);
         for (const call of pending.calls) calls.push(call);
@@ -265,7 +265,7 @@ function failedResult(result: BuildResult, failure: BuildFailure): BuildResult {
   return result.item === null ? result : { ...result, item: { ...result.item, failure } };
 }
 
-function resultOf(builder: Builder, input: BuildInput): Maybe<BuildResult> {
+function resultOf(builder: Builder, input: BuildInput): Resumable<BuildResult> {
   if (builder.kind === 'view') {
     const { schema } = builder;
     return chain(schema.build(input), (view) =>

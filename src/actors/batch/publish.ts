@@ -8,8 +8,8 @@ import type { StoredEntity } from '../../contract/entity.ts';
 import type { EntityRef } from '../../contract/ids.ts';
 import { stringified } from '../../contract/large-json/stringify-in-parts.ts';
 import { sliceMs } from '../../contract/limits.ts';
+import { type Steps, Suspended } from '../../lib/cooperative-yield.ts';
 import { groupBy } from '../../lib/group-by.ts';
-import { type Steps, Unfinished } from '../../lib/pace.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import type { BuildInput } from '../../schemas/build/build-input.ts';
 import { LongTexts } from '../../schemas/build/long-texts.ts';
@@ -129,7 +129,7 @@ function* indexChanges(tenant: string, turns: readonly Turn[]): Steps<IndexChang
 function* projectionOf(layout: LookupLayout, entity: StoredEntity): Steps<string> {
   const values = project(layout, entity);
   const text = entity.isLarge === true ? stringified(values) : JSON.stringify(values);
-  return text instanceof Unfinished ? yield* text.steps : text;
+  return text instanceof Suspended ? yield* text.steps : text;
 }
 
 function entryOf(

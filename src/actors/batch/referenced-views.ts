@@ -1,5 +1,5 @@
 /** The views that a view refers to, as its processed record keeps them. */
-import { type Maybe, pace, type Steps, Unfinished } from '../../lib/pace.ts';
+import { type Resumable, type Steps, Suspended, workBudget } from '../../lib/cooperative-yield.ts';
 import type { ReferencePiece } from '../../schemas/build/build-outcome.ts';
 import type { ProcessedOutput } from '../../store/derived/processed-record.ts';
 import { referenceText } from '../../store/derived/references.ts';
@@ -19,13 +19,13 @@ export function compareReferences(
   changes: BatchChanges,
   output: Output,
   former: ProcessedOutput | null,
-): Maybe<Pick<ProcessedOutput, 'references'>> {
+): Resumable<Pick<ProcessedOutput, 'references'>> {
   const { result } = output;
   if (result.kind !== 'view') return noReferences;
   const before = former?.references ?? none;
   const pieces = result.view.body.references;
   if (pieces.length === 0 && before.length === 0) return noReferences;
-  return new Unfinished(compareInSteps(changes, output, before, pieces));
+  return new Suspended(compareInSteps(changes, output, before, pieces));
 }
 
 function* compareInSteps(
@@ -63,6 +63,6 @@ export function* referencesOf(
 }
 
 function isTimeOver(): boolean {
-  pace.units += unitsPerReference;
-  return pace.isOver();
+  workBudget.units += unitsPerReference;
+  return workBudget.isOver();
 }

@@ -3,7 +3,7 @@ import { type Expression, type Function as FunctionNode, parse, type SpreadEleme
 import { simple } from 'acorn-walk';
 import { Cursor } from '../../contract/config-cursor.ts';
 import { isJsonObject, type Json } from '../../contract/json.ts';
-import { atOnce } from '../../lib/pace.ts';
+import { atOnce } from '../../lib/cooperative-yield.ts';
 import type { CodeProgram } from '../../schemas/code/program.ts';
 import { type FieldTypeName, readIndexFields } from '../../schemas/definition/index-fields.ts';
 import { textParts } from '../code/text-parts.ts';

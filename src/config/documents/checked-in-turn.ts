@@ -5,7 +5,7 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { configurationCpuMs, configurationTimeShare, sliceMs } from '../../contract/limits.ts';
-import type { Steps } from '../../lib/pace.ts';
+import type { Steps } from '../../lib/cooperative-yield.ts';
 
 /** Runs steps of the check of one tenant's configuration. @throws ProblemError 422 where they take too long */
 export async function checkedInTurn<T>(steps: Steps<T>, budgetMs: number = configurationCpuMs): Promise<T> {

@@ -6,7 +6,7 @@
 import { Cursor, type Findings } from '../../contract/config-cursor.ts';
 import type { ConfigIssue } from '../../contract/diagnostic.ts';
 import { assert } from '../../lib/assert.ts';
-import { atOnce, type Steps } from '../../lib/pace.ts';
+import { atOnce, type Steps } from '../../lib/cooperative-yield.ts';
 import { compilingSchemas } from '../../schemas/compile.ts';
 import type { PathObserver } from '../../schemas/language/scope.ts';
 import { layoutOf } from '../../schemas/lookup/layout.ts';

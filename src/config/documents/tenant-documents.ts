@@ -1,5 +1,5 @@
 import { Cursor, type Findings } from '../../contract/config-cursor.ts';
-import type { Steps } from '../../lib/pace.ts';
+import type { Steps } from '../../lib/cooperative-yield.ts';
 import { quote } from '../../lib/quote.ts';
 import type { CodeProgram } from '../../schemas/code/program.ts';
 import type { ConfigDocuments } from '../configuration.ts';

@@ -4,7 +4,7 @@
  */
 
 import { assert } from '../../lib/assert.ts';
-import { type Maybe, Unfinished } from '../../lib/pace.ts';
+import { type Resumable, Suspended } from '../../lib/cooperative-yield.ts';
 import { sorted } from '../../lib/slices/merge-sort.ts';
 import { isJsonObject, type Json, type JsonObject, setOwn } from '../json.ts';
 
@@ -34,8 +34,8 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
 /** As `JSON.parse`, in steps when the text is large. @param text as for `parseInParts` */
-export function parsed(text: string): Maybe<Json> {
-  return text.length > largeJsonCharacters ? new Unfinished(parseInParts(text)) : (JSON.parse(text) as Json);
+export function parsed(text: string): Resumable<Json> {
+  return text.length > largeJsonCharacters ? new Suspended(parseInParts(text)) : (JSON.parse(text) as Json);
 }
 
 /**

@@ -3,7 +3,7 @@
  * the event loop for 0.2 s at once.
  */
 import { isHighSurrogate, isLowSurrogate } from '../../lib/code-points.ts';
-import { type Maybe, pace, type Steps, Unfinished } from '../../lib/pace.ts';
+import { type Resumable, type Steps, Suspended, workBudget } from '../../lib/cooperative-yield.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { namesOf } from './parse-in-parts.ts';
 
@@ -14,9 +14,9 @@ const charactersOfWeight = 16;
 const unitsOfWeight = 10;
 
 /** As `JSON.stringify`, in steps when the value is large. */
-export function stringified(value: Json): Maybe<string> {
+export function stringified(value: Json): Resumable<string> {
   if (weighed(value, partWeight) >= 0) return JSON.stringify(value);
-  return new Unfinished(stringifyInParts(value));
+  return new Suspended(stringifyInParts(value));
 }
 
 function* stringifyInParts(value: Json): Steps<string> {
@@ -56,12 +56,12 @@ class PartsWriter {
     else if (typeof value === 'string') yield* this.#string(value);
     else if (Array.isArray(value)) yield* this.#array(value);
     else if (typeof value === 'object' && value !== null) yield* this.#object(value);
-    if (pace.isOver()) yield;
+    if (workBudget.isOver()) yield;
   }
 
   #add(text: string, weight: number): void {
     this.#parts.push(text);
-    pace.units += weight * unitsOfWeight;
+    workBudget.units += weight * unitsOfWeight;
   }
 
   *#string(text: string): Steps<void> {
@@ -70,7 +70,7 @@ class PartsWriter {
       const end = endOfPart(text, from + partWeight * charactersOfWeight);
       this.#add(JSON.stringify(text.slice(from, end)).slice(1, -1), partWeight);
       from = end;
-      if (pace.isOver()) yield;
+      if (workBudget.isOver()) yield;
     }
     this.#parts.push('"');
   }
@@ -93,7 +93,7 @@ class PartsWriter {
         this.#add(JSON.stringify(items.slice(from, end)).slice(1, -1), partWeight);
       }
       from = end;
-      if (pace.isOver()) yield;
+      if (workBudget.isOver()) yield;
     }
     this.#parts.push(mark === '[' ? '[]' : ']');
   }

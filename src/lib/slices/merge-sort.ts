@@ -1,4 +1,4 @@
-import { pace, type Steps } from '../pace.ts';
+import { type Steps, workBudget } from '../cooperative-yield.ts';
 
 /** This many items are sorted at once, in some 0.1 ms. */
 const atOnce = 512;
@@ -11,7 +11,7 @@ export function* sorted<T>(items: readonly T[], compare: (a: T, b: T) => number)
   const middle = items.length >>> 1;
   const left = yield* sorted(items.slice(0, middle), compare);
   const right = yield* sorted(items.slice(middle), compare);
-  pace.units += comparisonUnits * Math.min(items.length, 2 * atOnce);
+  workBudget.units += comparisonUnits * Math.min(items.length, 2 * atOnce);
   return yield* merged(left, right, compare);
 }
 
@@ -25,7 +25,7 @@ export function* merged<T>(
   let [l, r] = [0, 0];
   while (all.length < left.length + right.length) {
     [l, r] = mergeSome(left, l, right, r, all, compare);
-    if (pace.isOver()) yield;
+    if (workBudget.isOver()) yield;
   }
   return all;
 }
@@ -52,6 +52,6 @@ function mergeSome<T>(
       r += 1;
     } else break;
   }
-  pace.units += comparisonUnits * atOnce;
+  workBudget.units += comparisonUnits * atOnce;
   return [l, r];
 }

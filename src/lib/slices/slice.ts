@@ -1,6 +1,6 @@
 /** A share of the event loop's time, for work that may be long: between its parts it lets others go first. */
 import { setImmediate } from 'node:timers/promises';
-import { type Maybe, pace, Unfinished } from '../pace.ts';
+import { type Resumable, Suspended, workBudget } from '../cooperative-yield.ts';
 
 export class Slice {
   #endsMs: number;
@@ -21,21 +21,21 @@ export class Slice {
   }
 
   /** Has the pace of work that begins now follow this slice: `make` gives what is left of it when the slice is over. */
-  begin<T>(make: () => Maybe<T>): Maybe<T> {
-    pace.clock = this.#clock;
+  begin<T>(make: () => Resumable<T>): Resumable<T> {
+    workBudget.clock = this.#clock;
     return make();
   }
 
   /** Does work to its end, with pauses. @returns its result */
-  async whole<T>(make: () => Maybe<T>): Promise<T> {
+  async whole<T>(make: () => Resumable<T>): Promise<T> {
     const made = this.begin(make);
-    return made instanceof Unfinished ? await this.run(made.steps) : made;
+    return made instanceof Suspended ? await this.run(made.steps) : made;
   }
 
   /** Runs steps to their end, with pauses. @returns their result */
   async run<T>(steps: Generator<undefined, T, undefined>): Promise<T> {
     for (;;) {
-      pace.clock = this.#clock;
+      workBudget.clock = this.#clock;
       const { done, value } = steps.next();
       if (done) return value;
       if (this.isOver) await this.next();

@@ -4,11 +4,11 @@
  * must know more of some places, it asks for them. Then it asks the query again.
  */
 import type { EntityRef } from '../../contract/ids.ts';
-import { chain, type Maybe } from '../../lib/pace.ts';
+import { chain, type Resumable } from '../../lib/cooperative-yield.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
-import type { PlainValue } from '../../search/columns/value-dictionary.ts';
 import { distinctValuesMax } from '../../search/distinct/room.ts';
 import type { SentPlace } from '../../search/distinct/sent-place.ts';
+import type { PlainValue } from '../../search/packed-values.ts';
 import { populationsOf } from '../../search/populations.ts';
 import type { Shard } from '../../search/shard/shard.ts';
 import type { RowPlace } from '../../search/shard-answer.ts';
@@ -59,7 +59,7 @@ class FirstsText {
 }
 
 /** The firsts of each population of the query, or their refusal, in steps. @param shard null: no item is here */
-export function encodeFirsts(query: CheckedQuery, shard: Shard | null): Maybe<MessageBody> {
+export function encodeFirsts(query: CheckedQuery, shard: Shard | null): Resumable<MessageBody> {
   const texts = populationsOf(query).map(() => new FirstsText());
   if (shard === null) return texts.map(({ body }) => body);
   let room = distinctValuesMax(query);
@@ -93,7 +93,7 @@ export function encodePlaces(
   query: CheckedQuery,
   refs: readonly EntityRef[],
   shard: Shard | null,
-): Maybe<MessageBody> {
+): Resumable<MessageBody> {
   if (shard === null) return refs.map(() => null);
   const texts: (string | null)[] = [];
   let units = 0;

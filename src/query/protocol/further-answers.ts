@@ -1,5 +1,5 @@
 /** Answers to the questions of a second round: exact counts of facets, and texts of rows. */
-import { chain, type Maybe, mapInTurn, pace, repeat } from '../../lib/pace.ts';
+import { chain, mapInTurn, type Resumable, repeat, workBudget } from '../../lib/cooperative-yield.ts';
 import type { FacetGroup, FacetGroups, TextScale } from '../../search/shard-answer.ts';
 import type { MessageBody } from '../../store/streams/message-body.ts';
 import { SizeBudget } from '../result/size-budget.ts';
@@ -14,7 +14,7 @@ const portionUnits = 65_536;
 const unitsPerGroup = 40;
 
 /** The groups of facets or their refusal, in steps. */
-export function encodeCounts(counts: readonly FacetGroups[]): Maybe<MessageBody> {
+export function encodeCounts(counts: readonly FacetGroups[]): Resumable<MessageBody> {
   const budget = new SizeBudget();
   const packed = mapInTurn(counts, ({ groups, scale }) =>
     chain(portionTexts(groups, budget), (texts): PackedCounts => [scale ?? null, texts]),
@@ -22,7 +22,7 @@ export function encodeCounts(counts: readonly FacetGroups[]): Maybe<MessageBody>
   return chain(packed, (body) => (budget.isExceeded ? encodeRefusal(facetsTooLarge) : body));
 }
 
-function portionTexts(groups: readonly FacetGroup[], budget: SizeBudget): Maybe<string[]> {
+function portionTexts(groups: readonly FacetGroup[], budget: SizeBudget): Resumable<string[]> {
   const portions: string[] = [];
   let texts: string[] = [];
   let units = 0;
@@ -38,7 +38,7 @@ function portionTexts(groups: readonly FacetGroup[], budget: SizeBudget): Maybe<
     texts.push(text);
     units += text.length;
     budget.take(text.length + 1);
-    pace.units += unitsPerGroup + text.length;
+    workBudget.units += unitsPerGroup + text.length;
     return true;
   });
   return chain(written, () => portions);

@@ -3,7 +3,7 @@
  * as JSON text for the client. The front orders rows by their places and copies the bytes.
  */
 import { queryPageUnitsMax } from '../../contract/limits.ts';
-import { chain, type Maybe } from '../../lib/pace.ts';
+import { chain, type Resumable } from '../../lib/cooperative-yield.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
 import type { PartialAnswer } from '../../search/merge.ts';
 import { type PackedStats, packStats, type SearchStats, unpackStats } from '../../search/search-stats.ts';
@@ -58,7 +58,7 @@ export interface AnswerTerms {
 export function encodeAnswer(
   { total, rows, facets, stats }: ShownAnswer,
   { index, query, isWhole }: AnswerTerms,
-): Maybe<MessageBody> {
+): Resumable<MessageBody> {
   const sent = isWhole ? rows.slice(query.offset) : rows;
   const bytesMax = isWhole ? queryPageUnitsMax : Number.POSITIVE_INFINITY;
   return chain(pageRows(sent, rowFormOf(index, query), bytesMax), (page) => {

@@ -2,7 +2,7 @@
  * The first answer of a worker to a search, when other workers have items too: what its items say about the words. The front adds
  * these numbers up and asks again (`front/query-answer.ts`).
  */
-import { chain, type Maybe } from '../../lib/pace.ts';
+import { chain, type Resumable } from '../../lib/cooperative-yield.ts';
 import type { CheckedQuery, CheckedSearch } from '../../search/checked-query.ts';
 import {
   noStats,
@@ -22,7 +22,7 @@ export function searchWithoutStats({ search, pageSize, distinct }: CheckedQuery)
 }
 
 /** The statistics of the items here, in steps. @param shard null: no item is here */
-export function encodeStats(search: CheckedSearch, shard: Shard | null): Maybe<MessageBody> {
+export function encodeStats(search: CheckedSearch, shard: Shard | null): Resumable<MessageBody> {
   return chain(shard?.stats(search) ?? noStats, packStats);
 }
 

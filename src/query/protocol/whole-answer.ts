@@ -1,6 +1,6 @@
 /** The answer of a worker that has all partitions. It is the whole result as clients get it, and the front passes it on. */
 import { queryPageUnitsMax } from '../../contract/limits.ts';
-import { chain, type Maybe } from '../../lib/pace.ts';
+import { chain, type Resumable } from '../../lib/cooperative-yield.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
 import type { FacetGroups, RowPlace, ShownAnswer } from '../../search/shard-answer.ts';
 import type { MessageBody } from '../../store/streams/message-body.ts';
@@ -19,7 +19,7 @@ export function encodeWholeAnswer(
   { total, rows, facets }: ShownAnswer,
   { index, query }: { readonly index: string; readonly query: CheckedQuery },
   seal: (last: RowPlace) => string,
-): Maybe<MessageBody> {
+): Resumable<MessageBody> {
   const sent = rows.slice(query.offset);
   return chain(pageRows(sent, rowFormOf(index, query), queryPageUnitsMax), (page) => {
     if (page === null) return encodeRefusal(pageTooLarge);
@@ -37,7 +37,7 @@ function facetsBeside(
   pageBytes: number,
   query: CheckedQuery,
   facets: readonly FacetGroups[],
-): Maybe<string | null> {
+): Resumable<string | null> {
   const budget = new SizeBudget();
   budget.take(pageBytes);
   return facetsTextOf(facetsOf(query, facets), budget);

@@ -2,7 +2,7 @@
  * Writes groups of facets as JSON text. A value may have megabytes, so the text is counted while it is written, and
  * written in steps.
  */
-import { chain, type Maybe, mapInTurn, pace, repeat } from '../../lib/pace.ts';
+import { chain, mapInTurn, type Resumable, repeat, workBudget } from '../../lib/cooperative-yield.ts';
 import type { FacetGroup, FacetGroups } from '../../search/shard-answer.ts';
 import type { QueryFacet } from '../query-service.ts';
 import type { SizeBudget } from './size-budget.ts';
@@ -23,7 +23,7 @@ function unitsOf(groups: readonly FacetGroup[]): number {
 }
 
 /** JSON text of groups; null when the budget has no room for it. */
-function groupsText(groups: readonly FacetGroup[], budget: SizeBudget): Maybe<string | null> {
+function groupsText(groups: readonly FacetGroup[], budget: SizeBudget): Resumable<string | null> {
   // Nobody reads the groups after the first ones that had no room.
   if (budget.isExceeded) return null;
   if (unitsOf(groups) <= unitsAtOnce) {
@@ -33,7 +33,7 @@ function groupsText(groups: readonly FacetGroup[], budget: SizeBudget): Maybe<st
   const texts: string[] = [];
   const written = repeat((at) => {
     const text = JSON.stringify(groups[at]);
-    pace.units += unitsPerGroup + text.length;
+    workBudget.units += unitsPerGroup + text.length;
     if (!budget.take(text.length + 1)) return false;
     texts.push(text);
     return texts.length < groups.length;
@@ -42,7 +42,7 @@ function groupsText(groups: readonly FacetGroup[], budget: SizeBudget): Maybe<st
 }
 
 /** Facets as `JSON.stringify` would write them; null when the budget has no room for them. */
-export function facetsTextOf(facets: readonly QueryFacet[], budget: SizeBudget): Maybe<string | null> {
+export function facetsTextOf(facets: readonly QueryFacet[], budget: SizeBudget): Resumable<string | null> {
   const texts = mapInTurn(facets, ({ name, field, groups, isValid, stats }) =>
     chain(groupsText(groups, budget), (text) =>
       text === null
@@ -67,7 +67,7 @@ export function groupsTexts(
   facets: readonly FacetGroups[],
   sizeOf: (at: number) => number,
   budget: SizeBudget,
-): Maybe<string | null> {
+): Resumable<string | null> {
   const texts = mapInTurn(facets, (facet, at) => {
     const { groups, ...others } = withoutLongRest(facet, sizeOf(at));
     return chain(groupsText(groups, budget), (text) => {

@@ -3,7 +3,7 @@
  * in steps.
  */
 import { queryPageUnitsMax } from '../../contract/limits.ts';
-import { chain, type Maybe, pace, repeat } from '../../lib/pace.ts';
+import { chain, type Resumable, repeat, workBudget } from '../../lib/cooperative-yield.ts';
 import type { ShownRow } from '../../search/shard-answer.ts';
 import { type RowForm, type RowText, rowText } from './row-text.ts';
 
@@ -18,7 +18,11 @@ const unitsPerRow = 100;
 const bytesPerUnit = 10;
 
 /** @returns null when the rows, or the values by which they were found, are too large */
-export function pageRows(rows: readonly ShownRow[], form: RowForm, bytesMax: number): Maybe<PageRows | null> {
+export function pageRows(
+  rows: readonly ShownRow[],
+  form: RowForm,
+  bytesMax: number,
+): Resumable<PageRows | null> {
   const texts: RowText[] = [];
   let bytes = 0;
   let placeUnits = 0;
@@ -30,7 +34,7 @@ export function pageRows(rows: readonly ShownRow[], form: RowForm, bytesMax: num
     texts.push(text);
     bytes += text.bytes;
     placeUnits += placeUnitsOf(row);
-    pace.units += unitsPerRow + Math.trunc(text.bytes / bytesPerUnit);
+    workBudget.units += unitsPerRow + Math.trunc(text.bytes / bytesPerUnit);
     return fits();
   });
   return chain(written, () => (fits() ? { texts, bytes } : null));

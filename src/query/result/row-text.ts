@@ -4,7 +4,7 @@
  */
 import { builtInFields } from '../../contract/built-in-fields.ts';
 import { getOwn, type JsonObject } from '../../contract/json.ts';
-import { pace } from '../../lib/pace.ts';
+import { workBudget } from '../../lib/cooperative-yield.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
 import { propertyOf } from '../../search/fields/paths.ts';
 import { highlightsName } from '../../search/highlight/highlighter.ts';
@@ -108,7 +108,7 @@ const unitsPerByte = 5;
  */
 function chosenFields(fieldsText: Buffer, asked: ReadonlySet<string>): Buffer {
   const names = new Set([...asked].flatMap((name) => [name, propertyOf(name)]));
-  pace.units += unitsPerByte * fieldsText.length;
+  workBudget.units += unitsPerByte * fieldsText.length;
   const fields = JSON.parse(fieldsText.toString()) as JsonObject;
   const members: string[] = [];
   for (const name of Object.keys(fields)) {

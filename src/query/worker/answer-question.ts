@@ -1,7 +1,7 @@
 /** A shard's answer to one question, encoded for its way to the front. */
 
 import type { KeyObject } from 'node:crypto';
-import { chain, type Maybe, mapInTurn, Unfinished } from '../../lib/pace.ts';
+import { chain, mapInTurn, type Resumable, Suspended } from '../../lib/cooperative-yield.ts';
 import { type Analyzer, plainAnalyzer } from '../../search/analysis/analyzer.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
 import { distinctValuesMax } from '../../search/distinct/room.ts';
@@ -37,7 +37,7 @@ export function answerQuestion(
   { question, scope, index }: ShardQuery,
   shard: Shard | null,
   options: AnswerOptions,
-): Maybe<MessageBody> {
+): Resumable<MessageBody> {
   switch (question.kind) {
     case 'answer':
       return answered(question, { scope, index }, shard, options);
@@ -55,7 +55,7 @@ function answered(
   index: ScopedIndex,
   shard: Shard | null,
   { secret, isWhole }: AnswerOptions,
-): Maybe<MessageBody> {
+): Resumable<MessageBody> {
   const unscored = isWhole ? null : searchWithoutStats(query);
   if (unscored !== null) return encodeStats(unscored, shard);
   if (query.distinct?.beaten === null && !isWhole) return encodeFirsts(query, shard);
@@ -83,31 +83,31 @@ function withHighlights(
   query: CheckedQuery,
   isWhole: boolean,
   analyzerOf: (field: string) => Analyzer,
-): Maybe<ShownAnswer | null> {
+): Resumable<ShownAnswer | null> {
   const highlighter = Highlighter.of(query, analyzerOf);
   if (highlighter === null || !(isWhole || sendsTexts(query))) return answer;
-  const rows = mapInTurn(answer.rows, (row, at): Maybe<ShownRow> => {
+  const rows = mapInTurn(answer.rows, (row, at): Resumable<ShownRow> => {
     if (at < query.offset || highlighter.isExceeded) return row;
     const { place, score, updatedAtMs } = row;
-    return chain(new Unfinished(highlighter.highlighted(row.fieldsBytes)), (fieldsBytes) => {
+    return chain(new Suspended(highlighter.highlighted(row.fieldsBytes)), (fieldsBytes) => {
       return { place, score, updatedAtMs, fieldsBytes };
     });
   });
   return chain(rows, (shown) => (highlighter.isExceeded ? null : { ...answer, rows: shown }));
 }
 
-function texts({ query, rows }: Question<'texts'>, shard: Shard | null): Maybe<MessageBody> {
+function texts({ query, rows }: Question<'texts'>, shard: Shard | null): Resumable<MessageBody> {
   current.enter('page');
   const highlighter = Highlighter.of(query, analyzersIn(shard));
-  const all = mapInTurn(rows, ({ sourceId, originId }): Maybe<Buffer | null> => {
+  const all = mapInTurn(rows, ({ sourceId, originId }): Resumable<Buffer | null> => {
     const fields = shard?.fieldsBytesOf(sourceId, originId) ?? null;
     if (fields === null || highlighter === null || highlighter.isExceeded) return fields;
-    return new Unfinished(highlighter.highlighted(fields));
+    return new Suspended(highlighter.highlighted(fields));
   });
   return chain(all, (made) => (highlighter?.isExceeded ? encodeRefusal(pageTooLarge) : encodeTexts(made)));
 }
 
-function counted({ query, facets }: Question<'counts'>, shard: Shard | null): Maybe<MessageBody> {
+function counted({ query, facets }: Question<'counts'>, shard: Shard | null): Resumable<MessageBody> {
   const counts = mapInTurn(facets, ({ facetIndex, values }) =>
     shard === null ? { groups: [] } : shard.counts(query, facetIndex, values),
   );

@@ -1,7 +1,15 @@
 /** One index of one environment in a worker's memory, and the loads that are filling it. */
 import { getOwn, type Json, type JsonObject, setOwn } from '../../contract/json.ts';
 import { namesOf } from '../../contract/large-json/parse-in-parts.ts';
-import { atOnce, chain, type Maybe, pace, repeat, type Steps, Unfinished } from '../../lib/pace.ts';
+import {
+  atOnce,
+  chain,
+  type Resumable,
+  repeat,
+  type Steps,
+  Suspended,
+  workBudget,
+} from '../../lib/cooperative-yield.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
 import { fitAutoField, fitField } from '../../search/fields/fit.ts';
 import { decidesNothing, retypes } from '../../search/fields/infer.ts';
@@ -101,7 +109,7 @@ export class LiveShard {
   advance(endsMs: number): boolean {
     if (this.isCurrent) return true;
     if (this.isPinned) return false;
-    pace.clock = () => performance.now() >= endsMs;
+    workBudget.clock = () => performance.now() >= endsMs;
     this.#applying ??= this.#applyAll();
     if (!this.#applySome(this.#applying)) return false;
     this.#applying = null;
@@ -134,14 +142,14 @@ export class LiveShard {
     for (; this.#done < this.#changes.length; this.#done += 1) {
       const change = this.#changes[this.#done];
       const applied = change === undefined ? undefined : this.#apply(change);
-      if (applied instanceof Unfinished) yield* applied.steps;
-      if (pace.isOver()) yield;
+      if (applied instanceof Suspended) yield* applied.steps;
+      if (workBudget.isOver()) yield;
     }
     this.#changes.length = 0;
     this.#done = 0;
   }
 
-  #apply(change: Change): Maybe<unknown> {
+  #apply(change: Change): Resumable<unknown> {
     switch (change.kind) {
       case 'put':
         return this.#put(change.partition, change.item);
@@ -152,7 +160,7 @@ export class LiveShard {
       case 'dropUnproven':
         return this.shard.dropUnproven();
       case 'learn':
-        return new Unfinished(this.#learnFields());
+        return new Suspended(this.#learnFields());
     }
   }
 
@@ -232,13 +240,13 @@ export class LiveShard {
     return [...atOnce(pathValues(fields))].every(([path, value]) => isKnown(path, value));
   }
 
-  #put(partition: number, item: StoredItem): Maybe<void> {
+  #put(partition: number, item: StoredItem): Resumable<void> {
     return this.knows(item)
       ? this.#putKnown(partition, item)
-      : chain(new Unfinished(this.#learnFields()), () => this.#putKnown(partition, item));
+      : chain(new Suspended(this.#learnFields()), () => this.#putKnown(partition, item));
   }
 
-  #putKnown(partition: number, item: StoredItem): Maybe<void> {
+  #putKnown(partition: number, item: StoredItem): Resumable<void> {
     const { sourceId, originId, updatedAtMs, fieldsText } = item;
     const head = { partition, sourceId, originId, updatedAtMs };
     return chain(this.#isMadeForThis(item) ? item.fields : this.#fitting(item.fields), (fields) => {
@@ -246,7 +254,7 @@ export class LiveShard {
       const text = isWhole ? { fieldsText } : {};
       const hasPaths = this.definition.kind === 'auto' && Object.values(fields).some(hasMembers);
       if (!hasPaths) return this.shard.put({ ...head, fields, ...text });
-      return chain(new Unfinished(this.#members(fields)), (members) =>
+      return chain(new Suspended(this.#members(fields)), (members) =>
         this.shard.put({ ...head, fields, members, ...text }),
       );
     });
@@ -262,7 +270,7 @@ export class LiveShard {
         continue;
       }
       const made = fitAutoField(type, value);
-      const fit = made instanceof Unfinished ? yield* made.steps : made;
+      const fit = made instanceof Suspended ? yield* made.steps : made;
       if (fit.ok) members.set(path, fit.value);
     }
     return members;
@@ -276,11 +284,11 @@ export class LiveShard {
    * The fields that fit their types here. Another configuration may have made the item: after a change of a field's
    * type, a stored item has a value of the former type until it is rebuilt.
    */
-  #fitting(fields: JsonObject): Maybe<JsonObject> {
+  #fitting(fields: JsonObject): Resumable<JsonObject> {
     const fitting: JsonObject = {};
     let isWhole = true;
     const names = namesOf(fields);
-    const look = (at: number): Maybe<boolean> => {
+    const look = (at: number): Resumable<boolean> => {
       const name = names[at];
       if (name === undefined) return false;
       return chain(this.#fits(fields, name), (fits) => {
@@ -292,7 +300,7 @@ export class LiveShard {
     return chain(repeat(look), () => (isWhole ? fields : fitting));
   }
 
-  #fits(fields: JsonObject, name: string): Maybe<boolean> {
+  #fits(fields: JsonObject, name: string): Resumable<boolean> {
     const type = this.#fields.get(name);
     const value = getOwn(fields, name) ?? null;
     if (this.definition.kind === 'auto') {

@@ -1,7 +1,7 @@
 /** A request on its way through a worker. Its queries are answered one after the other, in slices of time, within budgets. */
 import { queryBudgetsPerRequest } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
-import { type Maybe, pace, Unfinished } from '../../lib/pace.ts';
+import { type Resumable, Suspended, workBudget } from '../../lib/cooperative-yield.ts';
 import { current, type Detail, type Phase } from '../../search/phase.ts';
 import type { MessageBody } from '../../store/streams/message-body.ts';
 import { encodeRefusal } from '../protocol/refusal.ts';
@@ -119,7 +119,7 @@ export class RunningRequest {
 export class Evaluation {
   readonly #answers: MessageBody[] = [];
   /** The steps that are left of the query under way; null before it began. */
-  #left: Unfinished<MessageBody> | null = null;
+  #left: Suspended<MessageBody> | null = null;
   /** The cost of the query under way; null while it has not taken long. */
   #cost: Cost | null = null;
   /** Processor time of the query under way, and of those before it. */
@@ -135,7 +135,7 @@ export class Evaluation {
 
   /** @param answerers of the queries, in their order @param budgetMs processor time that each query has */
   constructor(
-    private readonly answerers: readonly (() => Maybe<MessageBody>)[],
+    private readonly answerers: readonly (() => Resumable<MessageBody>)[],
     private readonly budgetMs: number,
   ) {}
 
@@ -155,20 +155,20 @@ export class Evaluation {
     const usedBefore = this.#slices === 0 ? null : process.cpuUsage();
     this.#lookedMs = nowMs;
     this.#endsMs = endsMs;
-    pace.clock = this.#look;
-    pace.units = 0;
+    workBudget.clock = this.#look;
+    workBudget.units = 0;
     current.enter(this.#phase, this.#detail);
     let countedMs = this.#costMs;
     while (this.#answers.length < this.answerers.length) {
       const answer = this.#goOn();
       const isLast = this.#answers.length + 1 === this.answerers.length;
       // The last answer is not counted, because nothing comes after it.
-      if (!(answer instanceof Unfinished) && isLast) {
+      if (!(answer instanceof Suspended) && isLast) {
         this.#answers.push(answer);
         break;
       }
       this.#look();
-      if (!(answer instanceof Unfinished)) {
+      if (!(answer instanceof Suspended)) {
         this.#spentMs += this.#costMs - countedMs;
         countedMs = 0;
         this.#settle(answer);
@@ -192,12 +192,12 @@ export class Evaluation {
   }
 
   /** The next answer, or what is left of it. */
-  #goOn(): Maybe<MessageBody> {
+  #goOn(): Resumable<MessageBody> {
     if (this.#left === null) {
       const begin = this.answerers[this.#answers.length];
       assert(begin !== undefined, 'a query is left to be answered');
       const answer = begin();
-      if (!(answer instanceof Unfinished)) return answer;
+      if (!(answer instanceof Suspended)) return answer;
       // Unfinished work may still end within this slice.
       this.#left = answer;
     }

@@ -2,7 +2,7 @@ import type { Diagnostic } from '../../contract/diagnostic.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
 import type { Json } from '../../contract/json.ts';
 import { buildStepsMax, diagnosticsPerBuildMax, lookupsPerBuildMax } from '../../contract/limits.ts';
-import { pace } from '../../lib/pace.ts';
+import { workBudget } from '../../lib/cooperative-yield.ts';
 import type { CodeCall, CodeReply } from '../code/code-call.ts';
 import { type EntityValue, entityValue } from '../language/entity-value.ts';
 import { valueText } from '../language/value-text.ts';
@@ -39,7 +39,7 @@ export class Build {
   /** Takes steps from the budget. False once it is used up: the caller then gives what absent data would give. */
   spend(steps: number): boolean {
     this.#stepsLeft -= steps;
-    pace.units += steps * unitsPerStep;
+    workBudget.units += steps * unitsPerStep;
     if (this.#stepsLeft >= 0) return true;
     this.limitReached('$', `the view needs more than ${buildStepsMax} steps; what came later is left out`);
     return false;
@@ -63,7 +63,7 @@ export class Build {
     this.#lookups.set(query.id, query);
     // Without keys nothing can match, so there is nothing to wait for.
     const found = query.keys.length === 0 ? [] : this.input.lookup(query);
-    pace.units += unitsPerLookup;
+    workBudget.units += unitsPerLookup;
     if (found !== undefined) {
       for (const { isLarge } of found) if (isLarge) this.isLarge = true;
       return found;

@@ -1,7 +1,7 @@
 /** JSON texts of large values that the expressions of one build put into texts. They are made between its runs, in steps. */
 import type { Json } from '../../contract/json.ts';
 import { stringified } from '../../contract/large-json/stringify-in-parts.ts';
-import { type Steps, Unfinished } from '../../lib/pace.ts';
+import { type Steps, Suspended } from '../../lib/cooperative-yield.ts';
 
 /** A value that is another one in each run, as code may give, is never known: then its text is made immediately. */
 const roundsMax = 10;
@@ -21,7 +21,7 @@ export class LongTexts {
     const known = this.#known.get(value);
     if (known !== undefined) return known;
     const made = stringified(value);
-    if (!(made instanceof Unfinished)) return made;
+    if (!(made instanceof Suspended)) return made;
     if (this.#rounds >= roundsMax) return JSON.stringify(value);
     this.#pending.set(value, made.steps);
     return undefined;

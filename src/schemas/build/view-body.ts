@@ -4,8 +4,8 @@ import { largeJsonCharacters, parsed } from '../../contract/large-json/parse-in-
 import { stringified } from '../../contract/large-json/stringify-in-parts.ts';
 import { viewCharactersMax } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
+import { chain, type Resumable, workBudget } from '../../lib/cooperative-yield.ts';
 import { flat } from '../../lib/flat.ts';
-import { chain, type Maybe, pace } from '../../lib/pace.ts';
 import type { Build } from './build.ts';
 import type { BuiltItem, ReferencePiece, ViewBody } from './build-outcome.ts';
 
@@ -44,13 +44,13 @@ export class BodyWriter {
   }
 
   /** Writes a value that may be large, as `value` does. */
-  copy(value: Json): Maybe<void> {
+  copy(value: Json): Resumable<void> {
     if (this.isFull) return this.value('null');
     return chain(this.copied(value), (json) => this.value(json));
   }
 
   /** JSON text of a value that may be large. */
-  copied(value: Json): Maybe<string> {
+  copied(value: Json): Resumable<string> {
     return this.#build.isLarge ? stringified(value) : JSON.stringify(value);
   }
 
@@ -86,7 +86,7 @@ export class BodyWriter {
   }
 
   #write(text: string): void {
-    pace.units += text.length;
+    workBudget.units += text.length;
     this.#text += text;
     if (this.#text.length < pieceCharacters) return;
     this.#pieces.push(flat(this.#text));
@@ -129,7 +129,7 @@ export class ItemWriter extends BodyWriter {
   }
 
   /** The item whose fields were written. */
-  item(build: Build): Maybe<BuiltItem> {
+  item(build: Build): Resumable<BuiltItem> {
     const text = this.finish().texts.join('');
     return chain(parsed(text), (fields) => {
       assert(isJsonObject(fields), 'properties make an object');

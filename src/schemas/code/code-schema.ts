@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { Cursor } from '../../contract/config-cursor.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import { actionsPerBuildMax, codeUrlsPerViewMax } from '../../contract/limits.ts';
-import { chain } from '../../lib/pace.ts';
+import { chain } from '../../lib/cooperative-yield.ts';
 import { Build } from '../build/build.ts';
 import type { BuildInput } from '../build/build-input.ts';
 import { BodyWriter, ItemWriter } from '../build/view-body.ts';

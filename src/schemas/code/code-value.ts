@@ -1,5 +1,5 @@
 import type { Json } from '../../contract/json.ts';
-import { chain, type Maybe, repeat } from '../../lib/pace.ts';
+import { chain, type Resumable, repeat } from '../../lib/cooperative-yield.ts';
 import type { Build } from '../build/build.ts';
 import type { BodyWriter } from '../build/view-body.ts';
 import { EntityValue } from '../language/entity-value.ts';
@@ -16,7 +16,7 @@ export function writeCodeValue(
   { texts, holes }: CodeValue,
   body: BodyWriter,
   program: CodeProgram,
-): Maybe<void> {
+): Resumable<void> {
   return repeat((at) => {
     const text = texts[at];
     if (text === undefined) return false;
@@ -31,7 +31,7 @@ export function writeCodeValue(
   });
 }
 
-function writeHole(build: Build, hole: Hole, body: BodyWriter, program: CodeProgram): Maybe<void> {
+function writeHole(build: Build, hole: Hole, body: BodyWriter, program: CodeProgram): Resumable<void> {
   switch (hole.kind) {
     case 'reference':
       return body.reference(meantByOriginId(build.input, hole.alias, hole.originId, hole.sourceGroup));

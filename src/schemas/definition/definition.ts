@@ -1,11 +1,11 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
-import type { Maybe } from '../../lib/pace.ts';
+import type { Resumable } from '../../lib/cooperative-yield.ts';
 import type { BodyWriter } from '../build/view-body.ts';
 import type { Frame, Scope } from '../language/scope.ts';
 import type { LookupPlan } from '../lookup/plan.ts';
 
 /** Writes a property's value; in steps when that takes long. */
-export type Write = (frame: Frame, body: BodyWriter) => Maybe<void>;
+export type Write = (frame: Frame, body: BodyWriter) => Resumable<void>;
 
 /** A compiled property definition. */
 export interface Definition {

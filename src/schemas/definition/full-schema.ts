@@ -1,5 +1,5 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
-import { chain } from '../../lib/pace.ts';
+import { chain } from '../../lib/cooperative-yield.ts';
 import { BodyWriter } from '../build/view-body.ts';
 import { rootFrame } from '../language/scope.ts';
 import { compileSchemaProperties } from '../property/property.ts';

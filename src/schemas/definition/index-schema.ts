@@ -1,5 +1,5 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
-import { chain, type Maybe } from '../../lib/pace.ts';
+import { chain, type Resumable } from '../../lib/cooperative-yield.ts';
 import type { BuildInput } from '../build/build-input.ts';
 import type { BuiltItem } from '../build/build-outcome.ts';
 import { ItemWriter } from '../build/view-body.ts';
@@ -44,7 +44,7 @@ export function compileIndexSchema(alias: string, at: Cursor, surroundings: Surr
   };
 }
 
-function buildItem(write: Write, input: BuildInput): Maybe<BuiltItem> {
+function buildItem(write: Write, input: BuildInput): Resumable<BuiltItem> {
   const frame = rootFrame(input);
   const body = new ItemWriter(frame.build);
   return chain(write(frame, body), () => body.item(frame.build));

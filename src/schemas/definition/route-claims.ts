@@ -2,13 +2,13 @@ import type { Cursor } from '../../contract/config-cursor.ts';
 import type { Json } from '../../contract/json.ts';
 import { handleCodePointsMax, handlesPerViewMax, urlCodePointsMax } from '../../contract/limits.ts';
 import { hasMoreCodePoints } from '../../lib/code-points.ts';
-import { chain, forEach, type Maybe, pace, repeat } from '../../lib/pace.ts';
+import { chain, forEach, type Resumable, repeat, workBudget } from '../../lib/cooperative-yield.ts';
 import { compileField } from '../language/expression-field.ts';
 import type { Evaluate, EvaluateText, Frame, Scope } from '../language/scope.ts';
 import type { ViewClaims } from '../schema.ts';
 
 /** `route: {url?, handles?}` (docs/reference/mapping-language.md "Route"): what a view is found by. */
-export function compileRoute(at: Cursor, scope: Scope): (frame: Frame) => Maybe<ViewClaims> {
+export function compileRoute(at: Cursor, scope: Scope): (frame: Frame) => Resumable<ViewClaims> {
   if (at.isAbsent || at.object(['url', 'handles']) === null) return () => ({ url: null, handles: [] });
   const url = at.member('url');
   const urlOf: EvaluateText = url.isAbsent ? () => null : compileField(url, scope).text;
@@ -51,14 +51,14 @@ export class UsableHandles {
 }
 
 /** A hole that gives an array claims each of its items. */
-function usableHandles(handles: readonly Evaluate[], frame: Frame): Maybe<UsableHandles> {
+function usableHandles(handles: readonly Evaluate[], frame: Frame): Resumable<UsableHandles> {
   const usable = new UsableHandles();
   const take = (item: Json): void => {
     const text = frame.build.text(item);
-    pace.units += unitsPerHandle;
+    workBudget.units += unitsPerHandle;
     if (text !== null && text !== '') usable.add(text);
   };
-  const takeAll = (at: number): Maybe<boolean> => {
+  const takeAll = (at: number): Resumable<boolean> => {
     const handle = handles[at];
     if (handle === undefined) return false;
     const value = handle(frame);

@@ -9,7 +9,7 @@
 
 import { languageTextCharactersMax, patternStatesMax } from '../../contract/limits.ts';
 import { BoundedCache } from '../../lib/bounded-cache.ts';
-import { type Maybe, pace, type Steps, Unfinished } from '../../lib/pace.ts';
+import { type Resumable, type Steps, Suspended, workBudget } from '../../lib/cooperative-yield.ts';
 import { SyntaxMistake } from '../language/syntax-mistake.ts';
 import { type PatternNode, parsePattern, type TakesCodePoint } from './i-regexp-parser.ts';
 
@@ -125,9 +125,9 @@ export function patternTakes(
   text: string,
   extent: Extent,
   spend: (steps: number) => void,
-): Maybe<boolean> {
+): Resumable<boolean> {
   const run = new PatternRun(pattern, text, extent, spend);
-  return run.goOn() ?? new Unfinished(run.rest());
+  return run.goOn() ?? new Suspended(run.rest());
 }
 
 /** A pattern on its way over a text. */
@@ -158,7 +158,7 @@ class PatternRun {
       this.#at += codePoint > 0xffff ? 2 : 1;
       this.#current = this.#next(codePoint);
       if (this.#extent === 'whole' && this.#current.length === 0 && !this.#states.matched) return false;
-      if (pace.isOver()) return null;
+      if (workBudget.isOver()) return null;
     }
     return this.#states.matched;
   }

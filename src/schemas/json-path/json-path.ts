@@ -1,6 +1,6 @@
 import { JSONPathError, type JSONPathQuery, TokenKind } from 'json-p3';
 import type { Json } from '../../contract/json.ts';
-import { chain, type Maybe } from '../../lib/pace.ts';
+import { chain, type Resumable } from '../../lib/cooperative-yield.ts';
 import { adviceForUnknown } from '../../lib/suggest.ts';
 import { parseHole, refuseLongText } from '../language/expression.ts';
 import { listOf } from '../language/member.ts';
@@ -15,9 +15,9 @@ import { selectedBy } from './walk.ts';
 /** A compiled path selector (docs/reference/mapping-language.md "Paths"). */
 export interface PathSelector {
   /** All values selected, in order. */
-  readonly list: (frame: Frame) => Maybe<readonly Json[]>;
+  readonly list: (frame: Frame) => Resumable<readonly Json[]>;
   /** The single value; null for none; an array for several. */
-  readonly value: (frame: Frame) => Maybe<Json>;
+  readonly value: (frame: Frame) => Resumable<Json>;
 }
 
 /**

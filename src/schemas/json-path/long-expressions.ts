@@ -3,7 +3,7 @@
  * values are made before that, in steps.
  */
 import { type JSONPathNode, JSONPathNodeList, type JSONPathQuery, jsonpath, type Token } from 'json-p3';
-import { type Maybe, pace, Unfinished } from '../../lib/pace.ts';
+import { type Resumable, Suspended, workBudget } from '../../lib/cooperative-yield.ts';
 import { operandValue } from './compare.ts';
 import { compilePattern, type Extent, patternTakes } from './i-regexp.ts';
 import type { PathEnvironment } from './path-environment.ts';
@@ -48,7 +48,7 @@ export class NestedQuery extends LongExpression {
     const nodes: JSONPathNode[] = [];
     for (const node of walkOf(this.path, this.base === '$' ? run.frame.self : currentValue)) {
       if (node !== null) nodes.push(node);
-      if (node === null || pace.isOver()) yield null;
+      if (node === null || workBudget.isOver()) yield null;
     }
     run.prepare(this, new JSONPathNodeList(nodes));
   }
@@ -75,7 +75,7 @@ export class PatternTest extends LongExpression {
     const { run } = this.environment;
     const [text, pattern] = this.args.map((arg) => operandValue(arg.evaluate(context)));
     const taken = this.#takes(text, pattern);
-    if (!(taken instanceof Unfinished)) {
+    if (!(taken instanceof Suspended)) {
       run.prepare(this, taken);
       return;
     }
@@ -85,7 +85,7 @@ export class PatternTest extends LongExpression {
     }
   }
 
-  #takes(text: unknown, pattern: unknown): Maybe<boolean> {
+  #takes(text: unknown, pattern: unknown): Resumable<boolean> {
     if (typeof text !== 'string' || typeof pattern !== 'string') return false;
     const { spend } = this.environment.run;
     spend(pattern.length);

@@ -1,7 +1,7 @@
 import { JSONPathNode, jsonpath, type Token } from 'json-p3';
 import { isJsonObject, type Json } from '../../contract/json.ts';
 import { namesOf } from '../../contract/large-json/parse-in-parts.ts';
-import { pace } from '../../lib/pace.ts';
+import { workBudget } from '../../lib/cooperative-yield.ts';
 import { ownMember } from '../language/member.ts';
 import type { Evaluate, Frame } from '../language/scope.ts';
 import type { PathEnvironment } from './path-environment.ts';
@@ -91,7 +91,7 @@ export class ConditionSelector extends MeteredSelector {
       };
       for (const part of this.#parts) yield* part.prepare(context);
       if (this.#condition.evaluate(context)) yield child;
-      else if (pace.isOver()) yield null;
+      else if (workBudget.isOver()) yield null;
     }
   }
 }
@@ -184,7 +184,7 @@ export function* childrenOf(node: JSONPathNode): Generator<JSONPathNode, void, u
 }
 
 function childNode({ location, root }: JSONPathNode, key: string | number, value: Json): JSONPathNode {
-  pace.units += unitsPerNode;
+  workBudget.units += unitsPerNode;
   return new JSONPathNode(value, location.concat(key), root);
 }
 

@@ -1,7 +1,7 @@
 /** Goes over the values that a path selects, in steps. */
 import { JSONPathNode, type JSONPathQuery, type jsonpath, TokenKind } from 'json-p3';
 import type { Json } from '../../contract/json.ts';
-import { type Maybe, pace, type Steps, Unfinished } from '../../lib/pace.ts';
+import { type Resumable, type Steps, Suspended, workBudget } from '../../lib/cooperative-yield.ts';
 import type { Frame } from '../language/scope.ts';
 import type { PathEnvironment } from './path-environment.ts';
 import { OutOfSteps, PathRun } from './run.ts';
@@ -12,13 +12,13 @@ export function selectedBy(
   query: JSONPathQuery,
   environment: PathEnvironment,
   frame: Frame,
-): Maybe<readonly Json[]> {
+): Resumable<readonly Json[]> {
   const selection = new Selection(
     walkOf(query, frame.self)[Symbol.iterator](),
     environment,
     new PathRun(frame),
   );
-  return selection.goOn() ? selection.found : new Unfinished(selection.rest());
+  return selection.goOn() ? selection.found : new Suspended(selection.rest());
 }
 
 class Selection {
@@ -48,7 +48,7 @@ class Selection {
         if (done) return true;
         if (value === null) return false;
         this.found.push(nodeValue(value));
-        if (pace.isOver()) return false;
+        if (workBudget.isOver()) return false;
       }
     } catch (error) {
       if (!(error instanceof OutOfSteps)) throw error;
@@ -79,7 +79,7 @@ function* children(
         else for (const selected of selector.resolve(node)) yield selected;
       }
     }
-    if (node === null || pace.isOver()) yield null;
+    if (node === null || workBudget.isOver()) yield null;
   }
 }
 

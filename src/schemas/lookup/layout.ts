@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { StoredEntity } from '../../contract/entity.ts';
-import { stampText } from '../../contract/entity.ts';
+import { type StoredEntity, stampText } from '../../contract/entity.ts';
 import { formatEntityId } from '../../contract/ids.ts';
 import type { Json } from '../../contract/json.ts';
 import { lookupValuesPerIndexMax } from '../../contract/limits.ts';
-import { atOnce, pace, type Steps } from '../../lib/pace.ts';
+import { atOnce, type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import { member } from '../language/member.ts';
 import { scalarText } from '../language/value-text.ts';
 import { overflowKey, valueKey, wholeKey } from './key.ts';
@@ -115,8 +114,8 @@ class ScalarWalk {
       const item = last.items[last.at] ?? null;
       last.at += 1;
       if (this.#follow(item, last.from)) return true;
-      pace.units += unitsPerValue;
-      if (pace.isOver()) return null;
+      workBudget.units += unitsPerValue;
+      if (workBudget.isOver()) return null;
     }
     return false;
   }

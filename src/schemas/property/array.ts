@@ -1,6 +1,6 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
 import { isJsonObject, type Json } from '../../contract/json.ts';
-import { chain, type Maybe, repeat } from '../../lib/pace.ts';
+import { chain, type Resumable, repeat } from '../../lib/cooperative-yield.ts';
 import { adviceForUnknown } from '../../lib/suggest.ts';
 import {
   type Definition,
@@ -18,7 +18,7 @@ import { compileLookup } from '../lookup/lookup.ts';
 /** What an array goes over. */
 interface ArrayInput {
   readonly isLookup: boolean;
-  readonly list: (frame: Frame) => Maybe<readonly Json[]>;
+  readonly list: (frame: Frame) => Resumable<readonly Json[]>;
   /** The list where it is a value of what the build has; null where it may be many times as large: of lookups and paths. */
   readonly whole: ((frame: Frame) => Json[]) | null;
 }
@@ -42,7 +42,7 @@ export function compileArray(at: Cursor, context: DefinitionContext): Definition
 }
 
 /** Writes the element that is the current value of its frame. */
-type WriteElement = (frame: Frame, body: Parameters<Write>[1], index: number) => Maybe<void>;
+type WriteElement = (frame: Frame, body: Parameters<Write>[1], index: number) => Resumable<void>;
 
 const writeCopy: WriteElement = (frame, body) => body.copy(frame.value);
 
@@ -66,10 +66,10 @@ function writeValues(
   body: Parameters<Write>[1],
   values: readonly Json[],
   write: WriteElement,
-): Maybe<void> {
+): Resumable<void> {
   const inner = new Frame(frame.build, frame.self, frame);
   let written = 0;
-  const writeElement = (at: number): Maybe<boolean> => {
+  const writeElement = (at: number): Resumable<boolean> => {
     const value = values[at];
     if (value === undefined || body.isFull || !frame.build.spend(1)) return false;
     body.mark(at === 0 ? '[' : ',');

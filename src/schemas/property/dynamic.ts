@@ -1,5 +1,5 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
-import { chain } from '../../lib/pace.ts';
+import { chain } from '../../lib/cooperative-yield.ts';
 import { type Definition, type DefinitionContext, nullDefinition } from '../definition/definition.ts';
 import { compilePath, type PathSelector } from '../json-path/json-path.ts';
 import type { Scope } from '../language/scope.ts';

@@ -1,8 +1,8 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
 import { isJsonObject, type Json } from '../../contract/json.ts';
 import { namesOf } from '../../contract/large-json/parse-in-parts.ts';
+import { chain, type Resumable, repeat, Suspended } from '../../lib/cooperative-yield.ts';
 import { memberStep } from '../../lib/json-place.ts';
-import { chain, type Maybe, repeat, Unfinished } from '../../lib/pace.ts';
 import type { BodyWriter } from '../build/view-body.ts';
 import {
   type Definition,
@@ -84,13 +84,18 @@ interface MemberStep {
 }
 
 /** @param from the first of them that is not written yet */
-function writeSteps(steps: readonly MemberStep[], from: number, frame: Frame, body: BodyWriter): Maybe<void> {
+function writeSteps(
+  steps: readonly MemberStep[],
+  from: number,
+  frame: Frame,
+  body: BodyWriter,
+): Resumable<void> {
   let at = from;
   for (let step = steps[at]; step !== undefined; step = steps[at]) {
     body.mark(step.mark);
     at += 1;
     const written = step.write(frame, body);
-    if (written instanceof Unfinished) return chain(written, () => writeSteps(steps, at, frame, body));
+    if (written instanceof Suspended) return chain(written, () => writeSteps(steps, at, frame, body));
   }
   body.mark('}');
 }
@@ -100,7 +105,7 @@ function writeMerged(members: readonly Member[], place: string): Write {
   own.delete('*');
   return (frame, body) => {
     let mark = '{';
-    const writeMember = (at: number): Maybe<boolean> => {
+    const writeMember = (at: number): Resumable<boolean> => {
       const member = members[at];
       if (member === undefined) return false;
       if (member.kind === 'named') {
@@ -124,11 +129,11 @@ function writeMerged(members: readonly Member[], place: string): Write {
 }
 
 /** @returns the mark that is before the next member */
-function writeStar(value: Json, own: ReadonlySet<string>, mark: string, body: BodyWriter): Maybe<string> {
+function writeStar(value: Json, own: ReadonlySet<string>, mark: string, body: BodyWriter): Resumable<string> {
   if (!isJsonObject(value)) return mark;
   const names = namesOf(value);
   let before = mark;
-  const writeMember = (at: number): Maybe<boolean> => {
+  const writeMember = (at: number): Resumable<boolean> => {
     const name = names[at];
     if (name === undefined) return false;
     if (own.has(name)) return true;

@@ -1,7 +1,7 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
 import type { Json } from '../../contract/json.ts';
 import { partialDepthMax } from '../../contract/limits.ts';
-import { chain, type Maybe } from '../../lib/pace.ts';
+import { chain, type Resumable } from '../../lib/cooperative-yield.ts';
 import { quote } from '../../lib/quote.ts';
 import type { BodyWriter } from '../build/view-body.ts';
 import { CompiledPartial } from '../definition/compiled-partial.ts';
@@ -33,7 +33,7 @@ export function writePartial(
   inputOf: () => Json,
   place: string,
   body: BodyWriter,
-): Maybe<void> {
+): Resumable<void> {
   const { build } = frame;
   const partial = findPartial(frame, name);
   const isTooDeep = build.partialDepth >= partialDepthMax;

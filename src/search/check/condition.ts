@@ -1,11 +1,10 @@
 import { type FilterOperator, filterOperators } from '../../contract/filter-operators.ts';
-import type { Json, JsonObject } from '../../contract/json.ts';
-import { getOwn } from '../../contract/json.ts';
-import type { FilterNode } from '../checked-query.ts';
+import { getOwn, type Json, type JsonObject } from '../../contract/json.ts';
 import { parseDate } from '../columns/date-text.ts';
 import { parseWhole, queryPointOf } from '../columns/number-point.ts';
 import { type FieldMeaning, type FieldTable, meaningOf } from '../fields/field-table.ts';
 import { isOrdered } from '../fields/field-type.ts';
+import type { FilterNode } from '../filter/condition.ts';
 import { checkGeoCondition, isGeoOperator } from './geo.ts';
 import { checkKnownMembers } from './members.ts';
 import { type Mistakes, quote } from './mistakes.ts';

@@ -1,8 +1,7 @@
-import type { Json, JsonObject } from '../../contract/json.ts';
-import { getOwn, isJsonObject } from '../../contract/json.ts';
+import { getOwn, isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
 import { filterConditionsMax, filterPatternsMax } from '../../contract/limits.ts';
-import type { FilterNode } from '../checked-query.ts';
 import type { FieldTable } from '../fields/field-table.ts';
+import type { FilterNode } from '../filter/condition.ts';
 import { checkCondition, type FilterCheck } from './condition.ts';
 import { checkKnownMembers } from './members.ts';
 import { type Mistakes, quote } from './mistakes.ts';

@@ -1,14 +1,15 @@
 import type { Json } from '../../contract/json.ts';
-import type { Steps } from '../../lib/pace.ts';
+import type { Steps } from '../../lib/cooperative-yield.ts';
 import { Bitmap } from '../bitmap.ts';
 import type { FacetTally } from '../facets/tally.ts';
 import { type CodeTest, codeTest } from '../filter/code-test.ts';
 import type { Condition } from '../filter/condition.ts';
 import { type DocTest, matchNothing } from '../filter/doc-test.ts';
+import type { PlainValue } from '../packed-values.ts';
 import type { PartReader, Parts } from '../snapshot/parts.ts';
 import type { Order, PlaceValue } from '../sort/order.ts';
 import type { Column } from './column.ts';
-import { compareValues, orderKey, type PlainValue, type ValueDictionary } from './value-dictionary.ts';
+import { compareValues, orderKey, type ValueDictionary } from './value-dictionary.ts';
 
 /** The values that a code column takes. `plain` is any scalar, and serves facets alone. */
 export type CodeValues = 'text' | 'boolean' | 'plain';

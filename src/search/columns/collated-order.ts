@@ -1,4 +1,4 @@
-import { pace } from '../../lib/pace.ts';
+import { workBudget } from '../../lib/cooperative-yield.ts';
 import type { Order, PlaceValue } from '../sort/order.ts';
 import { compareCollated } from '../text/collation.ts';
 import type { ScalarCodes } from './scalar-codes.ts';
@@ -22,7 +22,7 @@ export class CollatedOrder implements Order {
 
   keys(docs: Int32Array, from: number, end: number, into: Float64Array): number {
     for (let at = from; at < end; at += 1) into[at] = this.key(docs[at] ?? 0);
-    pace.units += end - from;
+    workBudget.units += end - from;
     return end;
   }
 
@@ -42,7 +42,7 @@ export class CollatedOrder implements Order {
   compareTo(doc: number, value: PlaceValue): number {
     const own = this.value(doc);
     if (typeof own !== 'string' || typeof value !== 'string') return 0;
-    pace.units += comparisonUnits + Math.min(own.length, value.length);
+    workBudget.units += comparisonUnits + Math.min(own.length, value.length);
     const compared = compareCollated(this.collation, own, value);
     return this.isDescending ? -compared : compared;
   }

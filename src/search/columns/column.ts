@@ -1,5 +1,5 @@
 import type { Json } from '../../contract/json.ts';
-import type { Steps } from '../../lib/pace.ts';
+import type { Steps } from '../../lib/cooperative-yield.ts';
 import type { Bitmap } from '../bitmap.ts';
 import type { Condition } from '../filter/condition.ts';
 import type { DocTest } from '../filter/doc-test.ts';

@@ -1,5 +1,5 @@
 import type { Json } from '../../contract/json.ts';
-import { pace, type Steps } from '../../lib/pace.ts';
+import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import { Bitmap } from '../bitmap.ts';
 import type { Condition } from '../filter/condition.ts';
 import { type DocTest, matchListed, matchNothing, matchTested } from '../filter/doc-test.ts';
@@ -11,13 +11,14 @@ import { KeptOrder } from '../sort/kept-order.ts';
 import type { Order } from '../sort/order.ts';
 import type { Column } from './column.ts';
 import { type GeoArea, geoAreaOf } from './geo-area.ts';
-import { NearOrder } from './geo-order.ts';
+import { NearOrder, type PlacesReader } from './geo-order.ts';
 import { type GeoPoint, geoPointOf } from './geo-point.ts';
 
 import { ListArena } from './list-arena.ts';
 
 /** Latitude and longitude of each place of a list, one after the other. */
 const numbersPerPlace = 2;
+
 /** The cost of testing a place, in units of the pace. */
 const unitsPerPlace = 5;
 
@@ -93,7 +94,7 @@ export class GeoColumn implements Column {
     const isWithin = (doc: number): boolean => {
       const end = endOf(doc);
       for (let at = startOf(doc); at < end; at += step) {
-        pace.units += unitsPerPlace;
+        workBudget.units += unitsPerPlace;
         if (area.has(lats[at] ?? Number.NaN, lons[at + lonBehind] ?? Number.NaN)) return true;
       }
       return false;
@@ -137,8 +138,8 @@ export class GeoColumn implements Column {
     for (const item of value) {
       const point = geoPointOf(item);
       if (point !== null) numbers.push(point.lat, point.lon);
-      pace.units += unitsPerPlace;
-      if (pace.isOver()) yield;
+      workBudget.units += unitsPerPlace;
+      if (workBudget.isOver()) yield;
     }
     const growing = this.#lists.reserve(numbers.length);
     if (growing !== null) yield* growing;
@@ -162,18 +163,4 @@ export class GeoColumn implements Column {
       endOf: (doc) => (starts[doc] ?? 0) + (counts[doc] ?? 0),
     };
   }
-}
-
-/** Reads the places of docs, as they are now. */
-export interface PlacesReader {
-  readonly lats: Float64Array;
-  readonly lons: Float64Array;
-  /** From the latitude of one place to that of the next. */
-  readonly step: number;
-  /** How far after the place of a latitude its longitude is. */
-  readonly lonBehind: number;
-  /** Place of a doc's first latitude. */
-  startOf(doc: number): number;
-  /** Not above `startOf` for a doc without a place. */
-  endOf(doc: number): number;
 }

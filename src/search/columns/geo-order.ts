@@ -1,6 +1,5 @@
-import { pace } from '../../lib/pace.ts';
+import { workBudget } from '../../lib/cooperative-yield.ts';
 import type { Order, PlaceValue } from '../sort/order.ts';
-import type { PlacesReader } from './geo-column.ts';
 import { type DistanceTo, distanceFrom, type GeoPoint } from './geo-point.ts';
 
 /** The cost of a distance, in units of the pace. */
@@ -31,7 +30,7 @@ export class NearOrder implements Order {
     while (at < end) {
       into[at] = this.key(docs[at] ?? 0);
       at += 1;
-      if (pace.units >= pace.unitsPerLook) break;
+      if (workBudget.units >= workBudget.unitsPerLook) break;
     }
     return at;
   }
@@ -61,8 +60,22 @@ export class NearOrder implements Order {
     let nearest = Infinity;
     for (let at = this.#places.startOf(doc); at < end; at += step) {
       nearest = Math.min(nearest, this.#distanceTo(lats[at] ?? 0, lons[at + lonBehind] ?? 0));
-      pace.units += unitsPerDistance;
+      workBudget.units += unitsPerDistance;
     }
     return nearest;
   }
+}
+
+/** Reads the places of docs, as they are now. */
+export interface PlacesReader {
+  readonly lats: Float64Array;
+  readonly lons: Float64Array;
+  /** From the latitude of one place to that of the next. */
+  readonly step: number;
+  /** How far after the place of a latitude its longitude is. */
+  readonly lonBehind: number;
+  /** Place of a doc's first latitude. */
+  startOf(doc: number): number;
+  /** Not above `startOf` for a doc without a place. */
+  endOf(doc: number): number;
 }

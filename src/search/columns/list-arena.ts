@@ -1,5 +1,5 @@
 import { assert } from '../../lib/assert.ts';
-import { pace, type Steps } from '../../lib/pace.ts';
+import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import { grown } from '../growth.ts';
 import { type PartReader, type Parts, uint32 } from '../snapshot/parts.ts';
 
@@ -86,15 +86,15 @@ export class ListArena<A extends Items> {
     const items = this.#create(length);
     let used = 0;
     for (let doc = 0; doc < this.counts.length; doc += 1) {
-      pace.units += unitsPerMove;
-      if (pace.isOver()) yield;
+      workBudget.units += unitsPerMove;
+      if (workBudget.isOver()) yield;
       const count = this.counts[doc] ?? 0;
       if (count === 0) continue;
       const start = this.starts[doc] ?? 0;
       items.set(this.items.subarray(start, start + count), used);
       this.starts[doc] = used;
       used += count;
-      pace.units += count;
+      workBudget.units += count;
     }
     this.items = items;
     this.#used = used;

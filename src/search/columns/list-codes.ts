@@ -1,5 +1,5 @@
 import type { Json } from '../../contract/json.ts';
-import { pace, type Steps } from '../../lib/pace.ts';
+import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import type { FacetTally } from '../facets/tally.ts';
 import type { CodeTest } from '../filter/code-test.ts';
 import { type DocTest, matchTested } from '../filter/doc-test.ts';
@@ -31,13 +31,13 @@ export class ListCodes extends CodeColumn {
     const seen = new Set<Json>();
     const codes: number[] = [];
     for (const item of value) {
-      pace.units += unitsPerLook;
-      if (pace.isOver()) yield;
+      workBudget.units += unitsPerLook;
+      if (workBudget.isOver()) yield;
       if (!this.accepts(item) || seen.has(item)) continue;
       seen.add(item);
       if (this.dictionary.isFull) yield* this.dictionary.grow();
       codes.push(this.dictionary.acquire(item));
-      pace.units += unitsPerItem;
+      workBudget.units += unitsPerItem;
     }
     const growing = this.#lists.reserve(codes.length);
     if (growing !== null) yield* growing;
@@ -51,8 +51,8 @@ export class ListCodes extends CodeColumn {
     const end = start + (counts[doc] ?? 0);
     for (let at = start; at < end; at += 1) {
       this.dictionary.release(items[at] ?? 0);
-      pace.units += unitsPerItem;
-      if (pace.isOver()) yield;
+      workBudget.units += unitsPerItem;
+      if (workBudget.isOver()) yield;
     }
     this.#lists.clear(doc);
     this.present.remove(doc);
@@ -81,7 +81,7 @@ export class ListCodes extends CodeColumn {
     return matchTested((doc) => {
       const start = starts[doc] ?? 0;
       const end = start + (counts[doc] ?? 0);
-      pace.units += end - start;
+      workBudget.units += end - start;
       for (let at = start; at < end; at += 1) if (accepts(items[at] ?? 0)) return true;
       return false;
     });
@@ -97,7 +97,7 @@ export class ListCodes extends CodeColumn {
       const code = this.representative(docs[at] ?? 0, isLargest);
       into[at] = code < 0 ? Number.NaN : this.dictionary.keyOf(code);
       at += 1;
-      if (pace.units >= pace.unitsPerLook) break;
+      if (workBudget.units >= workBudget.unitsPerLook) break;
     }
     return at;
   }
@@ -107,7 +107,7 @@ export class ListCodes extends CodeColumn {
     const start = starts[doc] ?? 0;
     const end = start + (counts[doc] ?? 0);
     if (start === end) return -1;
-    pace.units += end - start;
+    workBudget.units += end - start;
     let best = items[start] ?? 0;
     for (let at = start + 1; at < end; at += 1) {
       const code = items[at] ?? 0;

@@ -1,5 +1,5 @@
 import type { Json } from '../../contract/json.ts';
-import { pace, type Steps } from '../../lib/pace.ts';
+import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import { sorted } from '../../lib/slices/merge-sort.ts';
 import { Bitmap } from '../bitmap.ts';
 import type { ValueKind } from '../fields/field-type.ts';
@@ -43,8 +43,8 @@ export class NumberListColumn implements Column {
     for (const item of value) {
       const point = pointOf(this.#kind, item);
       if (point !== null) points.push(point);
-      pace.units += unitsPerItem;
-      if (pace.isOver()) yield;
+      workBudget.units += unitsPerItem;
+      if (workBudget.isOver()) yield;
     }
     const inOrder = yield* sorted(points, comparePoints);
     for (const lists of [this.#values, this.#residuals]) {
@@ -87,7 +87,7 @@ export class NumberListColumn implements Column {
     const accepts = acceptorOf(test);
     return matchTested((doc) => {
       const count = this.#values.counts[doc] ?? 0;
-      pace.units += count;
+      workBudget.units += count;
       for (let at = 0; at < count; at += 1) {
         if (accepts(this.approxAt(doc, at), this.residualAt(doc, at))) return true;
       }
@@ -126,8 +126,8 @@ function* numbersOf(points: readonly NumberPoint[], part: 'approx' | 'residual')
   const numbers: number[] = [];
   for (const point of points) {
     numbers.push(point[part]);
-    pace.units += unitsPerNumber;
-    if (pace.isOver()) yield;
+    workBudget.units += unitsPerNumber;
+    if (workBudget.isOver()) yield;
   }
   return numbers;
 }

@@ -1,4 +1,4 @@
-import type { Steps } from '../../lib/pace.ts';
+import type { Steps } from '../../lib/cooperative-yield.ts';
 import { Bitmap } from '../bitmap.ts';
 import { type DocTest, matchNothing } from '../filter/doc-test.ts';
 import type { PartReader, Parts } from '../snapshot/parts.ts';

@@ -1,5 +1,5 @@
 import type { Json } from '../../contract/json.ts';
-import { pace, type Steps } from '../../lib/pace.ts';
+import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import { Bitmap } from '../bitmap.ts';
 import type { ValueKind } from '../fields/field-type.ts';
 import type { Condition } from '../filter/condition.ts';
@@ -71,7 +71,7 @@ export class RangeColumn implements Column {
     if (accepts === null) return matchNothing;
     return matchTested((doc) => {
       if (!this.present.has(doc)) return false;
-      pace.units += intervalUnits;
+      workBudget.units += intervalUnits;
       const interval = this.#intervalAt(doc);
       return comparePoints(interval.low, interval.high) <= 0 && accepts(interval);
     });

@@ -1,13 +1,14 @@
 import type { Json } from '../../contract/json.ts';
-import type { Steps } from '../../lib/pace.ts';
+import type { Steps } from '../../lib/cooperative-yield.ts';
 import type { Bitmap } from '../bitmap.ts';
 import type { FacetTally } from '../facets/tally.ts';
 import type { CodeTest } from '../filter/code-test.ts';
 import { type DocTest, endOfGo, type Listing, matchTested } from '../filter/doc-test.ts';
 import { grown } from '../growth.ts';
+import type { PlainValue } from '../packed-values.ts';
 import { int32, type PartReader, type Parts } from '../snapshot/parts.ts';
 import { CodeColumn, type CodeValues } from './code-column.ts';
-import { type PlainValue, ValueDictionary } from './value-dictionary.ts';
+import { ValueDictionary } from './value-dictionary.ts';
 
 const none = -1;
 

@@ -1,4 +1,4 @@
-import { pace } from '../../lib/pace.ts';
+import { workBudget } from '../../lib/cooperative-yield.ts';
 
 /** The values of a dictionary by the groups of three characters in them, so that few need to be read for a pattern. */
 
@@ -56,7 +56,7 @@ export class Trigrams {
     }
     const text = withoutCase(value);
     for (let at = 0; at + gram <= text.length; at += 1) this.#put(this.#bucketOf(text, at), code);
-    pace.units += unitsPerGram * text.length;
+    workBudget.units += unitsPerGram * text.length;
   }
 
   /**
@@ -76,7 +76,7 @@ export class Trigrams {
       block = this.#blocks[start] ?? 0;
       inBlock = blockCodes - 1;
     }
-    pace.units += codes.length;
+    workBudget.units += codes.length;
     return codes;
   }
 
@@ -89,7 +89,7 @@ export class Trigrams {
         const bucket = this.#bucketOf(text, at);
         if (rarest === null || (this.#counts[bucket] ?? 0) < (this.#counts[rarest] ?? 0)) rarest = bucket;
       }
-      pace.units += unitsPerGram * text.length;
+      workBudget.units += unitsPerGram * text.length;
     }
     return rarest;
   }

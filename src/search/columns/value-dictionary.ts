@@ -1,15 +1,14 @@
 import { assert } from '../../lib/assert.ts';
-import { pace, type Steps } from '../../lib/pace.ts';
+import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import { grown } from '../growth.ts';
 import { IdTable } from '../id-table.ts';
+import type { PlainValue } from '../packed-values.ts';
 import { PagedList } from '../paged-list.ts';
 import { current } from '../phase.ts';
 import { float64, type PartReader, type Parts, uint32 } from '../snapshot/parts.ts';
 import { compareText, orderPrefix } from '../text/code-points.ts';
 import { ValueList } from '../value-list.ts';
 import { Trigrams } from './trigrams.ts';
-
-export type PlainValue = string | number | boolean;
 
 /** Fewer values are compared at once. */
 const indexedValuesMin = 256;
@@ -147,7 +146,7 @@ export class ValueDictionary {
     const known = this.#lowered.at(code);
     if (known !== undefined) return known;
     const lowered = String(this.valueOf(code)).toLowerCase();
-    pace.units += lowered.length;
+    workBudget.units += lowered.length;
     this.#lowered.set(code, lowered);
     return lowered;
   }
@@ -170,7 +169,7 @@ export class ValueDictionary {
       trigrams.builtTo += 1;
       const value = this.#values.at(code);
       if (typeof value === 'string') trigrams.add(code, value);
-      if (pace.isOver()) yield;
+      if (workBudget.isOver()) yield;
     }
     current.enter(phase, detail);
     return trigrams.candidates(parts);

@@ -1,7 +1,7 @@
 import type { EntityRef } from '../../contract/ids.ts';
 import type { SortKey } from '../checked-query.ts';
-import type { PlainValue } from '../columns/value-dictionary.ts';
 import { comparePlaces } from '../merge.ts';
+import type { PlainValue } from '../packed-values.ts';
 import type { RowPlace } from '../shard-answer.ts';
 import { RefTexts } from './ref-texts.ts';
 import { compareSent, type SentPlace } from './sent-place.ts';

@@ -1,4 +1,4 @@
-import { pace, type Steps, unitsPerGo } from '../../lib/pace.ts';
+import { type Steps, unitsPerGo, workBudget } from '../../lib/cooperative-yield.ts';
 import { compareDocs, type Ranking } from '../sort/ranking.ts';
 import type { DocList } from '../sort/top-docs.ts';
 import type { ValueIds } from './value-ids.ts';
@@ -16,13 +16,13 @@ export function* firstOfEach(ranking: Ranking, list: DocList, values: ValueIds):
   const [order] = ranking.orders;
   for (let at = 0; at < count && order !== undefined; ) {
     at = order.keys(docs, at, count, keys);
-    if (pace.isOver()) yield;
+    if (workBudget.isOver()) yield;
   }
   const first = new Int32Array(values.idCount).fill(none);
   const firstKeys = new Float64Array(values.idCount);
   for (let at = 0; at < count; ) {
     at = compareSome(ranking, list, values.ids, at, first, firstKeys);
-    if (pace.isOver()) yield;
+    if (workBudget.isOver()) yield;
   }
   return first;
 }
@@ -38,12 +38,12 @@ function compareSome(
 ): number {
   const end = Math.min(count, from + unitsPerGo);
   let at = from;
-  while (at < end && pace.units < pace.unitsPerLook) {
+  while (at < end && workBudget.units < workBudget.unitsPerLook) {
     const id = ids[at] ?? none;
     const doc = docs[at] ?? 0;
     const key = keys[at] ?? 0;
     at += 1;
-    pace.units += 1;
+    workBudget.units += 1;
     if (id === none) continue;
     const known = first[id] ?? none;
     const knownKey = firstKeys[id] ?? 0;

@@ -1,6 +1,6 @@
 /** Very many references to items as JSON texts, which are parsed one by one, and so without a long pause. */
 import type { EntityRef } from '../../contract/ids.ts';
-import { pace, type Steps } from '../../lib/pace.ts';
+import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 
 /** Items of one text. */
 const refsPerText = 1000;
@@ -38,10 +38,10 @@ export function* eachRef(
 ): Steps<void> {
   for (const text of texts) {
     const [sourceId = '', ...originIds] = JSON.parse(text) as string[];
-    pace.units += unitsPerCharacter * text.length;
+    workBudget.units += unitsPerCharacter * text.length;
     for (const originId of originIds) {
       take(sourceId, originId);
-      if (pace.isOver()) yield;
+      if (workBudget.isOver()) yield;
     }
   }
 }

@@ -4,10 +4,10 @@
  */
 import { createHash } from 'node:crypto';
 import type { EntityRef } from '../../contract/ids.ts';
-import { pace } from '../../lib/pace.ts';
+import { workBudget } from '../../lib/cooperative-yield.ts';
 import type { SortKey } from '../checked-query.ts';
-import type { PlainValue } from '../columns/value-dictionary.ts';
 import { compareSortValues } from '../merge.ts';
+import type { PlainValue } from '../packed-values.ts';
 import type { RowPlace } from '../shard-answer.ts';
 import { compareText } from '../text/code-points.ts';
 
@@ -40,7 +40,7 @@ function beginningOf(text: string): string {
 /** A value in few characters. No two values of a field have the same name: those of long texts are longer than any other. */
 export function nameOfValue(value: PlainValue): PlainValue {
   if (typeof value !== 'string' || value.length <= unitsSentMax) return value;
-  pace.units += value.length;
+  workBudget.units += value.length;
   // Halves of surrogate pairs would all be the same in UTF-8.
   const digest = createHash('sha256').update(value, 'utf16le').digest('base64url');
   return `${value.slice(0, unitsSentMax)}${digest}`;

@@ -1,9 +1,9 @@
-import { pace, type Steps, unitsPerGo } from '../../lib/pace.ts';
+import { type Steps, unitsPerGo, workBudget } from '../../lib/cooperative-yield.ts';
 import type { Column } from '../columns/column.ts';
 import { NumberColumn } from '../columns/number-column.ts';
 import { wholeOfPoint } from '../columns/number-point.ts';
 import { ScalarCodes } from '../columns/scalar-codes.ts';
-import type { PlainValue } from '../columns/value-dictionary.ts';
+import type { PlainValue } from '../packed-values.ts';
 
 /** The values of some docs as small numbers: equal values have the same one, in whatever form they were sent. */
 export interface ValueIds {
@@ -35,9 +35,9 @@ function* codeIds(column: ScalarCodes, docs: Int32Array, count: number): Steps<V
   const ids = new Int32Array(count);
   for (let at = 0; at < count; ) {
     const end = Math.min(count, at + unitsPerGo);
-    pace.units += end - at;
+    workBudget.units += end - at;
     for (; at < end; at += 1) ids[at] = column.codeAt(docs[at] ?? 0);
-    if (pace.isOver()) yield;
+    if (workBudget.isOver()) yield;
   }
   return {
     ids,
@@ -52,8 +52,8 @@ function* numberIds(column: NumberColumn, docs: Int32Array, count: number): Step
   const known = new Map<PlainValue, number>();
   const values: PlainValue[] = [];
   for (let at = 0; at < count; at += 1) {
-    pace.units += unitsPerNumber;
-    if (pace.isOver()) yield;
+    workBudget.units += unitsPerNumber;
+    if (workBudget.isOver()) yield;
     const value = numberAt(column, docs[at] ?? 0);
     const id = value === null ? -1 : known.get(value);
     ids[at] = id ?? values.length;

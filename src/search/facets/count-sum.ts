@@ -1,4 +1,4 @@
-import type { Steps } from '../../lib/pace.ts';
+import type { Steps } from '../../lib/cooperative-yield.ts';
 import { compareValues } from '../columns/value-dictionary.ts';
 import type { FacetGroup, TextScale } from '../shard-answer.ts';
 import { compareGroups } from './facet.ts';

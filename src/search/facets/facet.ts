@@ -1,6 +1,7 @@
-import { pace, type Steps } from '../../lib/pace.ts';
+import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import type { CodeColumn } from '../columns/code-column.ts';
-import { compareValues, type PlainValue } from '../columns/value-dictionary.ts';
+import { compareValues } from '../columns/value-dictionary.ts';
+import type { PlainValue } from '../packed-values.ts';
 import type { FacetGroup, FacetGroups, TextScale } from '../shard-answer.ts';
 import { TopHeap } from '../sort/top-heap.ts';
 import { compareMoments, joinMoments, momentOf } from './moments.ts';
@@ -47,12 +48,12 @@ export function* countGroups(scope: FacetScope, limit: number): Steps<FacetGroup
   const { dictionary } = codes;
   const compare = codeOrder(scope);
   const top = new TopHeap(Math.min(limit, tally.size), (a, b) => {
-    pace.units += unitsPerGroup;
+    workBudget.units += unitsPerGroup;
     return compare(a, b);
   });
   for (let offered = 0; offered < tally.size; ) {
     offered = offerSome(top, tally, offered);
-    if (pace.isOver()) yield;
+    if (workBudget.isOver()) yield;
   }
   const first = yield* top.drain();
   const groups = Array.from(first, (code) => ({
@@ -86,8 +87,8 @@ function offerSome(top: TopHeap, tally: FacetTally, from: number): number {
     const key = -tally.countOf(code);
     if (key <= top.lastKey) top.offer(code, key);
     at += 1;
-    pace.units += unitsPerOffer;
-    if (pace.units >= pace.unitsPerLook) break;
+    workBudget.units += unitsPerOffer;
+    if (workBudget.units >= workBudget.unitsPerLook) break;
   }
   return at;
 }
@@ -100,8 +101,8 @@ export function* countAll(scope: FacetScope): Steps<FacetGroup[]> {
   for (let at = 0; at < tally.size; at += 1) {
     const code = tally.codeAt(at);
     groups.push({ value: codes.dictionary.valueOf(code), count: tally.countOf(code) });
-    pace.units += unitsPerGroup;
-    if (pace.isOver()) yield;
+    workBudget.units += unitsPerGroup;
+    if (workBudget.isOver()) yield;
   }
   tally.clear();
   return groups;
@@ -114,8 +115,8 @@ export function* countValues(scope: FacetScope, values: readonly PlainValue[]): 
   const { codes, tally } = scope;
   const groups: FacetGroup[] = [];
   for (const value of values) {
-    pace.units += unitsPerGroup;
-    if (pace.isOver()) yield;
+    workBudget.units += unitsPerGroup;
+    if (workBudget.isOver()) yield;
     const code = codes.dictionary.codeOf(value);
     const count = code < 0 ? 0 : tally.countOf(code);
     if (count > 0) groups.push({ value, count });
@@ -135,7 +136,7 @@ function* tallyAll({ codes, docs, docCount, tally, hasMixedDates }: FacetScope):
   tally.reserve(codes.dictionary.codeCount);
   for (let tallied = 0; tallied < docCount; ) {
     tallied = codes.tally(docs, tallied, docCount, tally);
-    if (pace.isOver()) yield;
+    if (workBudget.isOver()) yield;
   }
   if (hasMixedDates) yield* joinMoments(codes.dictionary, tally);
 }

@@ -1,17 +1,16 @@
 /** Groups of a facet by days, weeks, months or years (docs/reference/indexes-and-queries.md "Statistics, ranges and intervals"). */
 import type { FacetInterval } from '../../contract/facet-intervals.ts';
 import { facetIntervalsMax } from '../../contract/limits.ts';
-import { pace } from '../../lib/pace.ts';
-import type { FacetGroup } from '../shard-answer.ts';
+import { workBudget } from '../../lib/cooperative-yield.ts';
+import type { FacetGroup, IntervalCount } from '../shard-answer.ts';
 import { earliestMs, isoOf } from './date-result.ts';
 import type { NumberTally } from './number-tally.ts';
 
-/** The beginning of an interval, in milliseconds since 1970, and the number of docs in it. */
-export type IntervalCount = readonly [startMs: number, count: number];
-
 const dayMs = 86_400_000;
+
 /** 1970-01-01 was a Thursday, three days after a Monday. */
 const mondayOffsetDays = 3;
+
 /** The cost of reading the calendar, in units of the pace. */
 const calendarUnits = 40;
 
@@ -24,7 +23,7 @@ function startOf(interval: FacetInterval, epochMs: number): number {
     return Math.max(earliestMs, (day - weekday) * dayMs);
   }
   const date = new Date(day * dayMs);
-  pace.units += calendarUnits;
+  workBudget.units += calendarUnits;
   const startMs = interval === 'month' ? date.setUTCDate(1) : date.setUTCMonth(0, 1);
   return Number.isNaN(startMs) ? earliestMs : startMs;
 }

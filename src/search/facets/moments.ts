@@ -3,9 +3,10 @@
  * value is the first of its writings that the items have, numbers before texts.
  */
 
-import { pace, type Steps } from '../../lib/pace.ts';
+import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import { parseDate } from '../columns/date-text.ts';
-import { compareValues, type PlainValue, type ValueDictionary } from '../columns/value-dictionary.ts';
+import { compareValues, type ValueDictionary } from '../columns/value-dictionary.ts';
+import type { PlainValue } from '../packed-values.ts';
 import type { FacetGroups } from '../shard-answer.ts';
 import type { FacetTally } from './tally.ts';
 
@@ -19,7 +20,7 @@ export function momentOf(writing: PlainValue): PlainValue {
 
 /** Orders dates by their moments. */
 export function compareMoments(a: PlainValue, b: PlainValue): number {
-  pace.units += unitsPerDate;
+  workBudget.units += unitsPerDate;
   return compareValues(momentOf(a), momentOf(b));
 }
 
@@ -67,8 +68,8 @@ export function* joinMoments(dictionary: ValueDictionary, tally: FacetTally): St
     const isFirst = compareValues(writing, dictionary.valueOf(known)) < 0;
     if (known !== code) tally.join(isFirst ? known : code, isFirst ? code : known);
     codes.set(moment, isFirst ? code : known);
-    pace.units += unitsPerDate;
-    if (pace.isOver()) yield;
+    workBudget.units += unitsPerDate;
+    if (workBudget.isOver()) yield;
   }
   tally.leaveOutEmpty();
 }

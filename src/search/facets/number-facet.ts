@@ -1,6 +1,6 @@
 /** The part of a facet that counts numbers or dates: statistics, ranges and intervals. */
 
-import type { Steps } from '../../lib/pace.ts';
+import type { Steps } from '../../lib/cooperative-yield.ts';
 import type { CheckedFacet, NumberFacet } from '../checked-query.ts';
 import type { Column } from '../columns/column.ts';
 import type { FacetGroup, NumberCounts } from '../shard-answer.ts';

@@ -1,4 +1,4 @@
-import { pace, type Steps } from '../../lib/pace.ts';
+import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import type { Column } from '../columns/column.ts';
 import { NumberColumn } from '../columns/number-column.ts';
 import { NumberListColumn } from '../columns/number-list-column.ts';
@@ -36,7 +36,7 @@ export function* tallyNumbers(
 ): Steps<void> {
   for (let at = 0; at < count; ) {
     at = tallySome(items, docs, at, count, tallies);
-    if (pace.isOver()) yield;
+    if (workBudget.isOver()) yield;
   }
 }
 
@@ -49,10 +49,10 @@ function tallySome(
   tallies: readonly NumberTally[],
 ): number {
   let at = from;
-  while (at < end && pace.units < pace.unitsPerLook) {
+  while (at < end && workBudget.units < workBudget.unitsPerLook) {
     const doc = docs[at] ?? 0;
     const count = items.countAt(doc);
-    pace.units += 1 + unitsPerItem * count * tallies.length;
+    workBudget.units += 1 + unitsPerItem * count * tallies.length;
     for (const tally of tallies) {
       for (let item = 0; item < count; item += 1) {
         tally.add(items.approxAt(doc, item), items.residualAt(doc, item));

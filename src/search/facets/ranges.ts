@@ -1,6 +1,6 @@
 /** Groups of a facet by ranges (docs/reference/indexes-and-queries.md "Statistics, ranges and intervals"). */
 
-import { pace } from '../../lib/pace.ts';
+import { workBudget } from '../../lib/cooperative-yield.ts';
 import type { FacetRange } from '../checked-query.ts';
 import { comparePoints, type NumberPoint, queryPointOf } from '../columns/number-point.ts';
 import type { ValueKind } from '../fields/field-type.ts';
@@ -64,7 +64,7 @@ export class RangeTally implements NumberTally {
 
   #countMany(slots: readonly number[]): void {
     for (const [at, { low, high }] of this.#ranges.entries()) {
-      pace.units += slots.length;
+      workBudget.units += slots.length;
       if (slots.some((slot) => slot >= low && slot < high)) this.#ofMany[at] = (this.#ofMany[at] ?? 0) + 1;
     }
   }

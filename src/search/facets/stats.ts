@@ -1,18 +1,10 @@
 /** Statistics of a facet (docs/reference/indexes-and-queries.md "Statistics, ranges and intervals"). */
 import { comparePoints, type NumberPoint, wholeOfPoint } from '../columns/number-point.ts';
 import type { ValueKind } from '../fields/field-type.ts';
+import type { StatsPart } from '../shard-answer.ts';
 import { isoOf } from './date-result.ts';
 import { ExactSum, nearestDouble, wholeOfUnits } from './exact-sum.ts';
 import type { NumberTally } from './number-tally.ts';
-
-/** What a shard knows of the items; `min` and `max` are null when there are none. */
-export interface StatsPart {
-  readonly count: number;
-  readonly min: NumberPoint | null;
-  readonly max: NumberPoint | null;
-  /** The exact sum, a whole number of 2^-1074 as text. */
-  readonly sumUnits: string;
-}
 
 /** A long that no double holds exactly is text, and so is a date. `sum` is absent for dates. */
 export interface FacetStats {

@@ -1,4 +1,4 @@
-import { pace } from '../../lib/pace.ts';
+import { workBudget } from '../../lib/cooperative-yield.ts';
 
 /** Lists of codes by doc, as a `ListArena` keeps them. */
 interface CodeLists {
@@ -45,7 +45,7 @@ export class FacetTally {
       const doc = docs[at] ?? 0;
       const start = starts[doc] ?? 0;
       const stop = start + (lengths[doc] ?? 0);
-      pace.units += 1 + stop - start;
+      workBudget.units += 1 + stop - start;
       for (let item = start; item < stop; item += 1) {
         const code = items[item] ?? 0;
         const before = counts[code] ?? 0;
@@ -53,7 +53,7 @@ export class FacetTally {
         if (before === 0) this.#note(code);
       }
       at += 1;
-      if (pace.units >= pace.unitsPerLook) break;
+      if (workBudget.units >= workBudget.unitsPerLook) break;
     }
     return at;
   }

@@ -1,11 +1,9 @@
-import type { Json } from '../../contract/json.ts';
-import { isJsonObject } from '../../contract/json.ts';
-import { chain, type Maybe, pace, repeat } from '../../lib/pace.ts';
+import { isJsonObject, type Json } from '../../contract/json.ts';
+import { chain, type Resumable, repeat, workBudget } from '../../lib/cooperative-yield.ts';
 import { geoPointOf } from '../columns/geo-point.ts';
 import { hasPoint } from '../columns/number-point.ts';
 import { intervalOf } from '../columns/range-value.ts';
-import type { FieldType } from './field-type.ts';
-import { traitsOf, type ValueKind } from './field-type.ts';
+import { type FieldType, traitsOf, type ValueKind } from './field-type.ts';
 
 /** `leftOut` is the number of items of a list that did not fit and are missing in `value`. Nulls are not counted. */
 export type Fit =
@@ -32,7 +30,7 @@ const unitsPerItem = 20;
  * - lists: an array; items that do not fit are left out; an array of which no item fits does not fit, an empty one does.
  * - ranges: an object with `gt|gte` and/or `lt|lte` and nothing else. object: an object or an array.
  */
-export function fitField(type: FieldType, value: Json): Maybe<Fit> {
+export function fitField(type: FieldType, value: Json): Resumable<Fit> {
   const { shape, kind } = traitsOf(type);
   if (shape === 'object') return isJsonObject(value) || Array.isArray(value) ? whole(value) : misfit;
   if (shape === 'range') return intervalOf(kind, value) === null ? misfit : whole(value);
@@ -44,7 +42,7 @@ export function fitField(type: FieldType, value: Json): Maybe<Fit> {
  * As `fitField`, for auto-indexed types. A date field may become text, which takes no numbers, so it takes none before: an item
  * must not depend on when its field became text.
  */
-export function fitAutoField(type: FieldType, value: Json): Maybe<Fit> {
+export function fitAutoField(type: FieldType, value: Json): Resumable<Fit> {
   if (type === 'date' && typeof value === 'number') return misfit;
   if (type !== 'date[]' || !Array.isArray(value) || !value.some(isNumber)) return fitField(type, value);
   const others = value.filter((item) => !isNumber(item));
@@ -55,7 +53,7 @@ export function fitAutoField(type: FieldType, value: Json): Maybe<Fit> {
 }
 
 /** As `fitsAsItIs`, for auto-indexed types. */
-export function fitsAutoAsItIs(type: FieldType, value: Json): Maybe<boolean> {
+export function fitsAutoAsItIs(type: FieldType, value: Json): Resumable<boolean> {
   if (type === 'date' && typeof value === 'number') return false;
   if (type === 'date[]' && Array.isArray(value) && value.some(isNumber)) return false;
   return fitsAsItIs(type, value);
@@ -69,18 +67,18 @@ function isNumber(value: Json): value is number {
  * True when `fitField` would take the value as it is; every item of a list must fit, and none may be null. It allocates
  * nothing, but for a long list.
  */
-export function fitsAsItIs(type: FieldType, value: Json): Maybe<boolean> {
+export function fitsAsItIs(type: FieldType, value: Json): Resumable<boolean> {
   const { shape, kind } = traitsOf(type);
   if (shape === 'list') return Array.isArray(value) && allFit(kind, value);
   return shape === 'scalar' ? fitsScalar(kind, value) : chain(fitField(type, value), ({ ok }) => ok);
 }
 
-function allFit(kind: ValueKind, items: readonly Json[]): Maybe<boolean> {
+function allFit(kind: ValueKind, items: readonly Json[]): Resumable<boolean> {
   if (items.length <= itemsPerGo) return items.every((item) => fitsScalar(kind, item));
   let fits = true;
   const look = (at: number): boolean => {
     const some = items.slice(at * itemsPerGo, (at + 1) * itemsPerGo);
-    pace.units += some.length * unitsPerItem;
+    workBudget.units += some.length * unitsPerItem;
     fits = some.every((item) => fitsScalar(kind, item));
     return fits && some.length > 0;
   };
@@ -91,7 +89,7 @@ function whole(value: Json): Fit {
   return { ok: true, value, leftOut: 0 };
 }
 
-function fitList(kind: ValueKind, items: readonly Json[]): Maybe<Fit> {
+function fitList(kind: ValueKind, items: readonly Json[]): Resumable<Fit> {
   const fitting: Json[] = [];
   let nulls = 0;
   const look = (go: number): boolean => {
@@ -101,7 +99,7 @@ function fitList(kind: ValueKind, items: readonly Json[]): Maybe<Fit> {
       if (item === null) nulls += 1;
       else if (fitsScalar(kind, item)) fitting.push(item);
     }
-    pace.units += itemsPerGo * unitsPerItem;
+    workBudget.units += itemsPerGo * unitsPerItem;
     return end < items.length;
   };
   return chain(repeat(look), () => {

@@ -4,7 +4,7 @@
  */
 import { getOwn, isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
 import { autoPathCharactersMax, autoPathNamesMax } from '../../contract/limits.ts';
-import { chain, type Maybe, pace, type Steps, Unfinished } from '../../lib/pace.ts';
+import { chain, type Resumable, type Steps, Suspended, workBudget } from '../../lib/cooperative-yield.ts';
 import type { FieldType } from './field-type.ts';
 import { fitField } from './fit.ts';
 
@@ -43,8 +43,8 @@ function* collect(
   for (const name of Object.keys(value)) {
     const member = value[name] ?? null;
     const memberPath = `${path}.${name}`;
-    pace.units += unitsPerMember;
-    if (pace.isOver()) yield;
+    workBudget.units += unitsPerMember;
+    if (workBudget.isOver()) yield;
     if (member === null || memberPath.length > autoPathCharactersMax) continue;
     if (!isListed) found.set(memberPath, found.get(memberPath) ?? member);
     else addTo(found, memberPath, member);
@@ -63,7 +63,7 @@ function addTo(found: Map<string, Json>, path: string, member: Json): void {
 }
 
 /** The value of a field in an item, as its column has it; null when there is none. */
-export function fieldValue(fields: JsonObject, name: string, type: FieldType): Maybe<Json> {
+export function fieldValue(fields: JsonObject, name: string, type: FieldType): Resumable<Json> {
   const own = getOwn(fields, name);
   if (own !== undefined) return own;
   return chain(sentValue(fields, name), (member) =>
@@ -72,13 +72,13 @@ export function fieldValue(fields: JsonObject, name: string, type: FieldType): M
 }
 
 /** The value of a field in an item, as it was sent; null when there is none. */
-export function sentValue(fields: JsonObject, name: string): Maybe<Json> {
+export function sentValue(fields: JsonObject, name: string): Resumable<Json> {
   const own = getOwn(fields, name);
   if (own !== undefined) return own;
   const property = propertyOf(name);
   const value = property === name ? null : (getOwn(fields, property) ?? null);
   if (value === null || !hasMembers(value)) return null;
-  return chain(new Unfinished(pathValues({ [property]: value })), (values) => values.get(name) ?? null);
+  return chain(new Suspended(pathValues({ [property]: value })), (values) => values.get(name) ?? null);
 }
 
 /** The property that has a field: itself, or the first name of its path. */

@@ -1,7 +1,7 @@
 /** What the values of an entity say about the fields of its auto-indexed type. */
 import type { Json, JsonObject } from '../../contract/json.ts';
 import { namesOf } from '../../contract/large-json/parse-in-parts.ts';
-import { pace, type Steps } from '../../lib/pace.ts';
+import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import type { FieldType } from './field-type.ts';
 import { inferFieldType, isRetyped, retypes } from './infer.ts';
 import { hasMembers, pathValues } from './paths.ts';
@@ -22,8 +22,8 @@ export function* shownFields(properties: JsonObject, known: FieldTypes | null): 
     const value = properties[name] ?? null;
     show(name, value, known, shown);
     hasPaths ||= hasMembers(value);
-    pace.units += unitsPerField;
-    if (pace.isOver()) yield;
+    workBudget.units += unitsPerField;
+    if (workBudget.isOver()) yield;
   }
   if (!hasPaths) return shown;
   for (const [path, value] of yield* pathValues(properties)) show(path, value, known, shown);

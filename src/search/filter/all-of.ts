@@ -1,4 +1,4 @@
-import { pace, type Steps } from '../../lib/pace.ts';
+import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import { Bitmap } from '../bitmap.ts';
 import { type Candidates, type Matcher, sparseShare } from './matcher.ts';
 import { siftAll } from './sift.ts';
@@ -29,7 +29,7 @@ export class AllOf implements Matcher {
       const matching = new Bitmap(docCount);
       yield* matcher.scan(matching, docCount);
       all.intersect(matching);
-      if (pace.isOver()) yield;
+      if (workBudget.isOver()) yield;
     }
     into.unite(all);
   }

@@ -1,4 +1,4 @@
-import { pace, type Steps } from '../../lib/pace.ts';
+import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import { Bitmap } from '../bitmap.ts';
 import type { Matcher } from './matcher.ts';
 import { keepBy } from './sift.ts';
@@ -17,7 +17,7 @@ export class AnyOf implements Matcher {
   *scan(into: Bitmap, docCount: number): Steps<void> {
     for (const matcher of this.#matchers) {
       yield* matcher.scan(into, docCount);
-      if (pace.isOver()) yield;
+      if (workBudget.isOver()) yield;
     }
   }
 
@@ -32,7 +32,7 @@ export class AnyOf implements Matcher {
       for (let at = 0; at < matching; at += 1) found.add(some[at] ?? 0);
       leftCount = keepBy((doc) => !found.has(doc), left, leftCount);
       if (leftCount === 0) break;
-      if (pace.isOver()) yield;
+      if (workBudget.isOver()) yield;
     }
     return keepBy((doc) => found.has(doc), docs, count);
   }

@@ -1,12 +1,11 @@
 import type { Json } from '../../contract/json.ts';
-import { pace, type Steps } from '../../lib/pace.ts';
+import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import type { Bitmap } from '../bitmap.ts';
-import type { FilterNode } from '../checked-query.ts';
 import type { Column } from '../columns/column.ts';
 import { current } from '../phase.ts';
 import { AllOf } from './all-of.ts';
 import { AnyOf } from './any-of.ts';
-import { opposites, type PositiveOperator } from './condition.ts';
+import { type FilterNode, opposites, type PositiveOperator } from './condition.ts';
 import { ConditionMatcher, type ConditionNode } from './condition-matcher.ts';
 import { type DocTest, matchNothing, matchSet } from './doc-test.ts';
 import type { Matcher } from './matcher.ts';
@@ -28,7 +27,7 @@ export function* bindFilter(node: FilterNode, scope: FilterScope): Steps<Matcher
   const matchers: Matcher[] = [];
   for (const member of node.nodes) {
     matchers.push(yield* bindFilter(member, scope));
-    if (pace.isOver()) yield;
+    if (workBudget.isOver()) yield;
   }
   const [only] = matchers;
   if (only === undefined) return new ConditionMatcher(matchSet(scope.live), null);

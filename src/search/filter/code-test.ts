@@ -1,7 +1,8 @@
 import type { Json } from '../../contract/json.ts';
-import { pace, type Steps } from '../../lib/pace.ts';
+import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import { Bitmap } from '../bitmap.ts';
-import type { PlainValue, ValueDictionary } from '../columns/value-dictionary.ts';
+import type { ValueDictionary } from '../columns/value-dictionary.ts';
+import type { PlainValue } from '../packed-values.ts';
 import { compilePattern } from '../text/pattern.ts';
 import { type Condition, listedValues } from './condition.ts';
 
@@ -42,8 +43,8 @@ function* equalTest(dictionary: ValueDictionary, values: readonly Json[]): Steps
   for (const value of values) {
     const code = isPlain(value) ? dictionary.codeOf(value) : -1;
     if (code >= 0) codes.add(code);
-    pace.units += unitsPerListed;
-    if (pace.isOver()) yield;
+    workBudget.units += unitsPerListed;
+    if (workBudget.isOver()) yield;
   }
   return oneOf(dictionary, [...codes]);
 }
@@ -64,8 +65,8 @@ function* loweredTest(dictionary: ValueDictionary, values: readonly Json[]): Ste
   for (const value of values) {
     if (typeof value !== 'string') continue;
     lowered.add(value.toLowerCase());
-    pace.units += unitsPerListed + value.length;
-    if (pace.isOver()) yield;
+    workBudget.units += unitsPerListed + value.length;
+    if (workBudget.isOver()) yield;
   }
   if (lowered.size === 0) return yield* equalTest(dictionary, values);
   const [only] = lowered;
@@ -101,8 +102,8 @@ function* amongCandidates(
   const codes = new Set<number>();
   for (const code of candidates) {
     if (dictionary.isUsed(code) && !codes.has(code) && accepts(code)) codes.add(code);
-    pace.units += unitsPerListed;
-    if (pace.isOver()) yield;
+    workBudget.units += unitsPerListed;
+    if (workBudget.isOver()) yield;
   }
   return oneOf(dictionary, [...codes]);
 }

@@ -1,7 +1,7 @@
-import { pace, type Steps } from '../../lib/pace.ts';
+import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import type { Bitmap } from '../bitmap.ts';
-import type { FilterNode } from '../checked-query.ts';
 import { current } from '../phase.ts';
+import type { FilterNode } from './condition.ts';
 import type { DocTest } from './doc-test.ts';
 import type { Candidates, Matcher } from './matcher.ts';
 import { siftBy } from './sift.ts';
@@ -37,6 +37,6 @@ export class ConditionMatcher implements Matcher {
 export function* scanAll(docs: DocTest, into: Bitmap, docCount: number): Steps<void> {
   for (let scanned = 0; scanned < docCount; ) {
     scanned = docs.scan(into, scanned, docCount);
-    if (pace.isOver()) yield;
+    if (workBudget.isOver()) yield;
   }
 }

@@ -1,5 +1,5 @@
+import type { FilterOperator } from '../../contract/filter-operators.ts';
 import type { Json } from '../../contract/json.ts';
-import type { CheckedOperator } from '../checked-query.ts';
 
 /** Each operator that asks for the opposite of another one. */
 export const opposites = {
@@ -22,3 +22,16 @@ export interface Condition {
 export function listedValues({ operator, value }: Condition): readonly Json[] {
   return operator === 'in' && Array.isArray(value) ? value : [value];
 }
+
+/** `exists` is written with `equals` and `notEquals`. */
+export type CheckedOperator = Exclude<FilterOperator, 'exists'>;
+
+export type FilterNode =
+  | { readonly kind: 'and' | 'or'; readonly nodes: readonly FilterNode[] }
+  | {
+      readonly kind: 'condition';
+      readonly field: string;
+      readonly operator: CheckedOperator;
+      readonly value: Json;
+      readonly caseInsensitive: boolean;
+    };

@@ -1,4 +1,4 @@
-import { pace, unitsPerGo } from '../../lib/pace.ts';
+import { unitsPerGo, workBudget } from '../../lib/cooperative-yield.ts';
 import type { Bitmap } from '../bitmap.ts';
 
 /** A condition bound to the docs of a shard. Only live docs ever match. */
@@ -42,7 +42,7 @@ export function matchListed(docs: Int32Array, test: (doc: number) => boolean): D
     test,
     scan: (into, _from, docCount) => {
       into.addAll(docs);
-      pace.units += docs.length;
+      workBudget.units += docs.length;
       return docCount;
     },
     few: {
@@ -63,20 +63,20 @@ export function matchTested(test: (doc: number) => boolean): DocTest {
 /** End of the next range of docs. Each doc adds a unit to the pace. */
 export function endOfGo(from: number, docCount: number): number {
   const end = Math.min(docCount, from + unitsPerGo);
-  pace.units += end - from;
+  workBudget.units += end - from;
   return end;
 }
 
 /** Scans a range of docs. It stops early when the tests themselves add much to the pace. */
 function scanTested(test: (doc: number) => boolean, into: Bitmap, from: number, docCount: number): number {
   const end = Math.min(docCount, from + unitsPerGo);
-  const { unitsPerLook } = pace;
+  const { unitsPerLook } = workBudget;
   let doc = from;
   while (doc < end) {
     if (test(doc)) into.add(doc);
     doc += 1;
-    if (pace.units >= unitsPerLook) break;
+    if (workBudget.units >= unitsPerLook) break;
   }
-  pace.units += doc - from;
+  workBudget.units += doc - from;
   return doc;
 }

@@ -1,4 +1,4 @@
-import type { Steps } from '../../lib/pace.ts';
+import type { Steps } from '../../lib/cooperative-yield.ts';
 import type { Bitmap } from '../bitmap.ts';
 import type { Listing } from './doc-test.ts';
 

@@ -1,4 +1,4 @@
-import type { Steps } from '../../lib/pace.ts';
+import type { Steps } from '../../lib/cooperative-yield.ts';
 import { sorted } from '../../lib/slices/merge-sort.ts';
 import { comparePoints, type NumberPoint } from '../columns/number-point.ts';
 

@@ -1,4 +1,4 @@
-import { pace, type Steps } from '../../lib/pace.ts';
+import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import { type NumberPoint, queryPointOf } from '../columns/number-point.ts';
 import type { ValueKind } from '../fields/field-type.ts';
 import { type Condition, listedValues } from './condition.ts';
@@ -41,8 +41,8 @@ export function* pointsOf(kind: ValueKind, condition: Condition): Steps<NumberPo
   for (const value of listedValues(condition)) {
     const point = queryPointOf(kind, value);
     if (point !== null) points.push(point);
-    pace.units += unitsPerListed;
-    if (pace.isOver()) yield;
+    workBudget.units += unitsPerListed;
+    if (workBudget.isOver()) yield;
   }
   return points;
 }

@@ -1,4 +1,4 @@
-import type { Steps } from '../../lib/pace.ts';
+import type { Steps } from '../../lib/cooperative-yield.ts';
 import { Bitmap } from '../bitmap.ts';
 import { current } from '../phase.ts';
 import { type ConditionNode, scanAll } from './condition-matcher.ts';

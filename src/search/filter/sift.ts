@@ -1,4 +1,4 @@
-import { pace, type Steps, unitsPerGo } from '../../lib/pace.ts';
+import { type Steps, unitsPerGo, workBudget } from '../../lib/cooperative-yield.ts';
 import type { Matcher } from './matcher.ts';
 
 /** Keeps the listed docs that all matchers match. @returns how many match */
@@ -17,13 +17,13 @@ export function* siftBy(passes: (doc: number) => boolean, docs: Int32Array, coun
   for (;;) {
     siftSome(passes, docs, count, sifting);
     if (sifting.at === count) return sifting.kept;
-    if (pace.isOver()) yield;
+    if (workBudget.isOver()) yield;
   }
 }
 
 /** As `siftBy`, for a test that costs next to nothing. */
 export function keepBy(passes: (doc: number) => boolean, docs: Int32Array, count: number): number {
-  pace.units += count;
+  workBudget.units += count;
   let kept = 0;
   for (let at = 0; at < count; at += 1) {
     const doc = docs[at] ?? 0;
@@ -41,7 +41,7 @@ function siftSome(
   count: number,
   sifting: { at: number; kept: number },
 ): void {
-  const { unitsPerLook } = pace;
+  const { unitsPerLook } = workBudget;
   const from = sifting.at;
   const end = Math.min(count, from + unitsPerGo);
   let { at, kept } = sifting;
@@ -52,9 +52,9 @@ function siftSome(
       docs[kept] = doc;
       kept += 1;
     }
-    if (pace.units >= unitsPerLook) break;
+    if (workBudget.units >= unitsPerLook) break;
   }
-  pace.units += at - from;
+  workBudget.units += at - from;
   sifting.at = at;
   sifting.kept = kept;
 }

@@ -1,4 +1,4 @@
-import type { FilterNode } from '../checked-query.ts';
+import type { FilterNode } from './condition.ts';
 
 /**
  * The filter without its conditions on a field; null when nothing is left. A group that loses all its members is no

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../contract/json.ts';
 import { queryPageUnitsMax } from '../../contract/limits.ts';
-import { pace, type Steps, Unfinished } from '../../lib/pace.ts';
+import { type Steps, Suspended, workBudget } from '../../lib/cooperative-yield.ts';
 import type { Analyzer } from '../analysis/analyzer.ts';
 import type { CheckedHighlight, CheckedQuery } from '../checked-query.ts';
 import { sentValue } from '../fields/paths.ts';
@@ -50,12 +50,12 @@ export class Highlighter {
   /** JSON text of an item's fields, with the highlights as another member. */
   *highlighted(fieldsBytes: Buffer): Steps<Buffer> {
     const text = fieldsBytes.toString();
-    pace.units += unitsPerByte * fieldsBytes.length;
+    workBudget.units += unitsPerByte * fieldsBytes.length;
     const fields = JSON.parse(text) as JsonObject;
     const members: string[] = [];
     for (const [field, matcher] of this.#matchers) {
       const made = sentValue(fields, field);
-      const value = made instanceof Unfinished ? yield* made.steps : made;
+      const value = made instanceof Suspended ? yield* made.steps : made;
       const marked = yield* this.#marked(value, matcher);
       if (marked !== null) members.push(`${JSON.stringify(field)}:${JSON.stringify(marked)}`);
     }
@@ -81,7 +81,7 @@ export class Highlighter {
       const one = yield* markedText(text, this.#fitting(matches[at] ?? []), this.#highlight);
       this.#unitsLeft -= one.length;
       marked.push(one);
-      if (pace.isOver()) yield;
+      if (workBudget.isOver()) yield;
     }
     return Array.isArray(value) ? marked : (marked[0] ?? null);
   }

@@ -1,4 +1,4 @@
-import { pace, type Steps } from '../../lib/pace.ts';
+import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import type { CheckedHighlight } from '../checked-query.ts';
 import { type MatchPlace, passageOf } from './passage.ts';
 
@@ -37,15 +37,15 @@ export function* markedText(
   let parts: string[] = [];
   let at = from;
   for (const { start, end } of matches) {
-    pace.units += unitsPerLook;
-    if (pace.isOver()) yield;
+    workBudget.units += unitsPerLook;
+    if (workBudget.isOver()) yield;
     if (start < from || end > to) continue;
     yield* write(text, at, start, isMarkup, parts);
     parts.push(before);
     yield* write(text, start, end, isMarkup, parts);
     parts.push(after);
     at = end;
-    pace.units += unitsPerMatch;
+    workBudget.units += unitsPerMatch;
     if (parts.length < partsAtOnce) continue;
     portions.push(parts.join(''));
     parts = [];
@@ -62,7 +62,7 @@ function* write(text: string, from: number, to: number, isMarkup: boolean, parts
       ? part.replace(/[&<>"']/g, (character) => escapes[character] ?? character)
       : part;
     parts.push(written);
-    pace.units += unitsPerUnit * written.length;
-    if (pace.isOver()) yield;
+    workBudget.units += unitsPerUnit * written.length;
+    if (workBudget.isOver()) yield;
   }
 }

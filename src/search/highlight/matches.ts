@@ -1,4 +1,4 @@
-import type { Steps } from '../../lib/pace.ts';
+import type { Steps } from '../../lib/cooperative-yield.ts';
 import type { MatchPlace } from './passage.ts';
 import { sourceWords, type WordVisitor } from './source-words.ts';
 import type { WordMatch, WordMatcher } from './word-matcher.ts';

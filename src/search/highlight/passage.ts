@@ -1,4 +1,4 @@
-import { pace, type Steps } from '../../lib/pace.ts';
+import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import type { WordMatch } from './word-matcher.ts';
 
 /** A matching word of a text. Places are UTF-16 units: the first of the word, and the first after it. */
@@ -26,7 +26,7 @@ const wordCharacter = /[\p{L}\p{M}\p{Nd}]/u;
  * @param length code points of the passage with its ellipses. It has more where a matching word alone is longer
  */
 export function* passageOf(text: string, matches: readonly MatchPlace[], length: number): Steps<Passage> {
-  pace.units += text.length;
+  workBudget.units += text.length;
   const whole = { from: 0, to: text.length };
   if (text.length <= length) return whole;
   const points = new CodePoints(text);
@@ -94,8 +94,8 @@ function* bestRun(matches: readonly MatchPlace[], room: number, points: CodePoin
   let weight = 0;
   let left = 0;
   for (const match of matches) {
-    pace.units += unitsPerMatch;
-    if (pace.isOver()) yield;
+    workBudget.units += unitsPerMatch;
+    if (workBudget.isOver()) yield;
     for (const word of match.asked) counts.set(word, (counts.get(word) ?? 0) + 1);
     weight += weightOf(match);
     let first = matches[left] ?? match;

@@ -1,4 +1,4 @@
-import { pace, type Steps } from '../../lib/pace.ts';
+import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import {
   isVisible,
   type Letters,
@@ -27,12 +27,12 @@ export function* sourceWords(text: string, visit: WordVisitor, letters = plainLe
       const unitOf = (at: number) => from + (units === null ? first + at : (units[at] ?? 0));
       const visitWord: WordVisitor = (word, start, stop) => visit(word, unitOf(start), unitOf(stop - 1) + 1);
       yield* visitRun(visible, visitWord, letters);
-      pace.units += unitsPerUnit * visible.length;
-      if (pace.isOver()) yield;
+      workBudget.units += unitsPerUnit * visible.length;
+      if (workBudget.isOver()) yield;
     }
-    pace.units += unitsPerUnit * (end - from);
+    workBudget.units += unitsPerUnit * (end - from);
     from = end;
-    if (pace.isOver()) yield;
+    if (workBudget.isOver()) yield;
   }
 }
 
@@ -96,9 +96,9 @@ function* placesOf(text: string): Steps<Places> {
       starts.push(start);
       ends.push(end);
     }
-    pace.units += unitsPerUnit * (end - start);
+    workBudget.units += unitsPerUnit * (end - start);
     start = end;
-    if (pace.isOver()) yield;
+    if (workBudget.isOver()) yield;
   }
   return { starts, ends };
 }

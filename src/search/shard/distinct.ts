@@ -1,12 +1,12 @@
 /** Of the docs that match, the first of each value of a field (docs/reference/indexes-and-queries.md "One item of each value"). */
 import type { EntityRef } from '../../contract/ids.ts';
-import { pace, type Steps } from '../../lib/pace.ts';
+import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import type { CheckedDistinct, CheckedQuery } from '../checked-query.ts';
-import type { PlainValue } from '../columns/value-dictionary.ts';
 import { firstOfEach } from '../distinct/first-of-each.ts';
 import { eachRef } from '../distinct/ref-texts.ts';
 import { nameOfValue, type SentPlace, sentValues, valuesSentMax } from '../distinct/sent-place.ts';
 import { type ValueIds, valueIds } from '../distinct/value-ids.ts';
+import type { PlainValue } from '../packed-values.ts';
 import { current } from '../phase.ts';
 import type { RowPlace } from '../shard-answer.ts';
 import type { Ranking } from '../sort/ranking.ts';
@@ -65,7 +65,7 @@ export function* reduced(reduction: Reduction, hits: DocHits, populationIndex: n
     docs[count] = doc;
     count += 1;
   }
-  pace.units += hits.count;
+  workBudget.units += hits.count;
   return { docs, count };
 }
 
@@ -85,8 +85,8 @@ export function* placesOfFirsts(
     const { originId, sourceId, values } = placeOf(doc, tables.docs, orders);
     if (!take(nameOfValue(found.values.valueOf(id)), { originId, sourceId, values: sentValues(values) }))
       return false;
-    pace.units += unitsPerPlace;
-    if (pace.isOver()) yield;
+    workBudget.units += unitsPerPlace;
+    if (workBudget.isOver()) yield;
   }
   return true;
 }
@@ -102,8 +102,8 @@ export function* placesOf(
   for (const { sourceId, originId } of refs) {
     const doc = docs.find(sourceId, originId);
     if (!take(doc < 0 ? null : placeOf(doc, docs, orders))) return;
-    pace.units += unitsPerItem + orders.length * unitsPerKey;
-    if (pace.isOver()) yield;
+    workBudget.units += unitsPerItem + orders.length * unitsPerKey;
+    if (workBudget.isOver()) yield;
   }
 }
 
@@ -138,7 +138,7 @@ function* leaveOut(
   first: Int32Array,
 ): Steps<void> {
   yield* eachRef(beaten, (sourceId, originId) => {
-    pace.units += unitsPerItem;
+    workBudget.units += unitsPerItem;
     const doc = docs.find(sourceId, originId);
     const id = doc < 0 ? -1 : values.idOfDoc(doc);
     if (id >= 0) first[id] = -1;

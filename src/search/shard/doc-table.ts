@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../contract/json.ts';
 import { parsed } from '../../contract/large-json/parse-in-parts.ts';
 import { assert } from '../../lib/assert.ts';
-import type { Maybe, Steps } from '../../lib/pace.ts';
+import type { Resumable, Steps } from '../../lib/cooperative-yield.ts';
 import { Bitmap } from '../bitmap.ts';
 import type { CodeColumn } from '../columns/code-column.ts';
 import type { Column } from '../columns/column.ts';
@@ -152,8 +152,8 @@ export class DocTable {
   }
 
   /** As `fieldsOf`, in steps when they are large. */
-  readFields(doc: number): Maybe<JsonObject> {
-    return parsed(this.textOf(doc)) as Maybe<JsonObject>;
+  readFields(doc: number): Resumable<JsonObject> {
+    return parsed(this.textOf(doc)) as Resumable<JsonObject>;
   }
 
   originIdOf(doc: number): string {

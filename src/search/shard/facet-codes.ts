@@ -1,5 +1,5 @@
 import type { Json } from '../../contract/json.ts';
-import { type Maybe, pace, type Steps, Unfinished } from '../../lib/pace.ts';
+import { type Resumable, type Steps, Suspended, workBudget } from '../../lib/cooperative-yield.ts';
 import type { CodeColumn } from '../columns/code-column.ts';
 import { createCodeColumn } from '../columns/create-column.ts';
 import { parseLong } from '../columns/number-point.ts';
@@ -53,7 +53,7 @@ export class FacetCodes {
    * @param docCount all doc ids are below this
    * @param valueAt reads the field's value of a doc, null for none, and adds its cost to the pace
    */
-  *complete(docCount: number, valueAt: (doc: number) => Maybe<Json>): Steps<CodeColumn> {
+  *complete(docCount: number, valueAt: (doc: number) => Resumable<Json>): Steps<CodeColumn> {
     for (;;) {
       if (this.#left !== null) yield* this.#finish();
       if (this.#docsEnd >= docCount) break;
@@ -61,10 +61,10 @@ export class FacetCodes {
       this.#docsEnd += 1;
       const value = valueAt(doc);
       this.#left =
-        value instanceof Unfinished
+        value instanceof Suspended
           ? this.#setLater(doc, value.steps)
           : this.#column.set(doc, this.#facetValue(value));
-      if (pace.isOver()) yield;
+      if (workBudget.isOver()) yield;
     }
     this.#docsEnd = Number.MAX_SAFE_INTEGER;
     return this.#column;
@@ -73,8 +73,8 @@ export class FacetCodes {
   *#setLater(doc: number, reading: Steps<Json>): Steps<void> {
     let read = reading.next();
     for (; !read.done; read = reading.next()) {
-      pace.units += unitsPerPart;
-      if (pace.isOver()) yield;
+      workBudget.units += unitsPerPart;
+      if (workBudget.isOver()) yield;
     }
     const left = this.#column.set(doc, this.#facetValue(read.value));
     if (left !== null) yield* left;

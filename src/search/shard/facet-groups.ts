@@ -1,5 +1,5 @@
 import { assert } from '../../lib/assert.ts';
-import { chain, pace, type Steps } from '../../lib/pace.ts';
+import { chain, type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import type { CheckedFacet, CheckedQuery } from '../checked-query.ts';
 import type { CodeColumn } from '../columns/code-column.ts';
 import { countAll, countGroups, countValues, type FacetScope } from '../facets/facet.ts';
@@ -50,7 +50,7 @@ export function* facetsOf(sight: FacetSight, groupsMax: number): Steps<FacetGrou
       const counted = known ?? (yield* facetOf(facet, tables, scratch.tally, docs, limit));
       if (numbers === undefined) byField.set(field, counted);
       facets[at] = firstGroups(counted, Math.max(size, groupsMax));
-      if (pace.isOver()) yield;
+      if (workBudget.isOver()) yield;
     }
   }
   return facets;
@@ -133,7 +133,7 @@ function* codesOf(name: string, { docs, fields }: Tables): Steps<CodeColumn | nu
   if (codes !== null || field === undefined || !isFacetable(field.traits)) return codes;
   current.enter('shared');
   return yield* field.facetCodes(docs.docCount, (doc) => {
-    pace.units += unitsPerByte * docs.textBytesOf(doc).length;
+    workBudget.units += unitsPerByte * docs.textBytesOf(doc).length;
     return chain(docs.readFields(doc), (values) => fieldValue(values, name, field.type));
   });
 }

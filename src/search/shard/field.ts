@@ -1,5 +1,5 @@
 import type { Json } from '../../contract/json.ts';
-import type { Maybe, Steps } from '../../lib/pace.ts';
+import type { Resumable, Steps } from '../../lib/cooperative-yield.ts';
 import { type Analyzer, plainAnalyzer } from '../analysis/analyzer.ts';
 import { CodeColumn } from '../columns/code-column.ts';
 import type { Column } from '../columns/column.ts';
@@ -75,7 +75,7 @@ export class Field {
    * @param docCount all doc ids are below this
    * @param valueAt reads the field's value of a doc that has it, and adds its cost to the pace
    */
-  *facetCodes(docCount: number, valueAt: (doc: number) => Maybe<Json>): Steps<CodeColumn> {
+  *facetCodes(docCount: number, valueAt: (doc: number) => Resumable<Json>): Steps<CodeColumn> {
     if (this.column instanceof CodeColumn) return this.column;
     this.#facetCodes ??= new FacetCodes(this.traits, this.#capacity);
     const { present } = this.column;

@@ -1,4 +1,4 @@
-import { pace, type Steps, Unfinished } from '../../lib/pace.ts';
+import { type Steps, Suspended, workBudget } from '../../lib/cooperative-yield.ts';
 import { fitField } from '../fields/fit.ts';
 import { sentValue } from '../fields/paths.ts';
 import type { DocTable } from './doc-table.ts';
@@ -10,15 +10,15 @@ const unitsPerItem = 1000;
 /** Gives a new field the values that items have and that fit its type. */
 export function* fillField(name: string, field: Field, docs: DocTable): Steps<void> {
   for (const doc of docs.all()) {
-    pace.units += unitsPerItem + docs.textBytesOf(doc).length;
+    workBudget.units += unitsPerItem + docs.textBytesOf(doc).length;
     const made = docs.readFields(doc);
-    const sent = sentValue(made instanceof Unfinished ? yield* made.steps : made, name);
-    const value = sent instanceof Unfinished ? yield* sent.steps : sent;
+    const sent = sentValue(made instanceof Suspended ? yield* made.steps : made, name);
+    const value = sent instanceof Suspended ? yield* sent.steps : sent;
     if (value !== null) {
       const fitted = fitField(field.type, value);
-      const fit = fitted instanceof Unfinished ? yield* fitted.steps : fitted;
+      const fit = fitted instanceof Suspended ? yield* fitted.steps : fitted;
       if (fit.ok && (yield* field.set(doc, fit.value, docs.capacity))) docs.markIndexed(doc);
     }
-    if (pace.isOver()) yield;
+    if (workBudget.isOver()) yield;
   }
 }

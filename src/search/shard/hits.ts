@@ -1,8 +1,9 @@
-import type { Steps } from '../../lib/pace.ts';
+import type { Steps } from '../../lib/cooperative-yield.ts';
 import { plainAnalyzer } from '../analysis/analyzer.ts';
 import { Bitmap } from '../bitmap.ts';
-import type { CheckedQuery, CheckedSearch, FilterNode } from '../checked-query.ts';
+import type { CheckedQuery, CheckedSearch } from '../checked-query.ts';
 import { bindFilter, type FilterScope } from '../filter/bind-filter.ts';
+import type { FilterNode } from '../filter/condition.ts';
 import { type Matcher, sparseShare } from '../filter/matcher.ts';
 import { keepBy, siftAll } from '../filter/sift.ts';
 import { current } from '../phase.ts';

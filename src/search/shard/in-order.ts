@@ -1,9 +1,9 @@
 /** Pages of queries that ask for numbers of one field in their order: no doc but those of the page is looked at. */
 import type { FilterOperator } from '../../contract/filter-operators.ts';
-import type { Steps } from '../../lib/pace.ts';
-import type { CheckedQuery, FilterNode } from '../checked-query.ts';
+import type { Steps } from '../../lib/cooperative-yield.ts';
+import type { CheckedQuery } from '../checked-query.ts';
 import { NumberColumn } from '../columns/number-column.ts';
-import type { PositiveOperator } from '../filter/condition.ts';
+import type { FilterNode, PositiveOperator } from '../filter/condition.ts';
 import { current } from '../phase.ts';
 import type { Stretch } from '../sort/sorted-docs.ts';
 import { type Hits, unsearched } from './hits.ts';

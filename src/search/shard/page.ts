@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../contract/json.ts';
-import { pace, type Steps } from '../../lib/pace.ts';
+import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import type { CheckedQuery } from '../checked-query.ts';
 import { current } from '../phase.ts';
 import type { Row, RowPlace } from '../shard-answer.ts';
@@ -25,8 +25,8 @@ export function* pageOf(query: CheckedQuery, tables: Tables, scratch: Scratch, h
   const rows: Row[] = [];
   for (const doc of docs) {
     rows.push(new ShardRow(placeOf(doc, tables.docs, ranking.orders), scoreOf(doc), tables.docs, doc));
-    pace.units += unitsPerKey * sort.length;
-    if (pace.isOver()) yield;
+    workBudget.units += unitsPerKey * sort.length;
+    if (workBudget.isOver()) yield;
   }
   return rows;
 }

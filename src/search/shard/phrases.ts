@@ -3,7 +3,7 @@
  * that have all words of a phrase are read.
  */
 import type { Json } from '../../contract/json.ts';
-import { pace, type Steps, Unfinished } from '../../lib/pace.ts';
+import { type Steps, Suspended, workBudget } from '../../lib/cooperative-yield.ts';
 import { sharedWords } from '../analysis/analyzer.ts';
 import { PhraseFinder, phraseTerm } from '../analysis/phrase-finder.ts';
 import { Bitmap } from '../bitmap.ts';
@@ -36,7 +36,7 @@ export function* withOperators(
   for (const text of operators.excluded) left.subtract(yield* docsWith(text, search, tables));
   const touched = found.touched === hits ? hits.slice(0, found.touchedCount) : found.touched;
   const count = left.list(hits);
-  pace.units += count;
+  workBudget.units += count;
   const scoreOf = (doc: number) => (known.has(doc) ? found.scoreOf(doc) : 0);
   return { ...found, touched, count, scoreOf };
 }
@@ -83,10 +83,10 @@ function* docsWithAll(words: readonly string[], text: FieldText, tables: Tables)
     for (const termId of terms.termIdsOf(word)) {
       postings.show(termId, run);
       for (let at = run.from; at < run.end; at += 1) having.add(docOf(run.docs[at] ?? 0));
-      pace.units += run.end - run.from;
+      workBudget.units += run.end - run.from;
     }
     docs.intersect(having);
-    if (pace.isOver()) yield;
+    if (workBudget.isOver()) yield;
   }
   return docs;
 }
@@ -104,12 +104,12 @@ function* keepPhrase(
   docs.list(list);
   for (const doc of list) {
     const made = tables.docs.readFields(doc);
-    const fields = made instanceof Unfinished ? yield* made.steps : made;
-    pace.units += unitsPerItem;
+    const fields = made instanceof Suspended ? yield* made.steps : made;
+    workBudget.units += unitsPerItem;
     const value = sentValue(fields, field);
-    const sent = value instanceof Unfinished ? yield* value.steps : value;
+    const sent = value instanceof Suspended ? yield* value.steps : value;
     if (!(yield* hasPhrase(sent, finder, text))) docs.remove(doc);
-    if (pace.isOver()) yield;
+    if (workBudget.isOver()) yield;
   }
 }
 
@@ -123,7 +123,7 @@ function* hasPhrase(value: Json, finder: PhraseFinder, { analyzer }: FieldText):
         const word = analyzer.word(raw);
         if (word !== '' && next(word).length > 0) return true;
       }
-      if (pace.isOver()) yield;
+      if (workBudget.isOver()) yield;
     }
   }
   return false;

@@ -2,18 +2,18 @@ import type { EntityRef } from '../../contract/ids.ts';
 import type { Json } from '../../contract/json.ts';
 import { shardSliceMs } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
-import { finish, type Maybe, pace, type Steps, Unfinished } from '../../lib/pace.ts';
+import { finish, type Resumable, type Steps, Suspended, workBudget } from '../../lib/cooperative-yield.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import type { IndexTexts } from '../../schemas/definition/index-texts.ts';
 import { type Analyzer, analyzersOf, plainAnalyzer } from '../analysis/analyzer.ts';
 import type { CheckedQuery, CheckedSearch } from '../checked-query.ts';
-import type { PlainValue } from '../columns/value-dictionary.ts';
 import type { SentPlace } from '../distinct/sent-place.ts';
 import { facetGroupsPerShardMax } from '../facets/facet.ts';
 import type { FieldType } from '../fields/field-type.ts';
 import { fitField } from '../fields/fit.ts';
 import { decidesNothing } from '../fields/infer.ts';
 import type { IndexItem, ItemHead } from '../index-item.ts';
+import type { PlainValue } from '../packed-values.ts';
 import { populationsOf } from '../populations.ts';
 import type { SearchStats } from '../search-stats.ts';
 import type { FacetGroup, FacetGroups, RowPlace, ShardAnswer } from '../shard-answer.ts';
@@ -101,8 +101,8 @@ export class Shard {
     const { docs } = this.#tables;
     for (let doc = 0; doc < docs.docCount; doc += 1) {
       if (!docs.live.has(doc)) this.#sweeper.bury(doc);
-      pace.units += 1;
-      if (pace.isOver()) yield;
+      workBudget.units += 1;
+      if (workBudget.isOver()) yield;
     }
   }
 
@@ -129,8 +129,8 @@ export class Shard {
   }
 
   /** Removes the items of a snapshot that nobody has confirmed, in steps. */
-  dropUnproven(): Maybe<void> {
-    return new Unfinished(this.#dropAll((doc) => this.#tables.docs.isUnproven(doc)));
+  dropUnproven(): Resumable<void> {
+    return new Suspended(this.#dropAll((doc) => this.#tables.docs.isUnproven(doc)));
   }
 
   /** Gives a field that auto-indexing has found its type, or another one, and the values that items have, in steps. */
@@ -148,8 +148,8 @@ export class Shard {
   }
 
   /** Puts an item in place of the one with the same ids, in steps. */
-  put(item: IndexItem): Maybe<void> {
-    return new Unfinished(this.#put(item));
+  put(item: IndexItem): Resumable<void> {
+    return new Suspended(this.#put(item));
   }
 
   /** As `put`, without a pause. */
@@ -158,8 +158,8 @@ export class Shard {
   }
 
   /** Removes an item, in steps. @returns whether there was one */
-  take(sourceId: string, originId: string): Maybe<boolean> {
-    return new Unfinished(this.#take(sourceId, originId));
+  take(sourceId: string, originId: string): Resumable<boolean> {
+    return new Suspended(this.#take(sourceId, originId));
   }
 
   /** As `take`, without a pause. */
@@ -168,8 +168,8 @@ export class Shard {
   }
 
   /** Removes every item of a partition, in steps. */
-  dropPartition(partition: number): Maybe<void> {
-    return new Unfinished(this.#dropAll((doc) => this.#tables.docs.partitionOf(doc) === partition));
+  dropPartition(partition: number): Resumable<void> {
+    return new Suspended(this.#dropAll((doc) => this.#tables.docs.partitionOf(doc) === partition));
   }
 
   /** How the words of a field are read. */
@@ -189,13 +189,13 @@ export class Shard {
    * @param facetGroupsMax number of groups to give when a facet asks for fewer. With few groups `counts` must be asked
    * more often
    */
-  answer(query: CheckedQuery, facetGroupsMax: number): Maybe<ShardAnswer> {
-    return new Unfinished(this.#answer(query, facetGroupsMax));
+  answer(query: CheckedQuery, facetGroupsMax: number): Resumable<ShardAnswer> {
+    return new Suspended(this.#answer(query, facetGroupsMax));
   }
 
   /** What the items here say about a search, in steps; see `sumOfStats`. */
-  stats(search: CheckedSearch): Maybe<SearchStats> {
-    return new Unfinished(this.#stats(search));
+  stats(search: CheckedSearch): Resumable<SearchStats> {
+    return new Suspended(this.#stats(search));
   }
 
   /** As `answer`, without a pause. */
@@ -211,8 +211,8 @@ export class Shard {
     query: CheckedQuery,
     facetIndex: number,
     values: readonly FacetGroup['value'][] | null,
-  ): Maybe<FacetGroups> {
-    return new Unfinished(this.#counts(query, facetIndex, values));
+  ): Resumable<FacetGroups> {
+    return new Suspended(this.#counts(query, facetIndex, values));
   }
 
   /** As `counts`, without a pause. */
@@ -229,8 +229,8 @@ export class Shard {
    * @param take returns false when it takes no more
    * @returns whether all were taken
    */
-  firsts(query: CheckedQuery, take: TakeFirst): Maybe<boolean> {
-    return new Unfinished(this.#firsts(query, take));
+  firsts(query: CheckedQuery, take: TakeFirst): Resumable<boolean> {
+    return new Suspended(this.#firsts(query, take));
   }
 
   /**
@@ -241,8 +241,8 @@ export class Shard {
     query: CheckedQuery,
     refs: readonly EntityRef[],
     take: (place: RowPlace | null) => boolean,
-  ): Maybe<void> {
-    return new Unfinished(this.#places(query, refs, take));
+  ): Resumable<void> {
+    return new Suspended(this.#places(query, refs, take));
   }
 
   *#put(item: IndexItem): Steps<void> {
@@ -257,20 +257,20 @@ export class Shard {
     const growing = docs.reserve();
     if (growing !== null) yield* growing;
     const doc = docs.add(item, fieldsText);
-    pace.units += itemUnits + fieldsText.length;
+    workBudget.units += itemUnits + fieldsText.length;
     for (const name of Object.keys(item.fields)) {
       const field = fields.get(name);
       const value = item.fields[name] ?? null;
       if (field === undefined) this.#hasUnknownField = true;
       else if (hasPlaceFor(field, value) && (yield* field.set(doc, value, docs.capacity)))
         docs.markIndexed(doc);
-      if (pace.isOver()) yield;
+      if (workBudget.isOver()) yield;
     }
     for (const [path, value] of item.members ?? noMembers) {
       const field = fields.get(path);
       if (field === undefined) this.#hasUnknownField = true;
       else if (yield* field.set(doc, value, docs.capacity)) docs.markIndexed(doc);
-      if (pace.isOver()) yield;
+      if (workBudget.isOver()) yield;
     }
     yield* this.#sweep(this.#sweeper.dueWith(this.size));
   }
@@ -288,7 +288,7 @@ export class Shard {
     for (const doc of docs.all()) {
       if (!isToGo(doc)) continue;
       yield* this.#retire(doc);
-      if (pace.isOver()) yield;
+      if (workBudget.isOver()) yield;
     }
     while (this.#sweeper.isMostlyDead(this.size)) yield* this.#sweep(Number.MAX_SAFE_INTEGER);
   }
@@ -298,13 +298,13 @@ export class Shard {
     for (const field of fields.values()) yield* field.clear(doc);
     if (docs.retire(doc)) this.#sweeper.bury(doc);
     else docs.free(doc);
-    pace.units += itemUnits;
+    workBudget.units += itemUnits;
   }
 
   *#sweep(due: number): Steps<void> {
     for (let left = due; left > 0; ) {
       left = this.#sweeper.advance(left);
-      if (pace.isOver()) yield;
+      if (workBudget.isOver()) yield;
     }
   }
 

@@ -1,4 +1,4 @@
-import { pace } from '../../lib/pace.ts';
+import { workBudget } from '../../lib/cooperative-yield.ts';
 import { Bitmap } from '../bitmap.ts';
 import type { TextIndex } from '../text/text-index.ts';
 
@@ -60,7 +60,7 @@ export class Sweeper {
   advance(work: number): number {
     if (this.#sweeping.length === 0) this.#begin();
     const budget = Math.min(work, advanceMax);
-    pace.units += unitsPerPosting * budget;
+    workBudget.units += unitsPerPosting * budget;
     this.#sweep(budget);
     return this.#sweeping.length === 0 ? 0 : work - budget;
   }

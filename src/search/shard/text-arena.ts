@@ -1,5 +1,5 @@
 import { assert } from '../../lib/assert.ts';
-import type { Steps } from '../../lib/pace.ts';
+import type { Steps } from '../../lib/cooperative-yield.ts';
 import { grown } from '../growth.ts';
 import { bytes, float64, int32, type PartReader, type Parts, uint32 } from '../snapshot/parts.ts';
 

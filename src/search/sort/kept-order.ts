@@ -2,7 +2,7 @@
  * The order of a column's docs, kept while it pays. It is sorted once scans without it have cost as much, and given up when
  * many docs have changed. So an import, which wears it again and again, does not have it sorted for each query between.
  */
-import type { Steps } from '../../lib/pace.ts';
+import type { Steps } from '../../lib/cooperative-yield.ts';
 import { current } from '../phase.ts';
 import { SortedDocs } from './sorted-docs.ts';
 

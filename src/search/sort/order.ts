@@ -1,4 +1,4 @@
-import type { PlainValue } from '../columns/value-dictionary.ts';
+import type { PlainValue } from '../packed-values.ts';
 
 export type PlaceValue = PlainValue | null;
 

@@ -1,4 +1,4 @@
-import { pace } from '../../lib/pace.ts';
+import { workBudget } from '../../lib/cooperative-yield.ts';
 import type { RowPlace } from '../shard-answer.ts';
 import type { Order } from './order.ts';
 
@@ -20,7 +20,7 @@ export function compareDocs(ranking: Ranking, a: number, b: number): number {
   for (let at = 0; at < orders.length; at += 1) {
     const order = orders[at];
     if (order === undefined) break;
-    pace.units += comparisonUnits;
+    workBudget.units += comparisonUnits;
     if (at > 0) {
       const keyA = order.key(a);
       const keyB = order.key(b);
@@ -39,7 +39,7 @@ export function compareToPlace(ranking: Ranking, doc: number, place: RowPlace): 
   for (let at = 0; at < orders.length; at += 1) {
     const order = orders[at];
     if (order === undefined) break;
-    pace.units += comparisonUnits;
+    workBudget.units += comparisonUnits;
     const value = place.values[at] ?? null;
     const key = order.key(doc);
     const placeKey = order.keyOf(value);

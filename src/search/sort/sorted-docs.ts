@@ -1,4 +1,4 @@
-import { pace, type Steps, unitsPerGo } from '../../lib/pace.ts';
+import { type Steps, unitsPerGo, workBudget } from '../../lib/cooperative-yield.ts';
 import { sorted } from '../../lib/slices/merge-sort.ts';
 
 /** Docs that changed are looked at one by one. The order is given up when they are so many, and this share of all. */
@@ -45,8 +45,8 @@ export class SortedDocs {
     const docs: number[] = [];
     for (let doc = 0; doc < values.length; doc += 1) {
       if (!Number.isNaN(values[doc])) docs.push(doc);
-      pace.units += 1;
-      if (pace.isOver()) yield;
+      workBudget.units += 1;
+      if (workBudget.isOver()) yield;
     }
     const inOrder = yield* sorted(docs, (a, b) => (values[a] ?? 0) - (values[b] ?? 0));
     return new SortedDocs(new Int32Array(inOrder));
@@ -74,7 +74,7 @@ export class SortedDocs {
       if (before >= low && before <= high) count -= 1;
       if (now >= low && now <= high) count += 1;
     }
-    pace.units += this.#moved.size;
+    workBudget.units += this.#moved.size;
     return count;
   }
 
@@ -87,7 +87,7 @@ export class SortedDocs {
     const found = { docs: [] as number[], counted: 0, last: Number.NaN, walked: 0, isDone: false };
     while (!found.isDone && range.from + found.walked < range.to) {
       this.#walkOn(values, range, walk, found);
-      if (pace.isOver()) yield;
+      if (workBudget.isOver()) yield;
     }
     for (const doc of this.#moved.keys()) {
       const now = values[doc] ?? Number.NaN;
@@ -117,7 +117,7 @@ export class SortedDocs {
       found.last = value;
       if (value !== after) found.counted += 1;
     }
-    pace.units += found.walked - walkedBefore;
+    workBudget.units += found.walked - walkedBefore;
   }
 
   /** How many docs of the order have a number below `number`, or not above it if `isIncluded`. */

@@ -1,4 +1,4 @@
-import { pace, type Steps } from '../../lib/pace.ts';
+import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import { endOfGo } from '../filter/doc-test.ts';
 import type { RowPlace } from '../shard-answer.ts';
 import { compareDocs, compareToPlace, type Ranking } from './ranking.ts';
@@ -24,13 +24,13 @@ export function* topDocs(
   if (limit === 0 || count === 0 || first === undefined) return new Int32Array(0);
   for (let at = 0; at < count; ) {
     at = first.keys(docs, at, count, keys);
-    if (pace.isOver()) yield;
+    if (workBudget.isOver()) yield;
   }
   const heap = new TopHeap(Math.min(limit, count), (a, b) => compareDocs(ranking, a, b));
   const start = { place: after, key: after === null ? -Infinity : first.keyOf(after.values[0] ?? null) };
   for (let at = 0; at < count; ) {
     at = offerSome(ranking, heap, list, start, at);
-    if (pace.isOver()) yield;
+    if (workBudget.isOver()) yield;
   }
   return yield* heap.drain();
 }
@@ -46,13 +46,13 @@ function offerSome(
   const isDescending = ranking.orders[0]?.isDescending ?? false;
   const end = endOfGo(from, count);
   // Comparing docs adds to the units.
-  const stopUnits = pace.units + pace.unitsPerLook;
+  const stopUnits = workBudget.units + workBudget.unitsPerLook;
   for (let offered = from; offered < end; offered += 1) {
     // Newer docs tend to have the greater values, and a heap is fastest when the first docs come first.
     const at = isDescending ? count - 1 - offered : offered;
     const key = keys[at] ?? 0;
     if (key > heap.lastKey || key < after.key) continue;
-    if (pace.units >= stopUnits) return offered;
+    if (workBudget.units >= stopUnits) return offered;
     const doc = docs[at] ?? 0;
     if (after.place !== null && key === after.key && compareToPlace(ranking, doc, after.place) <= 0) continue;
     heap.offer(doc, key);

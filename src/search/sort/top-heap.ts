@@ -1,4 +1,4 @@
-import { pace, type Steps } from '../../lib/pace.ts';
+import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 
 /** The least cost of putting an item in order, in units of the pace. */
 const unitsPerItem = 10;
@@ -36,23 +36,23 @@ export class TopHeap {
   *drain(): Steps<Int32Array> {
     for (let left = this.#size; left > 1; ) {
       left = this.#drainSome(left);
-      if (pace.isOver()) yield;
+      if (workBudget.isOver()) yield;
     }
     return this.#items.subarray(0, this.#size);
   }
 
   /** Puts the last of the first `size` items after the others, and so on. @returns how many are not in order yet */
   #drainSome(size: number): number {
-    const stopUnits = pace.units + pace.unitsPerLook;
+    const stopUnits = workBudget.units + workBudget.unitsPerLook;
     let left = size;
-    while (left > 1 && pace.units < stopUnits) {
+    while (left > 1 && workBudget.units < stopUnits) {
       left -= 1;
       const item = this.#items[left] ?? 0;
       const key = this.#keys[left] ?? 0;
       this.#items[left] = this.#items[0] ?? 0;
       this.#keys[left] = this.#keys[0] ?? 0;
       this.#sink(item, key, left);
-      pace.units += unitsPerItem;
+      workBudget.units += unitsPerItem;
     }
     return left;
   }

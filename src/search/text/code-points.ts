@@ -1,5 +1,5 @@
 import { compareCodePoints } from '../../lib/code-points.ts';
-import { pace } from '../../lib/pace.ts';
+import { workBudget } from '../../lib/cooperative-yield.ts';
 
 /** Orders texts by code points. A text may have megabytes. */
 
@@ -20,7 +20,7 @@ function equalBlocksUnits(a: string, b: string, length: number): number {
     if (a.slice(equal, end) !== b.slice(equal, end)) break;
     equal = end;
   }
-  pace.units += equal;
+  workBudget.units += equal;
   return equal;
 }
 

@@ -1,4 +1,4 @@
-import { pace, type Steps } from '../../lib/pace.ts';
+import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import type { Analyzer } from '../analysis/analyzer.ts';
 import { PhraseFinder, type PhraseWalk } from '../analysis/phrase-finder.ts';
 import type { PartReader, Parts } from '../snapshot/parts.ts';
@@ -59,10 +59,10 @@ export class FieldText {
         const piece = pieceOf(text, from, end, cutter);
         for (let at = 0; at < piece.length; at += wordsAtOnce) {
           count += this.#addSome(doc, piece, at, next);
-          if (pace.isOver()) yield;
+          if (workBudget.isOver()) yield;
         }
         from = end;
-        if (pace.isOver()) yield;
+        if (workBudget.isOver()) yield;
       }
     }
     this.counts.set(doc, count);
@@ -84,7 +84,7 @@ export class FieldText {
       if (next === null || phrases === null) continue;
       for (const { term } of next(word)) phrases.add(doc, term);
     }
-    pace.units += unitsPerWord * (end - from);
+    workBudget.units += unitsPerWord * (end - from);
     return count;
   }
 }

@@ -1,7 +1,7 @@
 /** The text of HTML, as a reader sees it (docs/reference/indexes-and-queries.md "Words of a field"). */
 import { createRequire } from 'node:module';
 import type { TokenizerCallbacks } from 'htmlparser2';
-import { pace, type Steps } from '../../lib/pace.ts';
+import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 
 /** Elements without words. */
 const hidden = new Set(['script', 'style', 'template']);
@@ -42,8 +42,8 @@ export function* textOfHtml(html: string): Steps<string> {
   for (let from = 0; from < html.length; from += pieceUnits) {
     const piece = html.slice(from, from + pieceUnits);
     tokenizer.write(piece);
-    pace.units += unitsPerUnit * piece.length;
-    if (pace.isOver()) yield;
+    workBudget.units += unitsPerUnit * piece.length;
+    if (workBudget.isOver()) yield;
   }
   tokenizer.end();
   return reader.text;

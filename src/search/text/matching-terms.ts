@@ -1,5 +1,5 @@
 /** The terms of a field that match a word of a search, in tiers (docs/guide/ranking.md "Which words match"). */
-import { pace, type Steps } from '../../lib/pace.ts';
+import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import type { AskedWord } from '../analysis/analyzer.ts';
 import { isPhrase } from '../analysis/phrase-finder.ts';
 import type { FieldText } from './field-text.ts';
@@ -38,18 +38,18 @@ export function* tiersOf(text: FieldText, asked: AskedWord, bound = asked.bound)
     const termIds = index?.terms.termIdsOf(term) ?? [];
     if (index === words) terms.noteAll(termIds, 0, synonymFactor);
     else if (index !== null) tiers.add(0, { index, termIds, factor: synonymFactor });
-    pace.units += unitsPerMeantTerm;
+    workBudget.units += unitsPerMeantTerm;
   }
   if (stem !== null) {
     terms.noteAll(words.termIdsOfStem(stem), 0, stemFactor);
-    pace.units += unitsPerMeantTerm;
+    workBudget.units += unitsPerMeantTerm;
   }
   if (isBeginning) {
     for (const [distance, termIds] of (yield* words.terms.beginningWithin(word, bound)).entries()) {
       const factor = beginningFactors[distance] ?? 0;
       tiers.add(distance, { index: words, termIds: terms.takeKnown(termIds, distance, factor), factor });
-      pace.units += termIds.length;
-      if (pace.isOver()) yield;
+      workBudget.units += termIds.length;
+      if (workBudget.isOver()) yield;
     }
   }
   terms.each((tier, factor, termIds) => tiers.add(tier, { index: words, termIds, factor }));

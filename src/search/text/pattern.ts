@@ -1,5 +1,5 @@
 import { isHighSurrogate, isLowSurrogate } from '../../lib/code-points.ts';
-import { pace } from '../../lib/pace.ts';
+import { workBudget } from '../../lib/cooperative-yield.ts';
 
 /** A part of a pattern between two `*`, with the table of Knuth, Morris and Pratt if it may be needed. */
 interface Part {
@@ -33,7 +33,8 @@ export function compilePattern(pattern: string): (text: string) => boolean {
   const middle = parts.map(preparePart);
   const partUnits = unitsPerPart * (middle.length + 1);
   return (text) => {
-    if (text.length > shortTextUnits || partUnits > shortTextUnits) pace.units += text.length + partUnits;
+    if (text.length > shortTextUnits || partUnits > shortTextUnits)
+      workBudget.units += text.length + partUnits;
     if (text.length < head.length + tail.length) return false;
     const end = text.length - tail.length;
     if (!text.startsWith(head) || !text.endsWith(tail)) return false;

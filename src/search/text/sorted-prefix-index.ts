@@ -1,4 +1,4 @@
-import { pace, type Steps } from '../../lib/pace.ts';
+import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import { merged, sorted } from '../../lib/slices/merge-sort.ts';
 import type { TermsById } from './deletion-neighborhood-index.ts';
 
@@ -24,7 +24,7 @@ class TermList {
   }
 
   textAt(at: number): string {
-    pace.units += lookUnits;
+    workBudget.units += lookUnits;
     return this.#terms.at(this.#termIds[at] ?? 0) ?? '';
   }
 
@@ -135,15 +135,15 @@ export class SortedPrefixIndex {
     const walk = new Walk(word, bound, this.#list, this.#firsts);
     while (walk.isMore()) {
       walk.go();
-      if (pace.isOver()) yield;
+      if (workBudget.isOver()) yield;
     }
     for (const [distance, stretches] of walk.stretches.entries()) {
       const termIds = into[distance] ?? [];
       for (let at = 0; at < stretches.length; at += 2) {
         const [low = 0, high = 0] = stretches.slice(at, at + 2);
         for (let at = low; at < high; at += 1) termIds.push(this.#termIds[at] ?? 0);
-        pace.units += high - low;
-        if (pace.isOver()) yield;
+        workBudget.units += high - low;
+        if (workBudget.isOver()) yield;
       }
     }
   }
@@ -175,7 +175,7 @@ class Walk {
 
   /** Goes through beginnings until it is time to look at the clock. */
   go(): void {
-    while (pace.units < pace.unitsPerLook) {
+    while (workBudget.units < workBudget.unitsPerLook) {
       const node = this.#open.pop();
       if (node === undefined) return;
       this.#visit(node);
@@ -241,7 +241,7 @@ class Walk {
       row[at] = Math.min(cost, far);
       least = Math.min(least, cost);
     }
-    pace.units += word.length;
+    workBudget.units += word.length;
     return least > this.#bound ? null : new Node(node, codePoint, row, least);
   }
 }

@@ -1,4 +1,4 @@
-import { pace } from '../../lib/pace.ts';
+import { workBudget } from '../../lib/cooperative-yield.ts';
 import type { Stem } from '../analysis/stemmers.ts';
 import { IdTable } from '../id-table.ts';
 import { PagedList } from '../paged-list.ts';
@@ -29,7 +29,7 @@ export class StemTerms {
 
   /** Adds a term. The caller must add it only once. */
   add(term: string): void {
-    pace.units += unitsPerStem;
+    workBudget.units += unitsPerStem;
     const stem = this.#stem(term);
     if (stem === null) return;
     const id = this.#ids.find(stem);

@@ -1,5 +1,5 @@
 import { countCodePoints } from '../../lib/code-points.ts';
-import { pace, type Steps, unitsPerGo } from '../../lib/pace.ts';
+import { type Steps, unitsPerGo, workBudget } from '../../lib/cooperative-yield.ts';
 import { IdTable } from '../id-table.ts';
 import { current } from '../phase.ts';
 import { int32, type PartReader, type Parts } from '../snapshot/parts.ts';
@@ -97,7 +97,7 @@ export class TermDictionary {
   *all(visit: (term: string) => void): Steps<void> {
     for (let termId = 0; termId < this.#terms.length; termId += 1) {
       if (this.#signatures[termId] !== goneSignature) visit(this.termOf(termId));
-      if (pace.isOver()) yield;
+      if (workBudget.isOver()) yield;
     }
   }
 
@@ -171,7 +171,7 @@ export class TermDictionary {
   *#collectRest(from: number, near: Nearby): Steps<void> {
     for (let termId = from; termId < this.#terms.length; ) {
       termId = this.#collect(termId, near);
-      if (pace.isOver()) yield;
+      if (workBudget.isOver()) yield;
     }
   }
 
@@ -196,9 +196,9 @@ export class TermDictionary {
     for (let portion = 0; portion < portionsPerSearch && this.#isIndexDue(); portion += 1) {
       this.#builder ??= new DeletionNeighborhoodIndexBuilder(this.#terms, this.#terms.length);
       const made = this.#builder.advance(portionTerms);
-      pace.units += indexingUnits * portionTerms;
+      workBudget.units += indexingUnits * portionTerms;
       if (made !== null) [this.#index, this.#builder] = [made, null];
-      if (pace.isOver()) yield;
+      if (workBudget.isOver()) yield;
     }
     current.enter(phase, detail);
     return this.#index;
@@ -219,7 +219,7 @@ export class TermDictionary {
     const cursor = index.near(near.word, near.bound);
     while (cursor.at.length > 0) {
       this.#collectNext(index, cursor, near, seen);
-      if (pace.isOver()) yield;
+      if (workBudget.isOver()) yield;
     }
   }
 
@@ -231,7 +231,7 @@ export class TermDictionary {
     seen: Set<number>,
   ): void {
     const { word, bound, isBeginning, matches } = near;
-    const { count, looks } = index.read(cursor, near.filter, batchTermIds, pace.unitsPerLook);
+    const { count, looks } = index.read(cursor, near.filter, batchTermIds, workBudget.unitsPerLook);
     index.codes.read(batchTermIds, count, batchCodes);
     // Another search may have set its word between two calls.
     this.#distance.setWord(word);
@@ -246,7 +246,7 @@ export class TermDictionary {
       const distance = isSharp && isSharpCode(first) ? atLeast : this.#distanceTo(this.termOf(termId), near);
       if (distance <= bound && this.#signatures[termId] !== goneSignature) matches[distance]?.push(termId);
     }
-    pace.units += looks + candidateUnits * count;
+    workBudget.units += looks + candidateUnits * count;
   }
 
   /** Looks at the terms from an id on. @returns the id from which to go on */
@@ -255,14 +255,14 @@ export class TermDictionary {
     // Another search may have set its word between two calls.
     this.#distance.setWord(near.word);
     // Units are counted here and added at the end, because the loop can be nearly all of a search with typos.
-    const unitsMax = pace.unitsPerLook - pace.units;
+    const unitsMax = workBudget.unitsPerLook - workBudget.units;
     let units = 0;
     let at = from;
     while (at < end && units < unitsMax) {
       if (near.filter.passes(this.#signatures[at] ?? goneSignature)) units += this.#compare(at, near);
       at += 1;
     }
-    pace.units += units + at - from;
+    workBudget.units += units + at - from;
     return at;
   }
 

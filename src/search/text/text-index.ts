@@ -1,5 +1,5 @@
 import { shardSliceMs } from '../../contract/limits.ts';
-import { pace } from '../../lib/pace.ts';
+import { workBudget } from '../../lib/cooperative-yield.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import type { Stem } from '../analysis/stemmers.ts';
 import type { Bitmap } from '../bitmap.ts';
@@ -68,7 +68,7 @@ export class TextIndex {
   /** The ids of the terms with a stem. */
   termIdsOfStem(stem: string): readonly number[] {
     const terms = this.#stems?.of(stem) ?? [];
-    pace.units += unitsPerTerm * terms.length;
+    workBudget.units += unitsPerTerm * terms.length;
     return terms.flatMap((term) => this.terms.termIdsOf(term));
   }
 

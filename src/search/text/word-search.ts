@@ -1,4 +1,4 @@
-import { pace, type Steps } from '../../lib/pace.ts';
+import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import { type Analyzer, type AskedWord, distinctWords } from '../analysis/analyzer.ts';
 import type { Bitmap } from '../bitmap.ts';
 import type { CheckedSearch } from '../checked-query.ts';
@@ -112,7 +112,7 @@ function* tiersInFields(
       continue;
     }
     tiers.push(yield* tiersOf(text, asked, Math.min(asked.bound, boundMax)));
-    if (pace.isOver()) yield;
+    if (workBudget.isOver()) yield;
   }
   return tiers;
 }
@@ -213,8 +213,8 @@ class SearchRun {
       hits[count] = doc;
       count += 1;
     }
-    pace.units += all.length;
-    if (pace.isOver()) yield;
+    workBudget.units += all.length;
+    if (workBudget.isOver()) yield;
     return { count, touched: all, touchedCount, scoreOf, stats };
   }
 
@@ -226,7 +226,7 @@ class SearchRun {
   *#fold(walk: WordWalk, isNeeded: boolean): Steps<void> {
     for (let from = 0; from < walk.count; ) {
       from = this.#foldSome(walk, from, isNeeded);
-      if (pace.isOver()) yield;
+      if (workBudget.isOver()) yield;
     }
   }
 
@@ -234,7 +234,7 @@ class SearchRun {
     const { notes, totals, x } = this.#buffers;
     const { hits } = this.scratch;
     const wordIdf = this.#lastIdf;
-    const end = Math.min(count, from + pace.unitsPerLook);
+    const end = Math.min(count, from + workBudget.unitsPerLook);
     const need = isNeeded ? neededNote : 0;
     let hitCount = this.#count;
     for (let at = from; at < end; at += 1) {
@@ -250,7 +250,7 @@ class SearchRun {
       notes[doc] = (note | knownNote) + need + (isClose ? 1 : 0);
     }
     this.#count = hitCount;
-    pace.units += end - from;
+    workBudget.units += end - from;
     return end;
   }
 
@@ -332,7 +332,7 @@ class WordWalk {
           hasTerms = true;
           for (let next = 0; next < group.termIds.length; ) {
             next = this.#addTerms(group, next);
-            if (pace.isOver()) yield;
+            if (workBudget.isOver()) yield;
           }
         }
       }
@@ -350,7 +350,7 @@ class WordWalk {
     const closeStamp = this.#closeStamp;
     let { count } = this;
     let at = from;
-    while (at < termIds.length && pace.units < pace.unitsPerLook) {
+    while (at < termIds.length && workBudget.units < workBudget.unitsPerLook) {
       const termId = termIds[at] ?? 0;
       postings.show(termId, run);
       const { docs: list, end } = run;
@@ -367,7 +367,7 @@ class WordWalk {
           count += 1;
         }
       }
-      pace.units += unitsPerTerm + end - run.from;
+      workBudget.units += unitsPerTerm + end - run.from;
       at += 1;
     }
     this.count = count;
@@ -379,8 +379,8 @@ class WordWalk {
     const { sums, x } = this.#buffers;
     const { docs, count, closeCount } = this;
     const lengths = counts.byDoc;
-    for (let from = closeCount; from < count; from += pace.unitsPerLook) {
-      const end = Math.min(count, from + pace.unitsPerLook);
+    for (let from = closeCount; from < count; from += workBudget.unitsPerLook) {
+      const end = Math.min(count, from + workBudget.unitsPerLook);
       for (let at = from; at < end; at += 1) {
         const doc = docs[at] ?? 0;
         const sum = sums[doc] ?? 0;
@@ -389,8 +389,8 @@ class WordWalk {
         x[doc] = (x[doc] ?? 0) + weightedFrequency(weight, sum, length);
         sums[doc] = 0;
       }
-      pace.units += end - from;
-      if (pace.isOver()) yield;
+      workBudget.units += end - from;
+      if (workBudget.isOver()) yield;
     }
   }
 }

@@ -1,7 +1,7 @@
 import { Encoder } from 'flexsearch';
 import { searchCodePointsMax } from '../../contract/limits.ts';
 import { countCodePoints } from '../../lib/code-points.ts';
-import { pace } from '../../lib/pace.ts';
+import { workBudget } from '../../lib/cooperative-yield.ts';
 import {
   addWordsOfRun,
   isSimple,
@@ -94,7 +94,7 @@ export function* wordPieces(text: string, cutter = plainCutter): Generator<reado
 
 /** The words of a piece of a text in order, repeated and long ones too. @param end from `endOfPiece` */
 export function pieceOf(text: string, from: number, end: number, cutter: Cutter): readonly string[] {
-  pace.units += unitsPerUnit * (end - from);
+  workBudget.units += unitsPerUnit * (end - from);
   return wordSequence(text.slice(from, end), cutter);
 }
 

@@ -1,8 +1,8 @@
 /** A view as it is stored: JSON text cut at its references, so that delivery concatenates bytes and parses nothing. */
 import type { EntityRef } from '../../contract/ids.ts';
 import { inlineViewBytesMax } from '../../contract/limits.ts';
+import { atOnce, type Resumable, type Steps, Suspended, workBudget } from '../../lib/cooperative-yield.ts';
 import { flat } from '../../lib/flat.ts';
-import { atOnce, type Maybe, pace, type Steps, Unfinished } from '../../lib/pace.ts';
 import type { ViewBody } from '../../schemas/build/build-outcome.ts';
 import { largeBodyField, viewIdentity } from '../keys.ts';
 
@@ -65,9 +65,9 @@ const numberBytesMax = 5;
 const plainHead = Buffer.of(plainText);
 
 /** The stored form of a built view. Equal bodies give equal bytes. In steps when it has very many references. @param sourceId of the view itself */
-export function encodeBody(body: ViewBody, sourceId: string): Maybe<Buffer> {
+export function encodeBody(body: ViewBody, sourceId: string): Resumable<Buffer> {
   const steps = encodeInSteps(body, sourceId);
-  return body.references.length > perGo ? new Unfinished(steps) : atOnce(steps);
+  return body.references.length > perGo ? new Suspended(steps) : atOnce(steps);
 }
 
 function* encodeInSteps({ texts, references }: ViewBody, sourceId: string): Steps<Buffer> {
@@ -158,8 +158,8 @@ function goOf<T>(list: readonly T[], from: number): readonly T[] {
 }
 
 function isTimeOver(): boolean {
-  pace.units += perGo * unitsEach;
-  return pace.isOver();
+  workBudget.units += perGo * unitsEach;
+  return workBudget.isOver();
 }
 
 /** Reads the numbers of a head, one after the other. */

@@ -7,7 +7,7 @@ import type { Environment, Tenant } from '../../config/configuration.ts';
 import type { UrlForm } from '../../config/urls/url-form.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
 import { scheduledExplainedMax, sliceMs } from '../../contract/limits.ts';
-import { Unfinished } from '../../lib/pace.ts';
+import { Suspended } from '../../lib/cooperative-yield.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import { LongTexts } from '../../schemas/build/long-texts.ts';
 import type { ViewClaims } from '../../schemas/schema.ts';
@@ -80,6 +80,6 @@ async function claimsOfView(
     (value) => texts.text(value),
   );
   const made = schema.claims(input);
-  const claims = made instanceof Unfinished ? await slice.run(made.steps) : made;
+  const claims = made instanceof Suspended ? await slice.run(made.steps) : made;
   return claims.areUnknown === true ? { url: entity.url, handles: [] } : claims;
 }

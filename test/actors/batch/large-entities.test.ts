@@ -5,7 +5,7 @@ import type { Tenant } from '../../../src/config/configuration.ts';
 import type { SourceEntity, StoredEntity } from '../../../src/contract/entity.ts';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { autoFieldsMax } from '../../../src/contract/limits.ts';
-import { finish } from '../../../src/lib/pace.ts';
+import { finish } from '../../../src/lib/cooperative-yield.ts';
 import { encodeBody } from '../../../src/store/derived/stored-body.ts';
 import { acceptEntities } from '../../../src/store/entities/accept.ts';
 import { encodeEntity } from '../../../src/store/entities/entity-record.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { isJsonObject, type Json } from '../../../src/contract/json.ts';
 import { namesOf, parseInParts } from '../../../src/contract/large-json/parse-in-parts.ts';
-import { pace } from '../../../src/lib/pace.ts';
+import { workBudget } from '../../../src/lib/cooperative-yield.ts';
 
 const text = fc.oneof(
   fc.string(),
@@ -84,10 +84,10 @@ test('the names of a large object stand as the language has them, numbers among 
   const numbers = Array.from({ length: 60_000 }, (_, at) => `${(at * 7_919) % 1_000_003}`);
   const all = [...others, ...numbers.toReversed(), ...indexes.toReversed()];
   const json = JSON.stringify(Object.fromEntries(all.map((name): [string, Json] => [name, 1])));
-  const { clock } = pace;
-  pace.clock = () => true;
+  const { clock } = workBudget;
+  workBudget.clock = () => true;
   const { value: found, pauses } = parsed(json);
-  pace.clock = clock;
+  workBudget.clock = clock;
   assert.ok(isJsonObject(found));
   assert.deepEqual(namesOf(found), Object.keys(JSON.parse(json)));
   assert.ok(pauses > json.length / 32_768 + 100, `${pauses} pauses`);

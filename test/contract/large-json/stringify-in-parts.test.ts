@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { namesOf, parseInParts } from '../../../src/contract/large-json/parse-in-parts.ts';
 import { stringified } from '../../../src/contract/large-json/stringify-in-parts.ts';
-import { atOnce, finish, Unfinished } from '../../../src/lib/pace.ts';
+import { atOnce, finish, Suspended } from '../../../src/lib/cooperative-yield.ts';
 import { runs } from '../../support/runs.ts';
 
 const text = fc.oneof(
@@ -39,7 +39,7 @@ test('the text of a value is the one that it has at once, whether it is made in 
   fc.assert(
     fc.property(value, (json) => {
       const made = stringified(json);
-      inParts += made instanceof Unfinished ? 1 : 0;
+      inParts += made instanceof Suspended ? 1 : 0;
       assert.equal(finish(made), JSON.stringify(json));
     }),
     { numRuns: runs(200) },

@@ -2,7 +2,7 @@
 
 import { normalizeUrl } from '../../../src/config/urls/url.ts';
 import { formatViewId } from '../../../src/contract/ids.ts';
-import { finish } from '../../../src/lib/pace.ts';
+import { finish } from '../../../src/lib/cooperative-yield.ts';
 import type { Claim } from '../../../src/store/claims/claim-records.ts';
 import { writeClaims } from '../../../src/store/claims/claims.ts';
 import { encodeBody, storedFields } from '../../../src/store/derived/stored-body.ts';

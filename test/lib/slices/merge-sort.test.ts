@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { atOnce, pace } from '../../../src/lib/pace.ts';
+import { atOnce, workBudget } from '../../../src/lib/cooperative-yield.ts';
 import { sorted } from '../../../src/lib/slices/merge-sort.ts';
 import { runs } from '../../support/runs.ts';
 
@@ -17,14 +17,14 @@ test('items are sorted as the language sorts them, equal ones as they stood', ()
 });
 
 test('many items are sorted with pauses', () => {
-  const { clock } = pace;
-  pace.clock = () => true;
+  const { clock } = workBudget;
+  workBudget.clock = () => true;
   const steps = sorted(
     Array.from({ length: 100_000 }, (_, at) => (at * 7919) % 100_003),
     (a, b) => a - b,
   );
   let pauses = 0;
   while (steps.next().done !== true) pauses += 1;
-  pace.clock = clock;
+  workBudget.clock = clock;
   assert.ok(pauses > 100, `${pauses} pauses`);
 });

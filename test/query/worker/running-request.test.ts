@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { chain, type Maybe, pace, repeat } from '../../../src/lib/pace.ts';
+import { chain, type Resumable, repeat, workBudget } from '../../../src/lib/cooperative-yield.ts';
 import { Evaluation } from '../../../src/query/worker/running-request.ts';
 import type { MessageBody } from '../../../src/store/streams/message-body.ts';
 
 /** Takes so much processor time, in steps that look at the clock. */
-function spend(ms: number): Maybe<MessageBody> {
+function spend(ms: number): Resumable<MessageBody> {
   let spentMs = 0;
   const work = repeat(() => {
     const startedMs = performance.now();
     while (performance.now() < startedMs + 0.5);
     spentMs += 0.5;
-    pace.units += pace.unitsPerLook;
+    workBudget.units += workBudget.unitsPerLook;
     return spentMs < ms;
   });
   return chain(work, () => `spent ${ms}`);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { buildStepsMax, diagnosticsPerBuildMax, lookupsPerBuildMax } from '../../../src/contract/limits.ts';
-import { finish } from '../../../src/lib/pace.ts';
+import { finish } from '../../../src/lib/cooperative-yield.ts';
 import { Build } from '../../../src/schemas/build/build.ts';
 import { rootFrame } from '../../../src/schemas/language/scope.ts';
 import type { LookupQuery } from '../../../src/schemas/lookup/lookup-query.ts';

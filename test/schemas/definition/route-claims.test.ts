@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { handleCodePointsMax, handlesPerViewMax, urlCodePointsMax } from '../../../src/contract/limits.ts';
-import { finish } from '../../../src/lib/pace.ts';
+import { finish } from '../../../src/lib/cooperative-yield.ts';
 import { compileRoute } from '../../../src/schemas/definition/route-claims.ts';
 import { Scope } from '../../../src/schemas/language/scope.ts';
 import { cursorOver } from '../support/cursor.ts';

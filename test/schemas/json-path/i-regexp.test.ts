@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { finish } from '../../../src/lib/pace.ts';
+import { finish } from '../../../src/lib/cooperative-yield.ts';
 import { compilePattern, patternTakes } from '../../../src/schemas/json-path/i-regexp.ts';
 import { runs } from '../../support/runs.ts';
 import { spentMs } from '../../support/spent.ts';

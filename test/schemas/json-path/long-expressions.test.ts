@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
-import { finish, Unfinished } from '../../../src/lib/pace.ts';
+import { finish, Suspended } from '../../../src/lib/cooperative-yield.ts';
 import { compilePath } from '../../../src/schemas/json-path/json-path.ts';
 import { Scope } from '../../../src/schemas/language/scope.ts';
 import { alwaysOver } from '../../support/always-over.ts';
@@ -16,7 +16,7 @@ function steps(path: string): { found: readonly Json[]; count: number } {
   const made = compilePath(path, Scope.partial);
   return alwaysOver(() => {
     const first = made.list(frameOver(root));
-    if (!(first instanceof Unfinished)) return { found: first, count: 1 };
+    if (!(first instanceof Suspended)) return { found: first, count: 1 };
     for (let count = 1; ; count += 1) {
       const { done, value } = first.steps.next();
       if (done) return { found: value, count };
@@ -52,7 +52,7 @@ test('evaluations of one path that pause for each other do not see what the othe
     const open = lists.map((a) => path.list(frameOver({ a })));
     while (found.size < open.length) {
       for (const [at, one] of open.entries()) {
-        assert.ok(one instanceof Unfinished);
+        assert.ok(one instanceof Suspended);
         if (found.has(at)) continue;
         const { done, value } = one.steps.next();
         if (done) found.set(at, value);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
 import { jsonDepthMax } from '../../../src/contract/limits.ts';
-import { finish } from '../../../src/lib/pace.ts';
+import { finish } from '../../../src/lib/cooperative-yield.ts';
 import { compilePath } from '../../../src/schemas/json-path/json-path.ts';
 import { PathEnvironment } from '../../../src/schemas/json-path/path-environment.ts';
 import { PathRun } from '../../../src/schemas/json-path/run.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
 import { buildStepsMax } from '../../../src/contract/limits.ts';
-import { finish } from '../../../src/lib/pace.ts';
+import { finish } from '../../../src/lib/cooperative-yield.ts';
 import { compilePath } from '../../../src/schemas/json-path/json-path.ts';
 import { Scope } from '../../../src/schemas/language/scope.ts';
 import { spentMs } from '../../support/spent.ts';

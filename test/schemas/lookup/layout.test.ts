@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json } from '../../../src/contract/json.ts';
 import { lookupValuesPerIndexMax } from '../../../src/contract/limits.ts';
-import { pace } from '../../../src/lib/pace.ts';
+import { workBudget } from '../../../src/lib/cooperative-yield.ts';
 import { overflowKey, valueKey, wholeKey } from '../../../src/schemas/lookup/key.ts';
 import { entriesOf, entrySteps, layoutOf, project } from '../../../src/schemas/lookup/layout.ts';
 import type { LookupIndex } from '../../../src/schemas/lookup/plan.ts';
@@ -59,19 +59,19 @@ test('an entity with as many values as an index takes has their keys, with one m
 });
 
 test('the keys of a large entity are found in steps', (context) => {
-  const { clock } = pace;
+  const { clock } = workBudget;
   context.after(() => {
-    pace.clock = clock;
+    workBudget.clock = clock;
   });
   const path = ['properties', 'tags'];
   const layout = layoutWith(indexOf('value', path), indexOf('text', path));
   const entity = entityOf({ tags: Array.from({ length: 400_000 }, (_, at) => [at % 10]) });
-  pace.clock = () => true;
+  workBudget.clock = () => true;
   const steps = entrySteps(layout, entity);
   let pauses = 0;
   let step = steps.next();
   for (; !step.done; step = steps.next()) pauses += 1;
-  pace.clock = clock;
+  workBudget.clock = clock;
   assert.deepEqual(step.value, entriesOf(layout, entity));
   assert.equal(step.value.length, 10);
   assert.ok(pauses > 100, `${pauses} pauses`);

@@ -4,7 +4,7 @@ import type { ConfigIssue, Diagnostic } from '../../../src/contract/diagnostic.t
 import type { StoredEntity } from '../../../src/contract/entity.ts';
 import { formatViewId } from '../../../src/contract/ids.ts';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
-import { finish } from '../../../src/lib/pace.ts';
+import { finish } from '../../../src/lib/cooperative-yield.ts';
 import { Build } from '../../../src/schemas/build/build.ts';
 import type { BuildInput } from '../../../src/schemas/build/build-input.ts';
 import type { ReferencePiece, ViewBody } from '../../../src/schemas/build/build-outcome.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { StoredEntity } from '../../../src/contract/entity.ts';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
-import { finish } from '../../../src/lib/pace.ts';
+import { finish } from '../../../src/lib/cooperative-yield.ts';
 import type { FilterNode } from '../../../src/schemas/filter/node.ts';
 import { FilterParser } from '../../../src/schemas/filter/parser.ts';
 import { Reader } from '../../../src/schemas/language/reader.ts';

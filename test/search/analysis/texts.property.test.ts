@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { JsonObject } from '../../../src/contract/json.ts';
-import { atOnce } from '../../../src/lib/pace.ts';
+import { atOnce } from '../../../src/lib/cooperative-yield.ts';
 import type { IndexTexts, Synonym, TextRules } from '../../../src/schemas/definition/index-texts.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
 import { Highlighter } from '../../../src/search/highlight/highlighter.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json } from '../../../src/contract/json.ts';
-import { pace } from '../../../src/lib/pace.ts';
+import { workBudget } from '../../../src/lib/cooperative-yield.ts';
 import { ListCodes } from '../../../src/search/columns/list-codes.ts';
 import { ScalarCodes } from '../../../src/search/columns/scalar-codes.ts';
 import { FacetTally } from '../../../src/search/facets/tally.ts';
@@ -56,9 +56,9 @@ test('a count of lists gets further however much was done before', () => {
   const column = filled(new ListCodes(2, 'text'), [['a'], ['a', 'b']]);
   const tally = new FacetTally();
   tally.reserve(column.dictionary.codeCount);
-  pace.units = pace.unitsPerLook;
+  workBudget.units = workBudget.unitsPerLook;
   const reached = column.tally(Int32Array.of(0, 1), 0, 2, tally);
-  pace.units = 0;
+  workBudget.units = 0;
   assert.equal(reached, 1);
 });
 

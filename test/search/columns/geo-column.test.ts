@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json } from '../../../src/contract/json.ts';
-import { atOnce } from '../../../src/lib/pace.ts';
+import { atOnce } from '../../../src/lib/cooperative-yield.ts';
 import { geoAreaOf } from '../../../src/search/columns/geo-area.ts';
 import { GeoColumn } from '../../../src/search/columns/geo-column.ts';
 import type { GeoPoint } from '../../../src/search/columns/geo-point.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { atOnce } from '../../../src/lib/pace.ts';
+import { atOnce } from '../../../src/lib/cooperative-yield.ts';
 import { ListArena } from '../../../src/search/columns/list-arena.ts';
 
 function put(arena: ListArena<Int32Array> | ListArena<Float64Array>, doc: number, list: readonly number[]) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json } from '../../../src/contract/json.ts';
-import { atOnce } from '../../../src/lib/pace.ts';
+import { atOnce } from '../../../src/lib/cooperative-yield.ts';
 import { NumberColumn } from '../../../src/search/columns/number-column.ts';
 import { clearAt, conditionOf, filled, inOrder, matching, setAt } from '../support/columns.ts';
 

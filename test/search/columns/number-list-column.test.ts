@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { pace } from '../../../src/lib/pace.ts';
+import { workBudget } from '../../../src/lib/cooperative-yield.ts';
 import { NumberListColumn } from '../../../src/search/columns/number-list-column.ts';
 import { conditionOf, filled, inOrder, matching } from '../support/columns.ts';
 
@@ -35,15 +35,15 @@ test('a list is sorted by its smallest item, or by its largest', () => {
 
 test('putting a list of a million numbers pauses, and puts all of them', () => {
   const column = new NumberListColumn(1, 'double');
-  const clock = pace.clock;
-  pace.clock = () => true;
+  const clock = workBudget.clock;
+  workBudget.clock = () => true;
   const steps = column.set(
     0,
     Array.from({ length: 1_000_000 }, (_, at) => (at * 7919) % 1_000_003),
   );
   let pauses = 0;
   while (steps.next().done !== true) pauses += 1;
-  pace.clock = clock;
+  workBudget.clock = clock;
   assert.ok(pauses > 1000, `${pauses} pauses`);
   assert.deepEqual(matching(column, conditionOf('equals', 7919), 1), [0]);
 });

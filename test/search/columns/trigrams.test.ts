@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { atOnce } from '../../../src/lib/pace.ts';
+import { atOnce } from '../../../src/lib/cooperative-yield.ts';
 import { ScalarCodes } from '../../../src/search/columns/scalar-codes.ts';
 import { ValueDictionary } from '../../../src/search/columns/value-dictionary.ts';
 import { codeTest } from '../../../src/search/filter/code-test.ts';

@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import {
-  compareValues,
-  type PlainValue,
-  ValueDictionary,
-} from '../../../src/search/columns/value-dictionary.ts';
+import { compareValues, ValueDictionary } from '../../../src/search/columns/value-dictionary.ts';
+import type { PlainValue } from '../../../src/search/packed-values.ts';
 
 const value = fc.constantFrom<PlainValue>(
   '',

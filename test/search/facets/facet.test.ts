@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { atOnce } from '../../../src/lib/pace.ts';
+import { atOnce } from '../../../src/lib/cooperative-yield.ts';
 import { ScalarCodes } from '../../../src/search/columns/scalar-codes.ts';
-import type { PlainValue } from '../../../src/search/columns/value-dictionary.ts';
 import { countAll, countGroups, countValues } from '../../../src/search/facets/facet.ts';
 import { FacetTally } from '../../../src/search/facets/tally.ts';
+import type { PlainValue } from '../../../src/search/packed-values.ts';
 import type { TextScale } from '../../../src/search/shard-answer.ts';
 import { filled } from '../support/columns.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { atOnce } from '../../../src/lib/pace.ts';
+import { atOnce } from '../../../src/lib/cooperative-yield.ts';
 import { CountSum } from '../../../src/search/facets/count-sum.ts';
 import { compareGroups } from '../../../src/search/facets/facet.ts';
 import { mergeFacet } from '../../../src/search/facets/merge.ts';

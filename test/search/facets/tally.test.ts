@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pace } from '../../../src/lib/pace.ts';
+import { workBudget } from '../../../src/lib/cooperative-yield.ts';
 import { FacetTally } from '../../../src/search/facets/tally.ts';
 
 test('codes are counted, absent ones are not, and a cleared tally is as new', () => {
@@ -22,9 +22,9 @@ test('counting long lists stops for a look at the clock', () => {
     starts: Uint32Array.of(0, 0, 0),
     counts: Uint32Array.of(50_000, 50_000, 1),
   };
-  pace.units = 0;
+  workBudget.units = 0;
   assert.equal(tally.countLists(lists, Int32Array.of(0, 1, 2), 0, 3), 1);
-  pace.units = 0;
+  workBudget.units = 0;
   assert.equal(tally.countLists(lists, Int32Array.of(0, 1, 2), 1, 3), 2);
-  pace.units = 0;
+  workBudget.units = 0;
 });

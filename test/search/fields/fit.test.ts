@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
-import { finish } from '../../../src/lib/pace.ts';
+import { finish } from '../../../src/lib/cooperative-yield.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
 import { type Fit, fitAutoField, fitField, fitsAutoAsItIs } from '../../../src/search/fields/fit.ts';
 import { inferFieldType } from '../../../src/search/fields/infer.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
-import { atOnce } from '../../../src/lib/pace.ts';
-import type { CheckedOperator, FilterNode } from '../../../src/search/checked-query.ts';
+import { atOnce } from '../../../src/lib/cooperative-yield.ts';
 import { ScalarCodes } from '../../../src/search/columns/scalar-codes.ts';
 import { bindFilter } from '../../../src/search/filter/bind-filter.ts';
+import type { CheckedOperator, FilterNode } from '../../../src/search/filter/condition.ts';
 import { filled } from '../support/columns.ts';
 import { scanned, setOf } from '../support/matchers.ts';
 

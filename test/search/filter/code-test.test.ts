@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
-import { atOnce, pace } from '../../../src/lib/pace.ts';
+import { atOnce, workBudget } from '../../../src/lib/cooperative-yield.ts';
 import { ValueDictionary } from '../../../src/search/columns/value-dictionary.ts';
 import { codeTest } from '../../../src/search/filter/code-test.ts';
 import type { PositiveOperator } from '../../../src/search/filter/condition.ts';
@@ -38,8 +38,8 @@ test('no text is greater than another', () => {
 test('each distinct value is looked at once, and listing very many pauses', () => {
   const dictionary = new ValueDictionary();
   dictionary.acquire('99999');
-  const { clock } = pace;
-  pace.clock = () => true;
+  const { clock } = workBudget;
+  workBudget.clock = () => true;
   const listed = Array.from({ length: 100_000 }, (_, at) => String(at));
   for (const fold of [false, true]) {
     const steps = codeTest(dictionary, conditionOf('in', listed, fold), true);
@@ -49,5 +49,5 @@ test('each distinct value is looked at once, and listing very many pauses', () =
     assert.ok(pauses > 100, `${pauses} pauses`);
     assert.notEqual(step.value.kind, 'none');
   }
-  pace.clock = clock;
+  workBudget.clock = clock;
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pace, unitsPerGo } from '../../../src/lib/pace.ts';
+import { unitsPerGo, workBudget } from '../../../src/lib/cooperative-yield.ts';
 import { Bitmap } from '../../../src/search/bitmap.ts';
 import { matchNothing, matchSet, matchTested } from '../../../src/search/filter/doc-test.ts';
 import { docsOf } from '../support/columns.ts';
@@ -20,13 +20,13 @@ test('nothing, a set and a test find their docs however they are asked', () => {
 
 test('a scan stops for a look at the clock, at the latest after so many docs', () => {
   const set = new Bitmap(200_000);
-  pace.units = 0;
+  workBudget.units = 0;
   assert.equal(matchTested(() => false).scan(set, 0, 200_000), unitsPerGo);
-  pace.units = 0;
+  workBudget.units = 0;
   const costly = matchTested(() => {
-    pace.units += pace.unitsPerLook / 10;
+    workBudget.units += workBudget.unitsPerLook / 10;
     return false;
   });
   assert.equal(costly.scan(set, 5, 200_000), 15);
-  pace.units = 0;
+  workBudget.units = 0;
 });

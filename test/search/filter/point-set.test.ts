@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { atOnce } from '../../../src/lib/pace.ts';
+import { atOnce } from '../../../src/lib/cooperative-yield.ts';
 import { comparePoints } from '../../../src/search/columns/number-point.ts';
 import { PointSet } from '../../../src/search/filter/point-set.ts';
 

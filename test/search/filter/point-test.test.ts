@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { atOnce } from '../../../src/lib/pace.ts';
+import { atOnce } from '../../../src/lib/cooperative-yield.ts';
 import { pointTest } from '../../../src/search/filter/point-test.ts';
 import { conditionOf } from '../support/columns.ts';
 

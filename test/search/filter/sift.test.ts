@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { atOnce, pace } from '../../../src/lib/pace.ts';
+import { atOnce, workBudget } from '../../../src/lib/cooperative-yield.ts';
 import { keepBy, siftAll, siftBy } from '../../../src/search/filter/sift.ts';
 import { matcherOf } from '../support/matchers.ts';
 
@@ -15,12 +15,12 @@ test('docs that pass stay, in their order, at the beginning of the list', () => 
 });
 
 test('a test that takes long lets others have their turn', () => {
-  const { clock } = pace;
-  pace.clock = () => true;
+  const { clock } = workBudget;
+  workBudget.clock = () => true;
   const docs = Int32Array.from({ length: 100 }, (_, doc) => doc);
   const steps = siftBy(
     (doc) => {
-      pace.units += pace.unitsPerLook;
+      workBudget.units += workBudget.unitsPerLook;
       return isEven(doc);
     },
     docs,
@@ -28,7 +28,7 @@ test('a test that takes long lets others have their turn', () => {
   );
   let pauses = 0;
   while (steps.next().done !== true) pauses += 1;
-  pace.clock = clock;
+  workBudget.clock = clock;
   assert.ok(pauses >= 99, `${pauses} pauses`);
   assert.deepEqual([...docs.subarray(0, 3)], [0, 2, 4]);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
-import { atOnce, finish, pace, type Steps } from '../../../src/lib/pace.ts';
+import { atOnce, finish, type Steps, workBudget } from '../../../src/lib/cooperative-yield.ts';
 import { plainAnalyzer } from '../../../src/search/analysis/analyzer.ts';
 import { Highlighter } from '../../../src/search/highlight/highlighter.ts';
 import { matchesIn } from '../../../src/search/highlight/matches.ts';
@@ -157,7 +157,7 @@ test('more than a page has room for is given up soon', () => {
 /** How often the steps pause when the time is always over. */
 function pausesOf(steps: Steps<unknown>): number {
   let pauses = 0;
-  pace.clock = () => true;
+  workBudget.clock = () => true;
   while (steps.next().done !== true) pauses += 1;
   return pauses;
 }

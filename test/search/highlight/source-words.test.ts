@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { atOnce } from '../../../src/lib/pace.ts';
+import { atOnce } from '../../../src/lib/cooperative-yield.ts';
 import { sourceWords } from '../../../src/search/highlight/source-words.ts';
 import { wordSequence } from '../../../src/search/text/words.ts';
 import { runs } from '../../support/runs.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
-import { atOnce, pace, type Steps, Unfinished } from '../../../src/lib/pace.ts';
+import { atOnce, type Steps, Suspended, workBudget } from '../../../src/lib/cooperative-yield.ts';
 import { FacetTally } from '../../../src/search/facets/tally.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
 import { Field } from '../../../src/search/shard/field.ts';
@@ -63,18 +63,18 @@ test('longs are numbers in facets where a number is exact, else text', () => {
 test('a facet that is given up leaves what it made to the next one', () => {
   const values = Array.from({ length: 100 }, (_, at) => [at, at + 1]);
   const field = fieldOf('integer[]', values);
-  const { clock } = pace;
-  pace.clock = () => true;
+  const { clock } = workBudget;
+  workBudget.clock = () => true;
   let read = 0;
   const valueAt = (doc: number): Json => {
     read += 1;
-    pace.units += pace.unitsPerLook;
+    workBudget.units += workBudget.unitsPerLook;
     return values[doc] ?? null;
   };
   const begun = field.facetCodes(values.length, valueAt);
   for (let at = 0; at < 50; at += 1) begun.next();
   begun.return(undefined as never);
-  pace.clock = clock;
+  workBudget.clock = clock;
   const readBefore = read;
   const codes = atOnce(field.facetCodes(values.length, valueAt));
   assert.ok(readBefore > 0 && readBefore < 100);
@@ -101,9 +101,9 @@ function untilRoomIsMade(field: Field, values: readonly Json[]): number {
 }
 
 test('the first facet makes room for many values in steps; given up there, it leaves them to what comes next', (context) => {
-  const { clock } = pace;
+  const { clock } = workBudget;
   context.after(() => {
-    pace.clock = clock;
+    workBudget.clock = clock;
   });
   for (const [type, valueAt] of [
     ['double', (doc: number): Json => doc / 7],
@@ -111,10 +111,10 @@ test('the first facet makes room for many values in steps; given up there, it le
   ] as const) {
     const values = Array.from({ length: 140_000 }, (_, doc) => valueAt(doc));
     const field = fieldOf(type, values);
-    pace.clock = () => true;
+    workBudget.clock = () => true;
     const read = untilRoomIsMade(field, values);
     assert.ok(read < values.length, `${type}: no room was made in steps`);
-    pace.clock = clock;
+    workBudget.clock = clock;
     for (const doc of [3, read - 1]) {
       const value = valueAt(-doc);
       atOnce(field.clear(doc));
@@ -135,7 +135,7 @@ test('a value that is read in steps is one that counts', () => {
     yield;
     return values[doc] ?? null;
   }
-  const codes = atOnce(field.facetCodes(values.length, (doc) => new Unfinished(reading(doc))));
+  const codes = atOnce(field.facetCodes(values.length, (doc) => new Suspended(reading(doc))));
   const expected = new Map<Json, number>([
     [1, 1],
     [2, 2],

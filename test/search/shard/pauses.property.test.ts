@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { JsonObject } from '../../../src/contract/json.ts';
-import { type Maybe, pace, type Steps, Unfinished } from '../../../src/lib/pace.ts';
+import { type Resumable, type Steps, Suspended, workBudget } from '../../../src/lib/cooperative-yield.ts';
 import { checkQuery } from '../../../src/search/check/query.ts';
 import type { CheckedQuery } from '../../../src/search/checked-query.ts';
 import { Shard } from '../../../src/search/shard/shard.ts';
@@ -20,9 +20,9 @@ function checked(body: JsonObject): CheckedQuery {
 }
 
 /** As steps that begin with the first of them. */
-function* inSteps<T>(begin: () => Maybe<T>): Steps<T> {
+function* inSteps<T>(begin: () => Resumable<T>): Steps<T> {
   const made = begin();
-  return made instanceof Unfinished ? yield* made.steps : made;
+  return made instanceof Suspended ? yield* made.steps : made;
 }
 
 /** Runs all of them a step at a time, in a given order. @returns their answers, null for those that are left halfway */
@@ -33,7 +33,7 @@ function inTurns(all: readonly Steps<ShardAnswer>[], order: readonly number[], l
   for (let turn = 0; open.length > 0; turn += 1) {
     const place = (order[turn % order.length] ?? 0) % open.length;
     const at = open[place] ?? 0;
-    pace.clock = () => true;
+    workBudget.clock = () => true;
     const step = all[at]?.next();
     if (step?.done === true) answers[at] = step.value;
     else pauses += 1;
@@ -55,9 +55,9 @@ function textOf({ total, rows, facets }: ShardAnswer): string {
 }
 
 test('queries that pause at every step, some of them given up, answer as without a pause', (context) => {
-  const { unitsPerLook } = pace;
+  const { unitsPerLook } = workBudget;
   context.after(() => {
-    pace.unitsPerLook = unitsPerLook;
+    workBudget.unitsPerLook = unitsPerLook;
   });
   let paused = 0;
   fc.assert(
@@ -72,9 +72,9 @@ test('queries that pause at every step, some of them given up, answer as without
         const [paused1, plain] = shards;
         assert.ok(paused1 !== undefined && plain !== undefined);
         const queries = bodies.map(checked);
-        pace.unitsPerLook = unitsPerLook;
+        workBudget.unitsPerLook = unitsPerLook;
         const expected = queries.map((each) => textOf(plain.query(each, 2)));
-        pace.unitsPerLook = 1;
+        workBudget.unitsPerLook = 1;
         for (let round = 0; round < 2; round += 1) {
           const { answers, pauses } = inTurns(
             queries.map((each) => inSteps(() => paused1.answer(each, 2))),
@@ -86,7 +86,7 @@ test('queries that pause at every step, some of them given up, answer as without
             if (answer !== null) assert.equal(textOf(answer), expected[at]);
           }
         }
-        pace.unitsPerLook = unitsPerLook;
+        workBudget.unitsPerLook = unitsPerLook;
         assert.deepEqual(
           queries.map((each) => textOf(paused1.query(each, 2))),
           expected,
@@ -99,9 +99,9 @@ test('queries that pause at every step, some of them given up, answer as without
 });
 
 test('a shard whose tables grow while it pauses is as one that grew at once', (context) => {
-  const { unitsPerLook } = pace;
+  const { unitsPerLook } = workBudget;
   context.after(() => {
-    pace.unitsPerLook = unitsPerLook;
+    workBudget.unitsPerLook = unitsPerLook;
   });
   fc.assert(
     fc.property(
@@ -120,12 +120,12 @@ test('a shard whose tables grow while it pauses is as one that grew at once', (c
             sourceId: `source-${number % 700}`,
           };
           let pauses = 0;
-          pace.unitsPerLook = 1;
+          workBudget.unitsPerLook = 1;
           const steps = inSteps(() => slow.put(copy));
-          pace.clock = () => true;
+          workBudget.clock = () => true;
           while (steps.next().done !== true) pauses += 1;
           longest = Math.max(longest, pauses);
-          pace.unitsPerLook = unitsPerLook;
+          workBudget.unitsPerLook = unitsPerLook;
           plain.upsert(copy);
         }
         assert.ok(longest > 30, `${longest} pauses`);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { atOnce, pace } from '../../../src/lib/pace.ts';
+import { atOnce, workBudget } from '../../../src/lib/cooperative-yield.ts';
 import { KeptOrder, scansPerSort } from '../../../src/search/sort/kept-order.ts';
 import type { SortedDocs } from '../../../src/search/sort/sorted-docs.ts';
 
@@ -46,15 +46,15 @@ test('an order is sorted in steps; what a query leaves halfway is begun again', 
   const order = new KeptOrder();
   const values = Float64Array.from({ length: 100_000 }, (_, at) => (at * 7_919) % 100_003);
   for (let scan = 0; scan < scansPerSort; scan += 1) assert.equal(atOnce(order.asked(values)), null);
-  const { clock } = pace;
-  pace.clock = () => true;
+  const { clock } = workBudget;
+  workBudget.clock = () => true;
   const left = order.asked(values);
   left.next();
   left.return(null);
   const steps = order.asked(values);
   let pauses = 0;
   while (steps.next().done !== true) pauses += 1;
-  pace.clock = clock;
+  workBudget.clock = clock;
   assert.ok(pauses > 100, `${pauses} pauses`);
   assert.equal(untilSorted(order, values).scans, 0);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { atOnce } from '../../../src/lib/pace.ts';
+import { atOnce } from '../../../src/lib/cooperative-yield.ts';
 import { NumberColumn } from '../../../src/search/columns/number-column.ts';
 import { ScalarCodes } from '../../../src/search/columns/scalar-codes.ts';
 import type { RowPlace } from '../../../src/search/shard-answer.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { atOnce } from '../../../src/lib/pace.ts';
+import { atOnce } from '../../../src/lib/cooperative-yield.ts';
 import { TopHeap } from '../../../src/search/sort/top-heap.ts';
 
 test('the first items in order, as sorting all of them says', () => {

@@ -1,14 +1,15 @@
 /** Columns and matchers as tests ask them. */
 import assert from 'node:assert/strict';
 import type { Json } from '../../../src/contract/json.ts';
-import { atOnce } from '../../../src/lib/pace.ts';
+import { atOnce } from '../../../src/lib/cooperative-yield.ts';
 import { Bitmap } from '../../../src/search/bitmap.ts';
 import type { CodeColumn } from '../../../src/search/columns/code-column.ts';
 import type { Column } from '../../../src/search/columns/column.ts';
-import type { PlainValue, ValueDictionary } from '../../../src/search/columns/value-dictionary.ts';
+import type { ValueDictionary } from '../../../src/search/columns/value-dictionary.ts';
 import type { FacetTally } from '../../../src/search/facets/tally.ts';
 import type { Condition, PositiveOperator } from '../../../src/search/filter/condition.ts';
 import type { DocTest } from '../../../src/search/filter/doc-test.ts';
+import type { PlainValue } from '../../../src/search/packed-values.ts';
 
 export function setAt(column: Column, doc: number, value: Json): void {
   const left = column.set(doc, value);

@@ -1,6 +1,6 @@
 /** Matchers of the docs of a set. */
 
-import { atOnce } from '../../../src/lib/pace.ts';
+import { atOnce } from '../../../src/lib/cooperative-yield.ts';
 import { Bitmap } from '../../../src/search/bitmap.ts';
 import { ConditionMatcher } from '../../../src/search/filter/condition-matcher.ts';
 import { matchSet, matchTested } from '../../../src/search/filter/doc-test.ts';

@@ -1,7 +1,7 @@
 /** Shards as a worker and a front use them: changes, and as many questions as an answer takes. */
 import assert from 'node:assert/strict';
 import type { JsonObject } from '../../../src/contract/json.ts';
-import { atOnce, finish } from '../../../src/lib/pace.ts';
+import { atOnce, finish } from '../../../src/lib/cooperative-yield.ts';
 import { checkQuery } from '../../../src/search/check/query.ts';
 import type { CheckedQuery } from '../../../src/search/checked-query.ts';
 import { Decision } from '../../../src/search/distinct/decision.ts';

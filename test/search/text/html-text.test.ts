@@ -1,7 +1,7 @@
 /** The text of HTML (docs/reference/indexes-and-queries.md "Words of a field"). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { atOnce, pace } from '../../../src/lib/pace.ts';
+import { atOnce, workBudget } from '../../../src/lib/cooperative-yield.ts';
 import { textOfHtml } from '../../../src/search/text/html-text.ts';
 
 const textOf = (html: string) => atOnce(textOfHtml(html));
@@ -32,7 +32,7 @@ test('html: a long text is read in pieces, of which none is lost, however deep i
   const deep = 100_000;
   const html = `${'<p>é&eacute;<b>'.repeat(deep)}end`;
   let steps = 0;
-  pace.clock = () => true;
+  workBudget.clock = () => true;
   const reading = textOfHtml(html);
   for (;;) {
     const { done, value } = reading.next();
@@ -42,6 +42,6 @@ test('html: a long text is read in pieces, of which none is lost, however deep i
     }
     steps += 1;
   }
-  pace.clock = () => false;
+  workBudget.clock = () => false;
   assert.ok(steps > 20, `${steps} pauses`);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { countCodePoints } from '../../../src/lib/code-points.ts';
-import { atOnce } from '../../../src/lib/pace.ts';
+import { atOnce } from '../../../src/lib/cooperative-yield.ts';
 import { TermDictionary } from '../../../src/search/text/term-dictionary.ts';
 import { runs } from '../../support/runs.ts';
 import { naiveBeginningDistance, naiveDistance } from '../support/naive-search.ts';

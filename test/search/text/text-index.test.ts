@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { atOnce } from '../../../src/lib/pace.ts';
+import { atOnce } from '../../../src/lib/cooperative-yield.ts';
 import { TextIndex } from '../../../src/search/text/text-index.ts';
 import { docsAt } from '../support/docs-at.ts';
 import { setOf } from '../support/matchers.ts';

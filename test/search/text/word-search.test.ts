@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { atOnce } from '../../../src/lib/pace.ts';
+import { atOnce } from '../../../src/lib/cooperative-yield.ts';
 import { plainAnalyzer } from '../../../src/search/analysis/analyzer.ts';
 import type { CheckedSearch } from '../../../src/search/checked-query.ts';
 import type { IndexItem } from '../../../src/search/index-item.ts';

@@ -7,7 +7,7 @@ import type { ConfigDocuments, Configuration, Tenant } from '../../../src/config
 import { byTenant, fingerprintOf, hashKeys } from '../../../src/config/documents/canonical.ts';
 import { type LoadOutcome, loadingStored, type TenantTexts } from '../../../src/config/documents/load.ts';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
-import { atOnce } from '../../../src/lib/pace.ts';
+import { atOnce } from '../../../src/lib/cooperative-yield.ts';
 import { type World, worldDocuments } from '../../actors/support/world.ts';
 
 export const tenants = ['acme', 'other'] as const;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { finish } from '../../../src/lib/pace.ts';
+import { finish } from '../../../src/lib/cooperative-yield.ts';
 import type { ViewBody } from '../../../src/schemas/build/build-outcome.ts';
 import { decodeBody, encodeBody } from '../../../src/store/derived/stored-body.ts';
 import { viewTarget } from '../../../src/store/derived/views.ts';

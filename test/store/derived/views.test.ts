@@ -1,7 +1,7 @@
 /** Views as they are read with the lists of names that they leave out. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { finish } from '../../../src/lib/pace.ts';
+import { finish } from '../../../src/lib/cooperative-yield.ts';
 import { type NamelessBody, withoutNames } from '../../../src/store/derived/nameless-body.ts';
 import { decodeBody, encodeBody } from '../../../src/store/derived/stored-body.ts';
 import { placeOfView, readView } from '../../../src/store/derived/views.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
-import { finish } from '../../../../src/lib/pace.ts';
+import { finish } from '../../../../src/lib/cooperative-yield.ts';
 import {
   openSnapshot,
   type SnapshotHead,

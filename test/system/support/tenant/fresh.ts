@@ -3,7 +3,7 @@
 import type { Tenant } from '../../../../src/config/configuration.ts';
 import type { StoredEntity } from '../../../../src/contract/entity.ts';
 import type { ViewRef } from '../../../../src/contract/ids.ts';
-import { finish } from '../../../../src/lib/pace.ts';
+import { finish } from '../../../../src/lib/cooperative-yield.ts';
 import type { BuildInput } from '../../../../src/schemas/build/build-input.ts';
 import type { ViewBody } from '../../../../src/schemas/build/build-outcome.ts';
 import { entriesOf, project } from '../../../../src/schemas/lookup/layout.ts';

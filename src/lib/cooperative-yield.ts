@@ -7,35 +7,35 @@
 export type Steps<T> = Generator<undefined, T, undefined>;
 
 /** Work that is not done yet, with the steps that are left. */
-export class Unfinished<T> {
+export class Suspended<T> {
   constructor(readonly steps: Steps<T>) {}
 }
 
-export type Maybe<T> = T | Unfinished<T>;
+export type Resumable<T> = T | Suspended<T>;
 
 /** Calls `next` with a result, immediately if the result is there, else after its steps. */
-export function chain<A, B>(made: Maybe<A>, next: (made: A) => Maybe<B>): Maybe<B> {
-  return made instanceof Unfinished ? new Unfinished(chainLater(made.steps, next)) : next(made);
+export function chain<A, B>(made: Resumable<A>, next: (made: A) => Resumable<B>): Resumable<B> {
+  return made instanceof Suspended ? new Suspended(chainLater(made.steps, next)) : next(made);
 }
 
-function* chainLater<A, B>(steps: Steps<A>, next: (made: A) => Maybe<B>): Steps<B> {
+function* chainLater<A, B>(steps: Steps<A>, next: (made: A) => Resumable<B>): Steps<B> {
   const made = next(yield* steps);
-  return made instanceof Unfinished ? yield* made.steps : made;
+  return made instanceof Suspended ? yield* made.steps : made;
 }
 
 /** Does the steps 0, 1, 2… until one of them returns false. It may pause between two of them. */
-export function repeat(step: (at: number) => Maybe<boolean>): Maybe<void> {
+export function repeat(step: (at: number) => Resumable<boolean>): Resumable<void> {
   for (let at = 0; ; at += 1) {
     const isMore = step(at);
     if (isMore === false) return;
-    if (isMore instanceof Unfinished) return new Unfinished(repeatLater(step, at + 1, isMore.steps));
-    if (pace.isOver()) return new Unfinished(repeatLater(step, at + 1, null));
+    if (isMore instanceof Suspended) return new Suspended(repeatLater(step, at + 1, isMore.steps));
+    if (workBudget.isOver()) return new Suspended(repeatLater(step, at + 1, null));
   }
 }
 
 /** @param begun what is left of the step before `from`; null when that is done */
 function* repeatLater(
-  step: (at: number) => Maybe<boolean>,
+  step: (at: number) => Resumable<boolean>,
   from: number,
   begun: Steps<boolean> | null,
 ): Steps<void> {
@@ -43,14 +43,14 @@ function* repeatLater(
   else if (!(yield* begun)) return;
   for (let at = from; ; at += 1) {
     const made = step(at);
-    const isMore = made instanceof Unfinished ? yield* made.steps : made;
+    const isMore = made instanceof Suspended ? yield* made.steps : made;
     if (!isMore) return;
-    if (pace.isOver()) yield;
+    if (workBudget.isOver()) yield;
   }
 }
 
 /** Does something with each of the items, one after the other. It may pause between them. */
-export function forEach<T>(items: readonly T[], work: (item: T) => void): Maybe<void> {
+export function forEach<T>(items: readonly T[], work: (item: T) => void): Resumable<void> {
   return repeat((at) => {
     const item = items[at];
     if (item !== undefined) work(item);
@@ -59,13 +59,16 @@ export function forEach<T>(items: readonly T[], work: (item: T) => void): Maybe<
 }
 
 /** Maps the items, one after the other. */
-export function mapInTurn<T, R>(items: readonly T[], make: (item: T, at: number) => Maybe<R>): Maybe<R[]> {
+export function mapInTurn<T, R>(
+  items: readonly T[],
+  make: (item: T, at: number) => Resumable<R>,
+): Resumable<R[]> {
   const made: R[] = [];
   for (const item of items) {
     const one = make(item, made.length);
-    if (one instanceof Unfinished) return new Unfinished(mapLater(items, make, made, one.steps));
+    if (one instanceof Suspended) return new Suspended(mapLater(items, make, made, one.steps));
     made.push(one);
-    if (pace.isOver()) return new Unfinished(mapLater(items, make, made, null));
+    if (workBudget.isOver()) return new Suspended(mapLater(items, make, made, null));
   }
   return made;
 }
@@ -73,7 +76,7 @@ export function mapInTurn<T, R>(items: readonly T[], make: (item: T, at: number)
 /** @param begun what is left of the item after those in `made`; null when that has not begun */
 function* mapLater<T, R>(
   items: readonly T[],
-  make: (item: T, at: number) => Maybe<R>,
+  make: (item: T, at: number) => Resumable<R>,
   made: R[],
   begun: Steps<R> | null,
 ): Steps<R[]> {
@@ -81,8 +84,8 @@ function* mapLater<T, R>(
   else made.push(yield* begun);
   for (const item of items.slice(made.length)) {
     const one = make(item, made.length);
-    made.push(one instanceof Unfinished ? yield* one.steps : one);
-    if (pace.isOver()) yield;
+    made.push(one instanceof Suspended ? yield* one.steps : one);
+    if (workBudget.isOver()) yield;
   }
   return made;
 }
@@ -92,7 +95,7 @@ export const unitsPerGo = 65_536;
 
 const neverOver = (): boolean => false;
 
-class Pace {
+class WorkBudget {
   /** Work since the last look at the clock, as a whole number. All work that can take long adds to it. */
   units = 0;
   /**
@@ -112,7 +115,7 @@ class Pace {
 }
 
 /** All work shares it, because one thing is computed at a time in a process. */
-export const pace = new Pace();
+export const workBudget = new WorkBudget();
 
 /** Runs the steps to their end immediately, whatever the clock says. */
 export function atOnce<T>(steps: Steps<T>): T {
@@ -123,7 +126,7 @@ export function atOnce<T>(steps: Steps<T>): T {
 }
 
 /** Runs the steps that are left, without a pause. @returns the result */
-export function finish<T>(made: Maybe<T>): T {
-  pace.clock = neverOver;
-  return made instanceof Unfinished ? atOnce(made.steps) : made;
+export function finish<T>(made: Resumable<T>): T {
+  workBudget.clock = neverOver;
+  return made instanceof Suspended ? atOnce(made.steps) : made;
 }
