@@ -62,6 +62,7 @@ const topLevelEntries = [
   'Dockerfile',
   'LICENSE',
   'Procfile',
+  'Procfile.small',
   'README.md',
   'bench',
   'biome.json',

@@ -43,7 +43,7 @@ export const commands = /** @type {const} @satisfies {Record<string, Command>} *
 missing dependencies first and makes the configuration in CONFIG_DIR active. If CONFIG_DIR is the repository's own, the first
 start also loads the demo tenant. Ctrl-C stops all of it.
 
-It takes no options. Settings are environment variables, or lines in a .env file; docs/reference/settings.md lists all:
+Settings are environment variables, or lines in a .env file; docs/reference/settings.md lists all:
 
   PORT        port of the HTTP front (default: 4000)
   HOST        address they listen on (default: 127.0.0.1)
@@ -53,7 +53,12 @@ It takes no options. Settings are environment variables, or lines in a .env file
   WEB         number of HTTP fronts (default: 1)
   WORKERS     number of partition workers (default: cores - 1)
   LOG_LEVEL   trace, debug, info, warn, error, fatal or silent (default: info)`,
-    options: {},
+    options: {
+      small: {
+        type: 'boolean',
+        meaning: 'one process instead of WEB fronts, WORKERS workers and jobs, for a small machine',
+      },
+    },
     example: 'PORT=5000 npm start',
     ends: '0 after Ctrl-C or SIGTERM; 130 after a second Ctrl-C; 1: the start failed.',
   },
@@ -301,6 +306,14 @@ Redis of REDIS_URL or REDIS_CLUSTER, else that of a running npm start. It takes 
 variables, listed in docs/reference/settings.md.`,
     options: {},
     example: 'REDIS_URL=redis://10.0.0.5:6379 npm run jobs',
+    ends: processEnds,
+  },
+  small: {
+    does: `Runs one HTTP front, one partition worker and jobs in one process, for a machine with one core or little memory
+(docs/guide/capacity.md). It uses the Redis of REDIS_URL or REDIS_CLUSTER, else that of a running npm start. It takes no options;
+settings are environment variables, listed in docs/reference/settings.md.`,
+    options: {},
+    example: 'REDIS_URL=redis://10.0.0.5:6379 HOST=0.0.0.0 npm run small',
     ends: processEnds,
   },
 });

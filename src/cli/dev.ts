@@ -21,7 +21,7 @@ async function develop(platform: RunningPlatform): Promise<void> {
   await importOnce(platform);
   signal.throwIfAborted();
   const consoleKey = await firstManagementKey(settings.configDir);
-  console.log(welcomeText(url, { ...settings, demo: false }, consoleKey));
+  console.log(welcomeText(url, { ...settings, demo: false }, 'full', consoleKey));
   say(`watching ${settings.configDir}`);
   void followFindings(address, settings, signal, say);
 }
@@ -43,4 +43,4 @@ async function importOnce({ settings, address, url, trust, signal, say }: Runnin
   );
 }
 
-await runCommand(() => runPlatform(develop));
+await runCommand(() => runPlatform(develop, 'full'));

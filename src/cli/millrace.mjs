@@ -12,5 +12,6 @@ if (!givenSettings().CONFIG_DIR && existsSync('config')) process.env.CONFIG_DIR 
 const [command, ...words] = process.argv.slice(2);
 if (command === undefined || command === '--help' || command === '-h') console.log(commandList());
 else if (command === '--version' || command === '-v') console.log(ownVersion());
-else if (['web', 'worker', 'jobs'].includes(command) && words.length === 0) runProcfileEntry(command);
+else if (['web', 'worker', 'jobs', 'small'].includes(command) && words.length === 0)
+  runProcfileEntry(command);
 else await runArguments([command, ...words]);

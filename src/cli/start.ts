@@ -2,6 +2,8 @@
  * `npm start`: runs everything in one terminal (README.md "Run it"), with the demo tenant the first time. The exit code is 0
  * after Ctrl-C or SIGTERM, 130 after a second Ctrl-C, 1 when the start failed.
  */
+import { parseArgs } from 'node:util';
+import { commands } from './commands.mjs';
 import { loadDemo } from './start/demo.ts';
 import { type RunningPlatform, runPlatform } from './start/platform.ts';
 import { welcomeText } from './start/welcome.ts';
@@ -13,7 +15,10 @@ async function welcome({ settings, url, trust, signal, say, runsFolder }: Runnin
   const { dataDir, metricsKey } = settings;
   if (demo) await loadDemo({ baseUrl: url, trust, dataDir, metricsKey, signal, say });
   signal.throwIfAborted();
-  console.log(welcomeText(url, { ...settings, demo }));
+  console.log(welcomeText(url, { ...settings, demo }, kind));
 }
 
-await runCommand(() => runPlatform(welcome));
+const { values } = parseArgs({ options: commands.start.options });
+const kind = values.small === true ? 'small' : 'full';
+
+await runCommand(() => runPlatform(welcome, kind));

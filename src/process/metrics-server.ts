@@ -9,8 +9,9 @@ import type { Role } from '../store/processes/process-messages.ts';
 
 const contentType = 'text/plain; version=0.0.4; charset=utf-8';
 
+/** A role of a process, whose metrics are served under its name. */
 export interface MetricsOrigin {
-  /** Id of the process, as in its heartbeat. */
+  /** Id, as in its heartbeat. */
   readonly id: string;
   readonly role: Role;
   text(): Promise<string>;
@@ -19,7 +20,7 @@ export interface MetricsOrigin {
 /** Serves nothing without the setting. @throws Error when the port cannot be had */
 export async function serveMetrics(
   { metricsPort, metricsKey, host }: Pick<Settings, 'metricsPort' | 'metricsKey' | 'host'>,
-  { id, role, text }: MetricsOrigin,
+  origins: readonly MetricsOrigin[],
 ): Promise<void> {
   if (metricsPort === null) return;
   const keyHash = metricsKey === null ? null : hashedForm(metricsKey);
@@ -29,7 +30,10 @@ export async function serveMetrics(
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     if (request.method !== 'GET' || request.url !== '/metrics') return response.writeHead(404).end();
     if (!isAllowed(keyHash, request)) return response.writeHead(401).end();
-    const merged = mergeMetrics([{ process: id, role, text: await text() }]);
+    const parts = await Promise.all(
+      origins.map(async ({ id, role, text }) => ({ process: id, role, text: await text() })),
+    );
+    const merged = mergeMetrics(parts);
     return response.writeHead(200, { 'Content-Type': contentType }).end(merged);
   };
   server.listen(metricsPort, host);

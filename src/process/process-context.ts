@@ -1,34 +1,37 @@
-/** Opens the context of a process of the Procfile: settings, store, the active configuration, a log. */
-
-import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { setPriority } from 'node:os';
+/** Opens what a role works with: settings, store, the active configuration, a log. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Registry } from 'prom-client';
+import { fittedSettings, memoryBytes } from '../cli/bootstrap/memory-fit.mjs';
 import { applyFolder, refusingLosses } from '../cli/configuration/publish-configuration.ts';
-import { answerWords } from '../cli/help.mjs';
 import { openNow } from '../cli/platform/open-store.ts';
 import { messagesAddress, redisAddress } from '../cli/platform/redis-address.ts';
-import { supervisedVariable } from '../cli/start/supervised.ts';
 import { logTextFor } from '../cli/terminal/log-text.ts';
 import { environmentWithFile } from '../config/settings/environment-file.ts';
-import { type Niceness, nicenessMax } from '../config/settings/kinds.ts';
 import { readSettings, type Settings } from '../config/settings/settings.ts';
 import type { LogLevel } from '../config/settings/table.ts';
-import { stopMsOf } from '../contract/front-limits.ts';
 import { createLog, type Log } from '../http/operations/log.ts';
 import { asTyped } from '../lib/typed-command.mjs';
 import { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
 import type { Role } from '../store/processes/process-messages.ts';
 import { OutageWatch } from '../store/redis/outages.ts';
 import { isMismatch, type RedisHost, type Store } from '../store/store.ts';
+import type { MetricsOrigin } from './metrics-server.ts';
 
-export interface ProcessContext {
+export interface RoleContext {
   readonly settings: Settings;
   readonly store: Store;
   readonly configuration: ActiveConfiguration;
   readonly log: Log;
   /** Must be closed before the store. Otherwise it would report the end of the store as an outage. */
   readonly outages: OutageWatch;
+}
+
+/** A role that a process has begun: a front, a worker or jobs. */
+export interface RunningRole extends Pick<MetricsOrigin, 'id' | 'role'> {
+  readonly context: RoleContext;
+  readonly metrics: { readonly registry: Registry; text(): Promise<string> };
+  /** Ends it. @param endsMs when it should have ended, as `performance.now()` */
+  stop(endsMs: number): Promise<void>;
 }
 
 const unpublishedPollMs = 1_000;
@@ -40,10 +43,8 @@ const formatPollMs = 5_000;
  * limit. Workers and jobs wait for Redis to come back once they have begun.
  * @throws Error whose message is one line for the operator
  */
-export async function openProcess(role: Role): Promise<ProcessContext> {
-  exitWithParent();
-  const settings = readSettings(environmentWithFile(process.env, process.cwd()));
-  if (role !== 'web') lowerPriority(settings.workerNiceness);
+export async function openRole(role: Role): Promise<RoleContext> {
+  const settings = processSettings();
   const log = await openLog(role, settings.logLevel);
   const store = await openNow({
     address: redisAddress(settings),
@@ -59,12 +60,14 @@ export async function openProcess(role: Role): Promise<ProcessContext> {
   logConfigurations(configuration, log);
   const onWarnings = (text: string) => log.warn({ warnings: text }, 'the configuration has warnings');
   const publisher = { ...refusingLosses, onWarnings };
-  process.on('SIGHUP', () => {
+  const reload = () => {
     applyFolder(store, settings, publisher).then(
       ({ generation }) => log.info({ generation }, 'the configuration was reloaded'),
       (error: Error) => log.error({ reason: error.message }, 'the configuration is unchanged'),
     );
-  });
+  };
+  // Of several roles in one process, the first reads the folder for all.
+  if (process.listenerCount('SIGHUP') === 0) process.on('SIGHUP', reload);
   await configuration.start();
   if (!configuration.loaded && settings.isConfigDirGiven) await applyFolder(store, settings, publisher);
   await configuration.refresh();
@@ -73,6 +76,12 @@ export async function openProcess(role: Role): Promise<ProcessContext> {
     if (role !== 'web') await untilLoaded(configuration);
   }
   return { settings, store, configuration, log, outages };
+}
+
+/** The settings of this process, with defaults that fit its machine. @throws SettingsError */
+export function processSettings(): Settings {
+  const given = environmentWithFile(process.env, process.cwd());
+  return readSettings({ ...fittedSettings(memoryBytes()), ...given });
 }
 
 /** A newer version may write what this one would misread: this process leaves the store to it. */
@@ -124,80 +133,4 @@ async function untilLoaded(configuration: ActiveConfiguration): Promise<void> {
     await sleep(unpublishedPollMs);
     await configuration.refresh();
   }
-}
-
-/**
- * Calls `stop` once at the first SIGTERM or SIGINT, then ends the process. The process ends a little after the time for
- * draining in any case, because a stop may wait for a Redis that is gone. The process that takes its place does again
- * what was left undone.
- */
-export function stopOnSignal(
-  { log, settings, outages }: Pick<ProcessContext, 'log' | 'settings' | 'outages'>,
-  stop: () => Promise<void>,
-): void {
-  const stopMs = stopMsOf(settings.frontLimits);
-  let stopping = false;
-  const onSignal = () => {
-    if (stopping) return;
-    stopping = true;
-    log.info({}, 'stopping');
-    outages.close();
-    setTimeout(() => {
-      log.warn({ afterMs: stopMs }, 'some work was not finished in time; the next process does it again');
-      process.exit(1);
-    }, stopMs).unref();
-    stop().then(
-      () => process.exit(0),
-      () => process.exit(1),
-    );
-  };
-  process.on('SIGTERM', onSignal);
-  process.on('SIGINT', onSignal);
-}
-
-/** Runs an entry point, unless only its help is asked for. A failure to start is one line and exit code 1. */
-export function runProcess(role: Role, main: () => Promise<void>): void {
-  const code = answerWords(role, process.argv.slice(2));
-  if (code !== null) process.exit(code);
-  main().catch((error: unknown) => {
-    console.error(asTyped(`${role}: ${error instanceof Error ? error.message : String(error)}`));
-    process.exit(1);
-  });
-}
-
-/** Lets background processes leave busy cores to fronts and Redis, where the operator wants it. */
-
-/**
- * Gives this process a niceness for good. When all cores are busy, processes with a lower one go first. While a core is
- * idle, nothing changes. Does nothing where that is not allowed.
- */
-export function lowerPriority(niceness: Niceness): void {
-  if (niceness === 0) return;
-  const number = niceness === 'idle' ? nicenessMax : niceness;
-  attempt(() => setPriority(number));
-  if (process.platform !== 'linux') return;
-  // A Linux that groups processes by session first divides the cores among the groups: sched(7), autogroup.
-  attempt(() => writeFileSync('/proc/self/autogroup', String(number)));
-  // A nice process still ends its slice of time before another one begins. A process of this class yields immediately.
-  if (niceness === 'idle') spawnSync('chrt', ['--idle', '--all-tasks', '--pid', '0', String(process.pid)]);
-}
-
-function attempt(change: () => void): void {
-  try {
-    change();
-  } catch {
-    // The order among processes only helps readers, so work goes on without it.
-  }
-}
-
-/**
- * Ends this process when the `npm start` that runs it is gone, even if that was killed and could tell nobody. The
- * process sends itself SIGTERM, so there is one way to drain. Without a supervisor nothing happens.
- */
-function exitWithParent(): void {
-  if (process.env[supervisedVariable] !== '1') return;
-  process.stdin.once('close', () => process.kill(process.pid, 'SIGTERM'));
-  process.stdin.resume();
-  // The watch must not keep a process alive that has nothing left to do.
-  if ('unref' in process.stdin) process.stdin.unref();
 }

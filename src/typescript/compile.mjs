@@ -12,6 +12,9 @@ import { packageModule } from './package-module.mjs';
 
 const require = createRequire(import.meta.url);
 
+/** A process that loads many files one by one compiles the next within that time. */
+const restMs = 2_000;
+
 const options = {
   format: 'esm',
   target: 'node20',
@@ -46,6 +49,7 @@ export class Compiler {
   /** Everything on which the output depends besides the files themselves. */
   madeBy;
   #esbuild = null;
+  #running = 0;
 
   constructor(tsconfigFile, esbuildPackageFile) {
     this.#tsconfigRaw = readFileSync(tsconfigFile, 'utf8');
@@ -55,13 +59,10 @@ export class Compiler {
 
   /** Compiles one file. @param file path @returns {Promise<Compiled>} @throws Error that names the place of a mistake */
   async compile(file) {
-    const { transform } = this.#library();
-    const { code } = await transform(await readFile(file, 'utf8'), {
-      ...options,
-      loader: 'ts',
-      tsconfigRaw: this.#tsconfigRaw,
-      sourcefile: file,
-    });
+    const text = await readFile(file, 'utf8');
+    const { code } = await this.#run(({ transform }) =>
+      transform(text, { ...options, loader: 'ts', tsconfigRaw: this.#tsconfigRaw, sourcefile: file }),
+    );
     return { code, madeOf: [file] };
   }
 
@@ -70,16 +71,17 @@ export class Compiler {
    * @param file path @returns {Promise<Compiled>} @throws Error that names the place of a mistake
    */
   async bundle(file) {
-    const { build } = this.#library();
     const folder = path.dirname(file);
-    const { outputFiles, metafile } = await build({
-      ...bundleOptions,
-      tsconfigRaw: this.#tsconfigRaw,
-      absWorkingDir: folder,
-      entryPoints: [file],
-      outdir: folder,
-      plugins: [ownAddresses((file) => JSON.stringify(pathToFileURL(file).href))],
-    });
+    const { outputFiles, metafile } = await this.#run(({ build }) =>
+      build({
+        ...bundleOptions,
+        tsconfigRaw: this.#tsconfigRaw,
+        absWorkingDir: folder,
+        entryPoints: [file],
+        outdir: folder,
+        plugins: [ownAddresses((file) => JSON.stringify(pathToFileURL(file).href))],
+      }),
+    );
     const madeOf = Object.keys(metafile.inputs).map((input) => path.resolve(folder, input));
     return { code: outputFiles[0].text, madeOf };
   }
@@ -89,9 +91,20 @@ export class Compiler {
     return packageModule(file);
   }
 
-  #library() {
+  /** The program of the compiler ends when it has rested: it would keep some 50 MB for as long as this process runs. */
+  async #run(act) {
     this.#esbuild ??= require('esbuild');
-    return this.#esbuild;
+    this.#running += 1;
+    try {
+      return await act(this.#esbuild);
+    } finally {
+      this.#running -= 1;
+      setTimeout(() => this.#endIdle(), restMs).unref();
+    }
+  }
+
+  #endIdle() {
+    if (this.#running === 0) void this.#esbuild.stop();
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * `node --import ./src/typescript/loader.mjs FILE.ts` runs TypeScript in a clone, and in the package the JavaScript that was
- * made of it. This file is plain JavaScript, because nothing else can run yet. Threads import it too, because in Node 20 they
+ * `node --import ./src/typescript/loader.mjs FILE.ts` runs TypeScript in a clone. In the package it does nothing
+ * (`import-own.mjs`). This file is plain JavaScript, because nothing else can run yet. Threads import it too, because in Node 20 they
  * do not take over the loader of the main thread.
  */
 import { createRequire, register } from 'node:module';
@@ -8,7 +8,6 @@ import { fileURLToPath } from 'node:url';
 import { isClone } from './is-clone.mjs';
 
 if (isClone) registerCompiler();
-else register('./built-hooks.mjs', import.meta.url);
 
 function registerCompiler() {
   const root = new URL('../../', import.meta.url);

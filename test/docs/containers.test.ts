@@ -127,7 +127,7 @@ test('the Kubernetes manifests start every role with settings, ports and scripts
 test('a container runs the line of the Procfile for a role, and anything else as a command', async () => {
   const container = (words: readonly string[], env: Record<string, string> = {}) =>
     run('sh', ['docs/operations/container.sh', ...words], { cwd: root, env });
-  for (const role of ['web', 'worker', 'jobs']) {
+  for (const role of ['web', 'worker', 'jobs', 'small']) {
     const { code, stderr } = await container([role], { PORT: 'none' });
     assert.equal(code, 1);
     assert.match(stderr, new RegExp(`^${role}: PORT`, 'm'));

@@ -133,12 +133,17 @@ test('an instance of the unit runs the line of the Procfile that its name begins
     /^ExecStart=\/bin\/sh -c '(.*)'$/m.exec(textOf('docs/operations/millrace@.service')) ?? [];
   assert.match(script, /\bexec\b/);
   const procfile = new Map(
-    textOf('Procfile')
+    `${textOf('Procfile')}${textOf('Procfile.small')}`
       .trim()
       .split('\n')
       .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]),
   );
-  for (const [instance, role] of Object.entries({ web: 'web', 'worker-2': 'worker', jobs: 'jobs' })) {
+  for (const [instance, role] of Object.entries({
+    web: 'web',
+    'worker-2': 'worker',
+    jobs: 'jobs',
+    small: 'small',
+  })) {
     // Told in place of being run.
     const told = asSystemdFillsIn(script, instance).replace('exec', 'echo');
     const { stdout } = await run('sh', ['-c', told]);

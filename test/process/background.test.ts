@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { typeScriptWords } from '../../src/typescript/words.ts';
 
-const background = pathToFileURL('src/process/process-context.ts').href;
+const background = pathToFileURL('src/process/run-process.ts').href;
 const onlyOnLinux = { skip: process.platform === 'linux' ? false : 'Linux alone has these classes' };
 /** Of sched(7), as /proc shows them. */
 const policies = { other: '0', idle: '5' };
@@ -13,8 +13,8 @@ const policies = { other: '0', idle: '5' };
 function afterSteppingBack(niceness: string): [niceness: string, policy: string][] {
   const program = `
     import { readdirSync, readFileSync } from 'node:fs';
-    import { stepBack } from ${JSON.stringify(background)};
-    stepBack(${niceness});
+    import { lowerPriority } from ${JSON.stringify(background)};
+    lowerPriority(${niceness});
     for (const task of readdirSync('/proc/self/task')) console.log(readFileSync('/proc/self/task/' + task + '/stat', 'utf8').trim());
   `;
   const words = [...typeScriptWords, '--input-type=module', '--eval', program];

@@ -1,4 +1,4 @@
 /** Starts `keeper-thread.ts` in a thread, where Node 20 does not take over the TypeScript loader of the main thread. */
-import '../../typescript/loader.mjs';
+import { importOwn } from '../../typescript/import-own.mjs';
 
-await import('./keeper-thread.ts');
+await importOwn(new URL('./keeper-thread.ts', import.meta.url));

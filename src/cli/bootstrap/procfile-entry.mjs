@@ -2,9 +2,24 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { fittedWords, memoryBytes } from './memory-fit.mjs';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+
+/**
+ * The words after `node` of one line of the Procfile or of Procfile.small, fitted to the memory that is there.
+ * @param {string} name
+ * @returns {string[] | null} null: there is no such line
+ */
+export function procfileWords(name) {
+  const lines = ['Procfile', 'Procfile.small'].flatMap((file) =>
+    readFileSync(root + file, 'utf8').split('\n'),
+  );
+  const start = `${name}: node `;
+  const line = lines.find((one) => one.startsWith(start));
+  return line === undefined ? null : fittedWords(line.slice(start.length).split(' '), memoryBytes());
+}
 
 /**
  * Runs one line of the Procfile in the working directory, with the options for Node that are there. Signals are passed on,
@@ -12,11 +27,7 @@ const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
  * @param {string} name
  */
 export function runProcfileEntry(name) {
-  const line = readFileSync(`${root}Procfile`, 'utf8')
-    .split('\n')
-    .find((one) => one.startsWith(`${name}: node `));
-  const words = line?.slice(`${name}: node `.length).split(' ') ?? [];
-  const child = spawn(process.execPath, words.map(wholePath), { stdio: 'inherit' });
+  const child = spawn(process.execPath, (procfileWords(name) ?? []).map(wholePath), { stdio: 'inherit' });
   for (const signal of signals) process.on(signal, () => child.kill(signal));
   child.on('exit', (code, signal) => {
     process.exitCode = code ?? 128 + (signal === null ? 0 : os.constants.signals[signal]);

@@ -98,7 +98,7 @@ async function main(command = '', ...commandArguments) {
   if (needsRedisServer(command)) await ensureRedisServer();
   if (command === 'test' || command === 'coverage') await ensureTestPrograms();
   process.argv = [process.execPath, file, ...commandArguments];
-  await import('../../typescript/loader.mjs');
+  if (isClone) await import('../../typescript/loader.mjs');
   await import(pathToFileURL(file).href);
 }
 

@@ -10,6 +10,13 @@ import { stopMsOf } from '../../contract/front-limits.ts';
 import { isJsonObject } from '../../contract/json.ts';
 import type { RedisAddress } from '../../store/redis/redis-connection.ts';
 import {
+  fittedWords,
+  memoryBytes,
+  privateRedisBytesMax,
+  type StartKind,
+  startShareBytes,
+} from '../bootstrap/memory-fit.mjs';
+import {
   applyFolder,
   type Publisher,
   publishAtStart,
@@ -77,7 +84,11 @@ async function askReady(baseUrl: string, trust: Trust): Promise<string[] | null>
 }
 
 const redisTimeoutMs = 5_000;
-const procfile = fileURLToPath(new URL('../../../Procfile', import.meta.url));
+/** @returns the path of the file with the processes */
+function procfileOf(kind: StartKind): string {
+  const name = kind === 'small' ? 'Procfile.small' : 'Procfile';
+  return fileURLToPath(new URL(`../../../${name}`, import.meta.url));
+}
 
 /** The reason of a requested stop, which is not a failure. */
 class StopRequest extends Error {}
@@ -100,10 +111,14 @@ export interface RunningPlatform {
  * Runs everything in one terminal until it is stopped. It checks settings, configuration and port before anything runs. Then
  * come Redis, the configuration, and the processes of the Procfile.
  * @param whenReady called once everything answers
+ * @param kind `small`: one process has all roles
  * @returns the exit code
  * @throws CommandStop when the start failed
  */
-export async function runPlatform(whenReady: (platform: RunningPlatform) => Promise<void>): Promise<number> {
+export async function runPlatform(
+  whenReady: (platform: RunningPlatform) => Promise<void>,
+  kind: StartKind,
+): Promise<number> {
   const environment = environmentWithFile(process.env, process.cwd());
   const settings = await withPort(readSettings(environment));
   if (settings.tls !== null) checkTlsFiles(settings.tls);
@@ -123,7 +138,7 @@ export async function runPlatform(whenReady: (platform: RunningPlatform) => Prom
       publishAtStart(store, settings, configuration, say),
     );
     signal.throwIfAborted();
-    startProcesses(supervisor, settings, childEnvironment(environment, settings, address, messages));
+    startProcesses(kind, supervisor, settings, childEnvironment(environment, settings, address, messages));
     process.on('SIGHUP', () => void applyAgain(settings, address, refusingLosses, say));
     const url = baseUrl(settings);
     const trust = ownTrust(settings);
@@ -156,7 +171,13 @@ async function startRedis(
   const { dataDir, appendFsync } = settings;
   makeFolder(dataDir);
   await lockDataDir(dataDir);
-  const url = await startPrivateRedis({ dataDir, appendFsync, supervisor, signal });
+  const url = await startPrivateRedis({
+    dataDir,
+    appendFsync,
+    bytesMax: privateRedisBytesMax(memoryBytes()),
+    supervisor,
+    signal,
+  });
   if (messages !== null) return [{ kind: 'single', url }, messages];
   const messagesUrl = await startMessageRedis({ dataDir, supervisor, signal });
   return [
@@ -165,7 +186,12 @@ async function startRedis(
   ];
 }
 
-function startProcesses(supervisor: Supervisor, settings: Settings, env: NodeJS.ProcessEnv): void {
+function startProcesses(
+  kind: StartKind,
+  supervisor: Supervisor,
+  settings: Settings,
+  env: NodeJS.ProcessEnv,
+): void {
   const counts = new Map([
     ['web', settings.web],
     ['worker', settings.workers],
@@ -176,8 +202,11 @@ function startProcesses(supervisor: Supervisor, settings: Settings, env: NodeJS.
     metricsPort += 1;
     return { METRICS_PORT: String(metricsPort - 1) };
   };
+  const procfile = procfileOf(kind);
+  const shareBytes = startShareBytes(kind, memoryBytes());
   for (const entry of parseProcfile(readFileSync(procfile, 'utf8'), path.dirname(procfile))) {
-    supervisor.startEntry(entry, counts.get(entry.name) ?? 1, env, ownMetricsPort);
+    const words = fittedWords(entry.words, shareBytes);
+    supervisor.startEntry({ ...entry, words }, counts.get(entry.name) ?? 1, env, ownMetricsPort);
   }
 }
 

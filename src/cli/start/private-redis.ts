@@ -23,6 +23,8 @@ const othersMode = 0o077;
 export interface PrivateRedisOptions {
   readonly dataDir: string;
   readonly appendFsync: AppendFsync;
+  /** Its `maxmemory`; absent or null: none. */
+  readonly bytesMax?: number | null;
   readonly supervisor: Supervisor;
   readonly signal: AbortSignal;
 }
@@ -34,7 +36,7 @@ export interface PrivateRedisOptions {
  * @throws CommandStop when it does not start
  */
 export async function startPrivateRedis(options: PrivateRedisOptions): Promise<string> {
-  const { dataDir, appendFsync, supervisor, signal } = options;
+  const { dataDir, appendFsync, bytesMax = null, supervisor, signal } = options;
   const folder = path.join(dataDir, 'redis');
   makeFolder(folder, 0o700);
   keepPrivate(dataDir, folder, (text) => supervisor.say(text));
@@ -43,7 +45,7 @@ export async function startPrivateRedis(options: PrivateRedisOptions): Promise<s
   // Other commands and the next start read the login from this file.
   writeSecret(recordFile(dataDir), JSON.stringify(login));
   const configFile = path.join(folder, 'redis.conf');
-  const config = redisConfig(folder, appendFsync);
+  const config = redisConfig(folder, appendFsync, bytesMax);
   return await startRedisChild({ name: 'redis', login, configFile, config, supervisor, signal });
 }
 
@@ -57,7 +59,7 @@ export async function startMessageRedis({
   dataDir,
   supervisor,
   signal,
-}: Omit<PrivateRedisOptions, 'appendFsync'>): Promise<string> {
+}: Omit<PrivateRedisOptions, 'appendFsync' | 'bytesMax'>): Promise<string> {
   const folder = path.join(dataDir, 'redis');
   makeFolder(folder, 0o700);
   const configFile = path.join(folder, 'messages.conf');
@@ -88,7 +90,7 @@ export function privateRedisUrl(dataDir: string): string | null {
   return record === null ? null : urlOf(record);
 }
 
-function redisConfig(folder: string, appendFsync: AppendFsync): string[] {
+function redisConfig(folder: string, appendFsync: AppendFsync, bytesMax: number | null): string[] {
   const quoted = folder.replace(/["\\]/g, '\\$&');
   return [
     `dir "${quoted}"`,
@@ -99,6 +101,7 @@ function redisConfig(folder: string, appendFsync: AppendFsync): string[] {
     // Without this line Redis would rewrite the file at every doubling while a store fills, in a child process that
     // copies memory.
     'auto-aof-rewrite-min-size 512mb',
+    ...(bytesMax === null ? [] : [`maxmemory ${bytesMax}`]),
   ];
 }
 

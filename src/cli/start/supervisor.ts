@@ -10,6 +10,7 @@ import { supervisedVariable } from './supervised.ts';
  */
 const stopOrder: readonly { readonly role: string; readonly graceMs: number }[] = [
   { role: 'web', graceMs: 3_000 },
+  { role: 'small', graceMs: 7_000 },
   { role: 'worker', graceMs: 4_000 },
   { role: 'jobs', graceMs: 1_000 },
   { role: 'redis', graceMs: 1_500 },
@@ -82,8 +83,9 @@ export class Supervisor {
     const known = new Set(stopOrder.map(({ role }) => role));
     const others = [...this.#children.keys()].filter((role) => !known.has(role));
     await this.#stopRoles(others, otherGraceMs);
-    let laterMs = stopOrder.reduce((sum, { graceMs }) => sum + graceMs, 0);
-    for (const { role, graceMs } of stopOrder) {
+    const roles = stopOrder.filter(({ role }) => this.#children.has(role));
+    let laterMs = roles.reduce((sum, { graceMs }) => sum + graceMs, 0);
+    for (const { role, graceMs } of roles) {
       laterMs -= graceMs;
       await this.#stopRoles([role], Math.max(graceMs, endsMs - performance.now() - laterMs));
     }

@@ -1,4 +1,5 @@
 import type { Settings } from '../../config/settings/settings.ts';
+import type { StartKind } from '../bootstrap/memory-fit.mjs';
 import { demoKeys } from './demo.ts';
 
 /**
@@ -8,19 +9,28 @@ import { demoKeys } from './demo.ts';
 export function welcomeText(
   baseUrl: string,
   settings: Settings,
+  kind: StartKind,
   consoleKey: string | null = settings.demo ? demoKeys.management : null,
 ): string {
+  const redis = settings.redis.kind === 'private' ? `, redis × 1 (its files are in ${settings.dataDir})` : '';
   return [
     '',
     `Millrace is ready at ${baseUrl}`,
     ...(settings.console ? [consoleLine(baseUrl, consoleKey)] : []),
     ...(settings.demo ? ['', ...demoLines(baseUrl)] : []),
     '',
-    `Processes: web × ${settings.web} (HTTP), worker × ${settings.workers} (views and indexes of ${settings.partitions} partitions),`,
-    `jobs × 1 (rebuilds)${settings.redis.kind === 'private' ? `, redis × 1 (its files are in ${settings.dataDir})` : ''}`,
+    ...processLines(kind, settings, redis),
     'Ctrl-C stops all of them.',
     '',
   ].join('\n');
+}
+
+function processLines(kind: StartKind, { web, workers, partitions }: Settings, redis: string): string[] {
+  if (kind === 'small') return [`Processes: small × 1 (HTTP, ${partitions} partitions, rebuilds)${redis}`];
+  return [
+    `Processes: web × ${web} (HTTP), worker × ${workers} (views and indexes of ${partitions} partitions),`,
+    `jobs × 1 (rebuilds)${redis}`,
+  ];
 }
 
 /** Where one sees all of it in a browser. */

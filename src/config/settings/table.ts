@@ -204,13 +204,13 @@ export const settingsTable = {
     'BODIES_MB',
     mebibytes(1, bodiesMebibytesMax),
     bodiesInFlightBytes,
-    'request bodies that one front holds at a time; beyond this, requests get a 503',
+    'request bodies that one front holds at a time; beyond this, requests get a 503. Default with less than 4 GiB of memory: an 8th of it',
   ),
   unsentAnswersBytes: new Setting<number, number>(
     'ANSWERS_MB',
     mebibytes(1, answersMebibytesMax),
     unsentAnswersBytes,
-    'responses that one front holds for clients that have not read them, counted once per client; beyond this, responses over 64 KiB are 503. Live answers can use as much again, those of one tenant half of what the others leave',
+    'responses that one front holds for clients that have not read them, counted once per client; beyond this, responses over 64 KiB are 503. Live answers can use as much again, those of one tenant half of what the others leave. Default with less than 4 GiB of memory: a 16th of it',
   ),
   bodyIdleMs: new Setting<number, number>(
     'BODY_IDLE_SECONDS',
@@ -289,7 +289,7 @@ export const settingsTable = {
     'DELIVERY_CACHE_MB',
     mebibytes(0, deliveryCacheMebibytesMax),
     deliveryCacheBytes,
-    'memory for the cache of delivery and query responses in each front, a quarter of it for the views of listed rows; 0: no cache',
+    'memory for the cache of delivery and query responses in each front, a quarter of it for the views of listed rows; 0: no cache. Default with less than 2 GiB of memory: a 16th of it',
   ),
   console: new Setting<boolean, boolean>(
     'CONSOLE',

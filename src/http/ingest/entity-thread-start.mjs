@@ -1,4 +1,4 @@
 /** Starts `entity-thread.ts` in a thread, where Node 20 does not take over the TypeScript loader of the main thread. */
-import '../../typescript/loader.mjs';
+import { importOwn } from '../../typescript/import-own.mjs';
 
-await import('./entity-thread.ts');
+await importOwn(new URL('./entity-thread.ts', import.meta.url));

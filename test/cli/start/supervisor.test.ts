@@ -139,7 +139,7 @@ test('processes that watch their parent end with it, even when it is killed', as
   const script = `
     import { Output } from './src/cli/start/process-output.ts';
     import { Supervisor } from './src/cli/start/supervisor.ts';
-    const child = "import('./src/process/process-context.ts').then((parent) => { parent.exitWithParent(); setInterval(() => {}, 1000); console.log('pid', process.pid); })";
+    const child = "import('./src/process/run-process.ts').then((parent) => { parent.exitWithParent(); setInterval(() => {}, 1000); console.log('pid', process.pid); })";
     new Supervisor(new Output(process.stdout)).startEntry(
       { name: 'web', program: 'node', words: ['--import', './src/typescript/loader.mjs', '-e', child] }, 1, process.env);
   `;

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { SourceEntity } from '../../../src/contract/entity.ts';
-import { lowerPriority } from '../../../src/process/process-context.ts';
+import { lowerPriority } from '../../../src/process/run-process.ts';
 import { waitUntilSettled } from '../../../src/store/partitions/settled.ts';
 import { until } from '../../support/until.ts';
 import type { Client } from '../support/client.ts';

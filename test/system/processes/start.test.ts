@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { test } from 'node:test';
+import type { JsonObject } from '../../../src/contract/json.ts';
 import { runCommand, temporaryFolder } from '../../cli/support/command.ts';
 import { Platform } from '../../cli/support/platform.ts';
 import { isAlive } from '../../support/is-alive.ts';
@@ -9,6 +10,7 @@ import { until } from '../../support/until.ts';
 
 const sourceKey = 'source-atlas-demo';
 const environmentKey = 'environment-atlas-demo';
+const managementKey = 'management-atlas-demo';
 
 const continent = {
   originId: 'continent-XX',
@@ -17,22 +19,33 @@ const continent = {
   properties: { code: 'XX', name: 'Atlantis', countryIds: [] },
 };
 
-async function ingest(url: string): Promise<string> {
+async function ingest(url: string, name = continent.properties.name): Promise<string> {
   const response = await fetch(`${url}/ingest/v2`, {
     method: 'POST',
     headers: { 'X-Api-Key': sourceKey, 'Content-Type': 'application/json' },
-    body: JSON.stringify([continent]),
+    body: JSON.stringify([{ ...continent, properties: { ...continent.properties, name } }]),
   });
   assert.equal(response.status, 200);
   return response.headers.get('X-Service-Version') ?? '';
 }
 
-async function deliver(url: string, version = ''): Promise<unknown> {
+async function deliver(url: string, version = ''): Promise<JsonObject | null> {
   const response = await fetch(`${url}/v2?url=/atlantis`, {
     headers: { 'X-Api-Key': environmentKey, ...(version !== '' && { 'X-Service-Min-Version': version }) },
   });
   assert.equal(response.status, 200);
   return JSON.parse(await response.text()).route;
+}
+
+/** What the status says about the processes that run. */
+async function processesOf(url: string): Promise<{ readonly role: string; readonly pid: number }[]> {
+  const response = await fetch(`${url}/management/v1/status`, { headers: { 'X-Api-Key': managementKey } });
+  assert.equal(response.status, 200);
+  return JSON.parse(await response.text()).processes;
+}
+
+async function rolesOf(url: string): Promise<string[]> {
+  return (await processesOf(url)).map(({ role }) => role).sort();
 }
 
 /** Every process of an `npm start`, however deep; `/proc`, because a small system has no `ps`. */
@@ -78,7 +91,7 @@ test('what was ingested is served, and still is after Ctrl-C and another start',
   await second.stop();
 });
 
-test('when npm start itself is killed, nothing of it stays, and the next start has all data', async (context) => {
+test('when npm start itself is killed, nothing of it stays, and the next start has all data, also in one process', async (context) => {
   const dataDir = await temporaryFolder(context);
   const first = await Platform.start(context, { DATA_DIR: dataDir });
   await first.ready();
@@ -86,10 +99,51 @@ test('when npm start itself is killed, nothing of it stays, and the next start h
   const started = descendants(first.process.pid ?? 0);
   first.process.kill('SIGKILL');
   await until('everything is gone', () => !started.some(isAlive));
-  const second = await Platform.start(context, { DATA_DIR: dataDir });
-  await second.ready();
-  assert.ok(await deliver(second.url));
-  await second.stop();
+
+  const small = await Platform.start(context, { DATA_DIR: dataDir }, [
+    process.execPath,
+    'src/cli/bootstrap.mjs',
+    'start',
+    '--small',
+  ]);
+  await small.ready();
+  assert.ok(await deliver(small.url));
+  const [pid, ...others] = new Set((await processesOf(small.url)).map(({ pid }) => pid));
+  assert.ok(pid !== undefined && others.length === 0, 'all roles are one process');
+
+  await context.test('that process saves, shows and finds, and has all three roles', async () => {
+    assert.deepEqual(await rolesOf(small.url), ['jobs', 'web', 'worker']);
+    const saved = await ingest(small.url, 'Mu');
+    assert.deepEqual(await deliver(small.url, saved), {
+      code: 'XX',
+      name: 'Mu',
+      url: '/atlantis',
+      countries: [],
+    });
+    const query = await fetch(`${small.url}/v1/cities`, {
+      method: 'POST',
+      headers: { 'X-Api-Key': environmentKey },
+      body: '{"pagination":{"pageSize":1}}',
+    });
+    assert.equal(query.status, 200);
+    const ready: unknown = await (await fetch(`${small.url}/health/ready`)).json();
+    assert.deepEqual(ready, { status: 200, waitingFor: [] });
+  });
+
+  await context.test('killed right after a save, it comes back and has lost nothing', async () => {
+    const saved = await ingest(small.url, 'Lemuria');
+    process.kill(pid, 'SIGKILL');
+    await until('another process serves', async () => {
+      const found = await processesOf(small.url).catch(() => []);
+      return found.length === 3 && found.every((one) => one.pid !== pid);
+    });
+    await until('its partitions have an owner', async () => {
+      return (await fetch(`${small.url}/health/ready`)).status === 200;
+    });
+    assert.equal((await deliver(small.url, saved))?.name, 'Lemuria');
+  });
+  assert.equal(await small.stop(), 0);
+  assert.doesNotMatch(small.output, /not finished in time/);
 });
 
 test('a signal that npm alone gets, as from a service manager, stops everything', async (context) => {

@@ -1,6 +1,6 @@
 /** Starts the compiler's own process, given the id of its owner. */
 import { Worker } from 'node:worker_threads';
-import '../../../typescript/loader.mjs';
+import { importOwn } from '../../../typescript/import-own.mjs';
 
 new Worker(new URL('../../../lib/owner-watch.mjs', import.meta.url), {
   workerData: { owner: Number(process.argv[2]) },
@@ -8,4 +8,4 @@ new Worker(new URL('../../../lib/owner-watch.mjs', import.meta.url), {
   resourceLimits: { maxOldGenerationSizeMb: 8, maxYoungGenerationSizeMb: 1, stackSizeMb: 1 },
 }).unref();
 
-await import('./main.ts');
+await importOwn(new URL('./main.ts', import.meta.url));

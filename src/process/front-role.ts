@@ -1,0 +1,182 @@
+/** The role of an HTTP front: everything that it works with. */
+import './http-library.ts';
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { platformVersion } from '../config/settings/platform-version.ts';
+import { checkTlsFiles } from '../config/settings/tls-files.ts';
+import { hashedForm } from '../config/tenant/api-key.ts';
+import { consoleFiles } from '../console/files.mjs';
+import { LiveFeeds } from '../feed/live-feeds.ts';
+import { AnswerCache } from '../http/cache/answer-cache.ts';
+import type { RowViews } from '../http/cache/row-views.ts';
+import { LargeAnswers } from '../http/delivery/large-answers.ts';
+import { LiveAnswers } from '../http/delivery/live-answers.ts';
+import { handlersFor } from '../http/handlers.ts';
+import { EntityReader } from '../http/ingest/entity-reader.ts';
+import { IngestRateController } from '../http/ingest/rate-controller.ts';
+import { VisibilityWaits } from '../http/ingest/visibility-waits.ts';
+import { FaultWatch } from '../http/operations/fault-watch.ts';
+import { FrontLoad } from '../http/operations/front-load.ts';
+import { FrontMetrics } from '../http/operations/front-metrics.ts';
+import { FrontReadiness } from '../http/operations/readiness.ts';
+import { RecentRates } from '../http/operations/recent-rates.ts';
+import { HttpServer } from '../http/server.ts';
+import type { Services } from '../http/services.ts';
+import { connectionsMax } from '../http/uws/connection-limit.ts';
+import { CachedPromise } from '../lib/cached-promise.ts';
+import { ScatterQueryService } from '../query/front/scatter-query-service.ts';
+import { AutoFields } from '../store/entities/auto-fields.ts';
+import { Heartbeat } from '../store/processes/heartbeat.ts';
+import { Progress } from '../store/visibility/progress.ts';
+import { AddressGuard } from '../webhooks/allowed-addresses.ts';
+import { openRole, type RunningRole } from './process-context.ts';
+
+/** Part of the delivery cache. */
+const rowViewsShare = 1 / 4;
+
+export async function startFront(): Promise<RunningRole> {
+  const context = await openRole('web');
+  const { settings, store, configuration, log } = context;
+  const { tls, rateLimit, openRateLimit, frontLimits: limits } = settings;
+  if (tls !== null) checkTlsFiles(tls);
+  const id = `web-${randomBytes(4).toString('hex')}`;
+  const metrics = new FrontMetrics(id);
+  const progress = new Progress(store);
+  const autoFields = new AutoFields(store);
+  configuration.onChange((current, former) => autoFields.forgetChanged(current, former));
+  const query = new ScatterQueryService({ store, processId: id, progress, autoFields, limits });
+  await query.start();
+  const feeds = new LiveFeeds({ store, configuration, retentionMs: settings.changesRetentionMs }, (error) =>
+    log.warn({ err: error }, 'the changes were not read; they are read again'),
+  );
+  progress.onChange(() => feeds.changed());
+  metrics.gaugeOf('millrace_feed_followers', 'Clients waiting for the next change', () => feeds.followers);
+  const { deliveryCacheBytes } = settings;
+  const cache = new AnswerCache(deliveryCacheBytes * (1 - rowViewsShare));
+  const rowViews = new AnswerCache<RowViews>(deliveryCacheBytes * rowViewsShare);
+  const caches = [cache, rowViews];
+  progress.onChange((_partition, digests) => {
+    for (const one of caches) one.invalidate(digests);
+  });
+  const liveAnswers = new LiveAnswers(limits.unsentAnswersBytes);
+  progress.onChange((_partition, digests) => liveAnswers.changed(digests));
+  const emptyCaches = () => {
+    for (const one of caches) one.empty();
+  };
+  configuration.onChange(emptyCaches);
+  // An answer knows the claims that it read in the forms of URLs of its time.
+  configuration.onLayouts(emptyCaches);
+  const pace = new IngestRateController(progress, limits);
+  progress.start();
+  const entityReader = new EntityReader(log);
+  const consoleLook = new CachedPromise(consoleFiles, Number.POSITIVE_INFINITY);
+  const recentRates = new RecentRates();
+  const readiness = new FrontReadiness({
+    store,
+    configuration,
+    progress,
+    draining: () => server.draining,
+  });
+  const services: Services = {
+    store,
+    configuration,
+    progress,
+    pace,
+    visibilityWaits: new VisibilityWaits(progress),
+    query,
+    cache,
+    rowViews,
+    feeds,
+    liveAnswers,
+    webhookGuard: new AddressGuard(settings.webhookAllow),
+    largeAnswers: new LargeAnswers(),
+    autoFields,
+    entityReader,
+    metrics,
+    recentRates,
+    limits,
+    metricsKeyHash: settings.metricsKey === null ? null : hashedForm(settings.metricsKey),
+    consoleFiles: settings.console ? () => consoleLook.get() : null,
+    headerPrefixes: settings.headerPrefixes,
+    readiness: () => readiness.look(),
+  };
+  const server: HttpServer = new HttpServer({
+    services,
+    handlers: handlersFor(services),
+    log,
+    tls,
+    rateLimit,
+    openRateLimit,
+    connectionsMax: connectionsMax(),
+  });
+  showFigures(metrics, progress, caches);
+  const faults = new FaultWatch(readiness, log);
+  faults.showIn(metrics);
+  if (settings.metricsPort === null) metrics.addCollector(() => store.registry.metrics(id));
+  const load = new FrontLoad(store, metrics);
+  faults.start();
+  recentRates.follow(store);
+  const heartbeat = new Heartbeat(store, {
+    beat: () => ({
+      id,
+      role: 'web',
+      host: hostname(),
+      pid: process.pid,
+      version: platformVersion,
+      generation: configuration.generation,
+      layouts: configuration.layouts.version,
+      partitions: [],
+      waitingFor: [],
+      ...load.figures,
+    }),
+    metrics: () => metrics.text(),
+  });
+  configuration.onChange(() => heartbeat.tell());
+  configuration.onLayouts(() => heartbeat.tell());
+
+  // Keys and domains may be others: clients that follow reconnect.
+  configuration.onChange(() => {
+    feeds.endAll();
+    server.endStreams();
+  });
+
+  const port = await server.listen(settings.host, settings.port);
+  log.info({ id, host: settings.host, port, tls: tls !== null }, 'web is listening');
+  if (settings.console) {
+    // Made now in a fresh clone, so that nobody waits for it later.
+    consoleLook.get().catch((error: unknown) => log.warn({ err: error }, 'the console could not be made'));
+  }
+
+  const stop = async () => {
+    faults.close();
+    feeds.close();
+    await server.close();
+    load.close();
+    recentRates.close();
+    await query.close();
+    progress.close();
+    configuration.close();
+    await entityReader.close();
+    await heartbeat.close();
+    await store.close();
+  };
+  return { context, id, role: 'web', metrics, stop };
+}
+
+function showFigures(
+  metrics: FrontMetrics,
+  progress: Progress,
+  caches: readonly Pick<AnswerCache, 'figures'>[],
+): void {
+  const sumOf = (name: keyof AnswerCache['figures']) =>
+    caches.reduce((sum, { figures }) => sum + figures[name], 0);
+  metrics.gaugeOfPartitions('millrace_stream_backlog_entries', 'Stream entries waiting, by partition', () =>
+    progress.backlogs(),
+  );
+  for (const name of ['entries', 'bytes'] as const) {
+    metrics.gaugeOf(`millrace_delivery_cache_${name}`, `Delivery cache: ${name}`, () => sumOf(name));
+  }
+  for (const name of ['hits', 'misses', 'evicted', 'invalidated'] as const) {
+    metrics.countOf(`millrace_delivery_cache_${name}_total`, `Delivery cache: ${name}`, () => sumOf(name));
+  }
+}

@@ -1,0 +1,14 @@
+/**
+ * Imports a module of ours that plain JavaScript starts: in a clone its TypeScript, in the package the JavaScript that was
+ * made of it. The package needs no hooks, which would run in a thread of their own in every process.
+ */
+import './loader.mjs';
+import { builtUrl } from './built-files.mjs';
+import { isClone } from './is-clone.mjs';
+
+const root = new URL('../../', import.meta.url).href;
+
+/** @param {URL} url of a file in TypeScript, below our root */
+export async function importOwn({ href }) {
+  await import(isClone ? href : builtUrl(href.slice(root.length)));
+}
