@@ -47,7 +47,7 @@ const entity = fc.record({ sourceId: name, originId: text }, plain);
 const further = fc.record(
   {
     references: fc.array(text, { minLength: 1, maxLength: 2 }),
-    toldType: text,
+    reportedType: text,
     destinations: fc.array(fc.record({ alias: name, options: fc.constant<JsonObject>({ a: [1] }) }, plain), {
       minLength: 1,
       maxLength: 2,
