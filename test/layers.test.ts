@@ -62,7 +62,6 @@ const topLevelEntries = [
   'Dockerfile',
   'LICENSE',
   'Procfile',
-  'Procfile.small',
   'README.md',
   'bench',
   'biome.json',

@@ -204,8 +204,6 @@ class Rebuild {
   }
 }
 
-/** Tells whether the outputs of an entity are those that the present configuration gives. Pure. */
-
 /**
  * Names, schema digests and the forms of URLs are compared, no bytes: an equal digest means that no view of the schema can differ. A
  * recorded output without a builder is outdated too, so that a rebuild of its entity removes it.

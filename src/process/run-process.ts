@@ -87,8 +87,6 @@ async function stopRoles([first, ...others]: readonly RunningRole[], drainMs: nu
   await Promise.all([ended, ...others.map((role) => role.stop(endsMs))]);
 }
 
-/** Lets background processes leave busy cores to fronts and Redis, where the operator wants it. */
-
 /**
  * Gives this process a niceness for good. When all cores are busy, processes with a lower one go first. While a core is
  * idle, nothing changes. Does nothing where that is not allowed.

@@ -133,7 +133,7 @@ test('an instance of the unit runs the line of the Procfile that its name begins
     /^ExecStart=\/bin\/sh -c '(.*)'$/m.exec(textOf('docs/operations/millrace@.service')) ?? [];
   assert.match(script, /\bexec\b/);
   const procfile = new Map(
-    `${textOf('Procfile')}${textOf('Procfile.small')}`
+    `${textOf('Procfile')}${textOf('workers/Procfile.small')}`
       .trim()
       .split('\n')
       .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]),

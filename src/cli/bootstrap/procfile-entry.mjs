@@ -8,12 +8,12 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /**
- * The words after `node` of one line of the Procfile or of Procfile.small, fitted to the memory that is there.
+ * The words after `node` of one line of the Procfile or of workers/Procfile.small, fitted to the memory that is there.
  * @param {string} name
  * @returns {string[] | null} null: there is no such line
  */
 export function procfileWords(name) {
-  const lines = ['Procfile', 'Procfile.small'].flatMap((file) =>
+  const lines = ['Procfile', 'workers/Procfile.small'].flatMap((file) =>
     readFileSync(root + file, 'utf8').split('\n'),
   );
   const start = `${name}: node `;

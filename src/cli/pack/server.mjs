@@ -15,7 +15,9 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 const ofCommands = readdirSync(`${root}src/cli`)
   .filter((name) => name.endsWith('.ts') && !commandsOfClones.includes(path.basename(name, '.ts')))
   .map((name) => `src/cli/${name}`);
-const ofProcesses = readdirSync(`${root}workers`).map((name) => `workers/${name}`);
+const ofProcesses = readdirSync(`${root}workers`)
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => `workers/${name}`);
 /** A module in plain JavaScript starts each of them. */
 const startedByModules = [
   'src/actors/ownership/keeper-thread.ts',

@@ -1,6 +1,5 @@
 /** Everything in one terminal: what `start` and `dev` have in common. */
 import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { environmentWithFile } from '../../config/settings/environment-file.ts';
@@ -84,11 +83,9 @@ async function askReady(baseUrl: string, trust: Trust): Promise<string[] | null>
 }
 
 const redisTimeoutMs = 5_000;
-/** @returns the path of the file with the processes */
-function procfileOf(kind: StartKind): string {
-  const name = kind === 'small' ? 'Procfile.small' : 'Procfile';
-  return fileURLToPath(new URL(`../../../${name}`, import.meta.url));
-}
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+/** The files with the processes. */
+const procfiles: Readonly<Record<StartKind, string>> = { full: 'Procfile', small: 'workers/Procfile.small' };
 
 /** The reason of a requested stop, which is not a failure. */
 class StopRequest extends Error {}
@@ -202,9 +199,8 @@ function startProcesses(
     metricsPort += 1;
     return { METRICS_PORT: String(metricsPort - 1) };
   };
-  const procfile = procfileOf(kind);
   const shareBytes = startShareBytes(kind, memoryBytes());
-  for (const entry of parseProcfile(readFileSync(procfile, 'utf8'), path.dirname(procfile))) {
+  for (const entry of parseProcfile(readFileSync(root + procfiles[kind], 'utf8'), root)) {
     const words = fittedWords(entry.words, shareBytes);
     supervisor.startEntry({ ...entry, words }, counts.get(entry.name) ?? 1, env, ownMetricsPort);
   }

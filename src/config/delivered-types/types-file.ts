@@ -69,8 +69,6 @@ export interface Range {
 export type Place = { readonly lat: number; readonly lon: number } | readonly [number, number];
 `;
 
-/** Which handles views can have, as template literal types of TypeScript. */
-
 /** Of a schema in JSON. @param handles of its route */
 function handlesOfMapping(handles: Json | undefined): Type[] {
   const list = Array.isArray(handles) ? handles : [];

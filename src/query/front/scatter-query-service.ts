@@ -231,8 +231,6 @@ function repliesTo(replies: readonly GatheredReply[], at: number): GatheredReply
   return replies.map((reply) => gatheredReply(reply.workerId, reply, reply.answers.slice(at, at + 1)));
 }
 
-/** Turns the answer to a query into its outcome. */
-
 /** @param secret signs tokens */
 function outcomeOf(query: GoodQuery, answer: QueryAnswer, secret: KeyObject): QueryOutcome {
   if (answer.kind === 'refused') return { ok: false, status: 400, errors: [answer.why] };

@@ -71,7 +71,7 @@ test('memory: is that of the machine at most, whatever limit a system without on
   assert.ok(memoryBytes() > 0 && memoryBytes() <= os.totalmem());
 });
 
-test('a role is a line of the Procfile or of Procfile.small; another word is none', () => {
+test('a role is a line of the Procfile or of workers/Procfile.small; another word is none', () => {
   for (const role of ['web', 'worker', 'jobs', 'small']) {
     const script = procfileWords(role)?.at(-1) ?? '';
     assert.ok(readFileSync(path.join(root, script), 'utf8').includes(`runProcess('${role}'`), role);
