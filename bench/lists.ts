@@ -1,213 +1,152 @@
-/** `npm run bench -- lists`: lists of pages, each with its country and region, against SQLite in the server's own process. */
-import assert from 'node:assert/strict';
+/** `npm run bench -- lists`: lists of pages with what they refer to, against SQL by hand. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { BenchContext } from './support/bench.ts';
+import type { BenchContext, Target } from './support/bench.ts';
+import { postgresSettingsText, startPostgres } from './support/contenders/postgres.ts';
 import { startNodeServer } from './support/contenders/server-process.ts';
-import { citiesTenant, cityIndex } from './support/data/cities-tenant.ts';
-import { random } from './support/data/random.ts';
+import { chainsTenant, citiesTenant, cityIndex } from './support/data/cities-tenant.ts';
 import { cityEntities, type Entity } from './support/data/sets.ts';
-import { clientKeyOf } from './support/data/tenant.ts';
+import {
+  differingLists,
+  type ListKind,
+  ourRequest,
+  requireSameLists,
+  sqlRequest,
+} from './support/lists/requests.ts';
 import { Client } from './support/load/client.ts';
-import { type HttpRequest, load, prepareRequests, requireWrk } from './support/load/wrk.ts';
+import { load, prepareRequests, requireWrk } from './support/load/wrk.ts';
 import { installSqlite } from './support/peers.ts';
 import { System } from './support/platform/system.ts';
 import { familyProcessorUs, ofRooms, UsageProbe } from './support/platform/usage.ts';
-import { host, ports } from './support/ports.ts';
+import { ports } from './support/ports.ts';
 import { type CostedLoad, withWay } from './support/query/way-cost.ts';
 import { spreadOf } from './support/report/statistics.ts';
 import { figure, type Table } from './support/report/table.ts';
 import { ratioTarget, throughputTable } from './support/report/throughput.ts';
-import { loadsInRounds } from './support/rounds.ts';
+import { type Contender, loadsInRounds } from './support/rounds.ts';
 import { runBench } from './support/run.ts';
 
-const names = { ours: 'Millrace', sqlite: 'SQLite and node:http' };
+const ours = 'Millrace';
+const sqlite = 'SQLite and node:http';
 const citiesMax = 20_000;
 const queriesMax = 40_000;
 const connections = 32;
-const sizes = [10, 50] as const;
+const kinds: readonly ListKind[] = [
+  { size: 10, levels: 1 },
+  { size: 50, levels: 1 },
+  { size: 10, levels: 3 },
+  { size: 50, levels: 3 },
+];
 
-/** Cities with a population between the two, the largest first. */
-interface List {
-  readonly from: number;
-  readonly to: number;
-  readonly size: number;
+/** A server that answers from SQL. */
+interface SqlServer {
+  readonly name: string;
+  readonly port: number;
+  /** Of the processes whose time it takes. */
+  readonly pids: readonly number[];
 }
 
 await runBench({
   name: 'lists',
   question:
-    'How fast is a list of pages, the kind that every site has? Cities in a range of population, the largest first, each with its whole page, country and region. 20,000 cities, 32 connections, no two requests the same.',
+    'How fast is a list of pages, the kind that every site has? Cities in a range of population, the largest first, each with its whole page, and with its country and region, or with these and all that they refer to (region, country, continent: three levels). 20,000 cities, 32 connections, no two requests the same.',
   unfair: [
-    'Against us: the others search in the process that speaks HTTP. Our queries go to a worker in another process and back, a key is checked, and everything shown is followed, so that no list shows an old view.',
-    'For us: front, worker and Redis are processes of their own, so we use both cores. The processor time of all of them is in the table.',
-    'SQLite (better-sqlite3) is in memory, with an index on population, and two prepared statements for a request: the count and the list.',
+    "Against us: SQLite searches in the process that speaks HTTP. Our queries go to a worker in another process and back, a key is checked, and everything shown is followed, so that no list shows an old view. PostgreSQL's go to another process too.",
+    'For us: front, worker and Redis are processes of their own, so we use both cores, as PostgreSQL does. The processor time of all of them is in the tables.',
+    'SQLite (better-sqlite3) is in memory. Both have an index on population and two prepared statements for a request: the count and the list, which PostgreSQL gets at once over one of 8 connections.',
+    `PostgreSQL runs with ${postgresSettingsText}.`,
     'The cities of lists repeat, as on a site. After a second most of what our lists show was listed before, and is kept in the front.',
   ],
   async run(context) {
     const wrk = requireWrk(context);
     const entities = await cityEntities(context.quick ? 400 : citiesMax);
     const cities = entities.filter(({ type }) => type === 'city');
-    const system = await System.start(context, { tenants: [citiesTenant] });
-    const client = new Client(context, system.baseUrl, citiesTenant);
-    await client.importEntities(entities);
-    await client.waitForItems(cityIndex, cities.length);
-    const sqlitePid = await startSqlite(context, entities);
+    const system = await System.start(context, { tenants: [citiesTenant, chainsTenant] });
+    for (const tenant of [citiesTenant, chainsTenant]) {
+      const client = new Client(context, system.baseUrl, tenant);
+      await client.importEntities(entities);
+      await client.waitForItems(cityIndex, cities.length);
+    }
+    const servers = await startServers(context, entities);
     const probe = new UsageProbe(system);
     context.onEnd(() => probe.close());
     const tables: Table[] = [];
-    const targets = [];
-    for (const size of sizes) {
-      const lists = differingLists(cities, size, context.quick ? 200 : queriesMax);
-      await requireSameLists(lists.slice(0, 50), sqlitePid !== null);
-      const seconds = context.quick ? 1 : 4;
-      const files = {
-        ours: prepareRequests(context, `ours-${size}`, lists.map(ourRequest)),
-        sqlite: prepareRequests(context, `sqlite-${size}`, lists.map(sqliteRequest)),
-      };
+    const targets: (Target | null)[] = [];
+    for (const kind of kinds) {
+      const lists = differingLists(cities, kind, context.quick ? 200 : queriesMax);
+      for (const { port } of servers) await requireSameLists(lists.slice(0, 50), port);
+      const name = `${kind.size}-${kind.levels}`;
+      const seconds = context.quick ? 1 : 3;
       const skippedOf = (round: number) => Math.floor((round * lists.length) / (context.rounds + 1));
-      const results = await loadsInRounds<CostedLoad>(context, [
+      const ourFile = prepareRequests(context, `ours-${name}`, lists.map(ourRequest));
+      const sqlFile = prepareRequests(context, `sql-${name}`, lists.map(sqlRequest));
+      const loadOf = (port: number, requestFile: string, round: number) =>
+        load(wrk, { port, requestFile, connections, seconds, skipped: skippedOf(round) });
+      const contenders: Contender<CostedLoad>[] = [
         {
-          name: names.ours,
-          measure: (round) =>
-            withWay(probe, seconds, () =>
-              load(wrk, {
-                port: ports.millrace,
-                requestFile: files.ours,
-                connections,
-                seconds,
-                skipped: skippedOf(round),
-              }),
-            ),
+          name: ours,
+          measure: (round) => withWay(probe, seconds, () => loadOf(ports.millrace, ourFile, round)),
         },
-        ...(sqlitePid === null
-          ? []
-          : [
-              {
-                name: names.sqlite,
-                measure: (round: number) =>
-                  withTimeOf(sqlitePid, seconds, () =>
-                    load(wrk, {
-                      port: ports.sqlite,
-                      requestFile: files.sqlite,
-                      connections,
-                      seconds,
-                      skipped: skippedOf(round),
-                    }),
-                  ),
-              },
-            ]),
-      ]);
-      tables.push(throughputTable(`Lists of ${size} pages`, results, names.ours, 'lists/s'));
-      tables.push(costTable(size, results));
-      targets.push(ratioTarget(`lists of ${size}: 1.5 of SQLite`, results, [names.ours, names.sqlite], 1.5));
+        ...servers.map((server) => ({
+          name: server.name,
+          measure: (round: number) => withTimeOf(server, seconds, () => loadOf(server.port, sqlFile, round)),
+        })),
+      ];
+      const results = await loadsInRounds(context, contenders);
+      const title = `lists of ${kind.size}, ${kind.levels === 1 ? 'one level' : 'three levels'} of references`;
+      tables.push(throughputTable(capitalized(title), results, ours, 'lists/s'), costTable(title, results));
+      targets.push(ratioTarget(`${title}: 1.5 of SQLite`, results, [ours, sqlite], 1.5));
     }
     return { tables, charts: [], targets: targets.filter((target) => target !== null) };
   },
 });
 
-/** @returns its process; null where SQLite cannot be installed */
-async function startSqlite(context: BenchContext, entities: readonly Entity[]): Promise<number | null> {
-  if (!installSqlite(context.say)) return null;
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** The servers whose engines can be had here, all with the same cities. */
+async function startServers(context: BenchContext, entities: readonly Entity[]): Promise<SqlServer[]> {
   const file = path.join(context.folder, 'entities.json');
   writeFileSync(file, JSON.stringify(entities));
-  const { pid } = await startNodeServer(context, 'sqlite-lists', { port: ports.sqlite, words: [file] });
-  return pid ?? null;
-}
-
-/** Lists that differ in their ranges, each with more cities than it shows. */
-function differingLists(cities: readonly Entity[], size: number, count: number): List[] {
-  const next = random(size);
-  const populations = cities.map(({ properties }) => Number(properties.population)).sort((a, b) => a - b);
-  return Array.from({ length: count }, () => {
-    const at = Math.floor(next() * (populations.length - 4 * size));
-    const reach = 2 * size + Math.floor(next() * 2 * size);
-    return { from: populations[at] ?? 0, to: populations[at + reach] ?? 0, size };
-  });
-}
-
-function ourRequest({ from, to, size }: List): HttpRequest {
-  return {
-    method: 'POST',
-    path: `/v1/${cityIndex}`,
-    headers: { 'X-Api-Key': clientKeyOf(citiesTenant) },
-    body: JSON.stringify({
-      filters: {
-        and: [
-          { field: 'population', operator: 'greaterThanOrEquals', value: from },
-          { field: 'population', operator: 'lessThanOrEquals', value: to },
-        ],
-      },
-      sort: [{ field: 'population', order: 'desc' }],
-      pagination: { pageSize: size },
-      fields: [],
-      aliases: ['city'],
-    }),
-  };
-}
-
-function sqliteRequest(list: List): HttpRequest {
-  return { method: 'POST', path: '/', body: JSON.stringify(list) };
-}
-
-interface Page {
-  readonly url: string;
-  readonly population: number;
-}
-
-/** @throws Error when the two show other pages. Where cities tie at the end of a list, each may show another of them. */
-async function requireSameLists(lists: readonly List[], hasSqlite: boolean): Promise<void> {
-  if (!hasSqlite) return;
-  for (const list of lists) {
-    const mine: { totalResults: number; results: { _views: { city: Page } }[] } = await answerTo(
-      ports.millrace,
-      ourRequest(list),
-    );
-    const theirs: { totalResults: number; results: Page[] } = await answerTo(
-      ports.sqlite,
-      sqliteRequest(list),
-    );
-    const pages = mine.results.map(({ _views }) => _views.city);
-    const populations = (shown: readonly Page[]) => shown.map(({ population }) => population);
-    assert.equal(mine.totalResults, theirs.totalResults);
-    assert.deepEqual(populations(pages), populations(theirs.results));
-    const last = pages.at(-1)?.population;
-    for (const page of pages.filter(({ population }) => population !== last)) {
-      assert.deepEqual(
-        page,
-        theirs.results.find(({ url }) => url === page.url),
-      );
-    }
+  const servers: SqlServer[] = [];
+  if (installSqlite(context.say)) {
+    const { pid = 0 } = await startNodeServer(context, 'sql-lists', {
+      port: ports.sqlite,
+      words: ['sqlite', file],
+    });
+    servers.push({ name: sqlite, port: ports.sqlite, pids: [pid] });
   }
-}
-
-async function answerTo<T>(port: number, { path: target, headers, body }: HttpRequest): Promise<T> {
-  const response = await fetch(`http://${host}:${port}${target}`, {
-    method: 'POST',
-    headers: { ...headers, 'Content-Type': 'application/json' },
-    body: body ?? '',
-  });
-  if (!response.ok) throw new Error(`${target} answered ${response.status}: ${await response.text()}`);
-  return JSON.parse(await response.text());
+  const postgres = await startPostgres(context);
+  if (postgres !== null) {
+    const { pid = 0 } = await startNodeServer(context, 'sql-lists', {
+      port: ports.postgresFront,
+      words: ['postgres', file],
+    });
+    const name = `${postgres.version} and node:http`;
+    servers.push({ name, port: ports.postgresFront, pids: [pid, postgres.pid] });
+  }
+  return servers;
 }
 
 async function withTimeOf(
-  pid: number,
+  { pids }: SqlServer,
   seconds: number,
   act: () => ReturnType<typeof load>,
 ): Promise<CostedLoad> {
-  const before = familyProcessorUs(pid);
+  const spentUs = () => pids.reduce((sum, pid) => sum + familyProcessorUs(pid), 0);
+  const before = spentUs();
   const measured = await act();
-  const front = (familyProcessorUs(pid) - before) / (measured.requestsPerSecond * seconds);
+  const front = (spentUs() - before) / (measured.requestsPerSecond * seconds);
   return { ...measured, us: { ...ofRooms(() => 0), front } };
 }
 
-function costTable(size: number, results: ReadonlyMap<string, readonly CostedLoad[]>): Table {
+function costTable(title: string, results: ReadonlyMap<string, readonly CostedLoad[]>): Table {
   const median = (loads: readonly CostedLoad[], of: (load: CostedLoad) => number) =>
     figure(spreadOf(loads.map(of)).median);
   return {
-    title: `Processor time for each list of ${size}, in microseconds (medians)`,
-    columns: ['', 'front or server', 'worker', 'Redis', 'all'],
+    title: `Processor time for each of the ${title}, in microseconds (medians)`,
+    columns: ['', 'front, or server and database', 'worker', 'Redis', 'all'],
     rows: [...results].map(([name, loads]) => [
       name,
       median(loads, ({ us }) => us.front),

@@ -39,25 +39,30 @@ const cityIndexSchema: JsonObject = {
   },
 };
 
+/** @param aliases of the views that a city refers to */
+function citySchema(aliases: { readonly country: string; readonly region: string }): JsonObject {
+  return {
+    triggers: { [sourceGroup]: ['city'] },
+    route: { url: '{url}' },
+    properties: {
+      name: '{p.name}',
+      url: '{url}',
+      names: { type: 'array', input: '{p.alternateNames}' },
+      population: { type: 'number', value: '{p.population}' },
+      altitude: { type: 'number', value: '{p.altitude}' },
+      lat: { type: 'number', value: '{p.lat}', precision: 5 },
+      lon: { type: 'number', value: '{p.lon}', precision: 5 },
+      timezone: '{p.timezone}',
+      country: { type: 'reference', alias: aliases.country, originId: '{p.countryId}' },
+      region: { type: 'reference', alias: aliases.region, originId: '{p.regionId}' },
+    },
+  };
+}
+
 export const citiesTenant: BenchTenant = {
   alias: 'cities',
   schemas: {
-    city: {
-      triggers: { [sourceGroup]: ['city'] },
-      route: { url: '{url}' },
-      properties: {
-        name: '{p.name}',
-        url: '{url}',
-        names: { type: 'array', input: '{p.alternateNames}' },
-        population: { type: 'number', value: '{p.population}' },
-        altitude: { type: 'number', value: '{p.altitude}' },
-        lat: { type: 'number', value: '{p.lat}', precision: 5 },
-        lon: { type: 'number', value: '{p.lon}', precision: 5 },
-        timezone: '{p.timezone}',
-        country: { type: 'reference', alias: 'card', originId: '{p.countryId}' },
-        region: { type: 'reference', alias: 'card', originId: '{p.regionId}' },
-      },
-    },
+    city: citySchema({ country: 'card', region: 'card' }),
     place: {
       triggers: { [sourceGroup]: ['continent', 'country', 'region'] },
       route: { url: '{url}' },
@@ -69,4 +74,30 @@ export const citiesTenant: BenchTenant = {
     },
   },
   indexes: { [cityIndex]: cityIndexSchema },
+};
+
+const name = { name: '{p.name}', url: '{url}' };
+
+/** The same pages, whose references lead on: from a city to its region, the region's country, and the country's continent. */
+export const chainsTenant: BenchTenant = {
+  ...citiesTenant,
+  alias: 'chains',
+  schemas: {
+    city: citySchema({ country: 'countryCard', region: 'regionCard' }),
+    regionCard: {
+      triggers: { [sourceGroup]: ['region'] },
+      properties: {
+        ...name,
+        country: { type: 'reference', alias: 'countryCard', originId: '{p.countryId}' },
+      },
+    },
+    countryCard: {
+      triggers: { [sourceGroup]: ['country'] },
+      properties: {
+        ...name,
+        continent: { type: 'reference', alias: 'continentCard', originId: '{p.continentId}' },
+      },
+    },
+    continentCard: { triggers: { [sourceGroup]: ['continent'] }, properties: name },
+  },
 };
