@@ -49,9 +49,7 @@ export async function textWithViews(
   try {
     const views = await viewsOfRows(services, principal, result, fresh);
     // A row is never `{}`: it has at least its ids. So a comma can be before `_views`.
-    const texts = rows.map(({ text }, at) =>
-      Buffer.concat([text.subarray(0, -1), views[at]?.text ?? noText]),
-    );
+    const texts = rows.map(({ text }, at) => [text.subarray(0, -1), views[at]?.text ?? noText]);
     const subjects = views.flatMap((one) => one.subjects);
     return { text: resultText(totalResults, texts, { facets, nextPageToken }), subjects };
   } catch (error) {

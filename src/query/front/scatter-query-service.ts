@@ -254,7 +254,7 @@ function resultOf(
     return { name, field, groups, isValid, ...(stats && { stats }) };
   });
   if (aliases === null) {
-    const texts = rows.map(({ text }) => text);
+    const texts = rows.map(({ text }) => [text]);
     return { kind: 'text', text: resultText(total, texts, { facets, nextPageToken }) };
   }
   return {

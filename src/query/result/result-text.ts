@@ -22,25 +22,42 @@ export interface ResultTail {
   readonly nextPageToken: string | null;
 }
 
-/** @param rows texts of rows */
+/** @param rows texts of rows, each in one or more pieces */
 export function resultText(
   totalResults: number,
-  rows: readonly Uint8Array[],
+  rows: readonly (readonly Uint8Array[])[],
   { facets, nextPageToken }: ResultTail,
 ): Buffer {
-  const texts = rows.map((row): RowText => ({ head: '', fieldsBytes: row, bytes: row.length }));
-  return resultOfRows(totalResults, texts, { facetsText: JSON.stringify(facets), nextPageToken });
+  const { beginning, end } = around(totalResults, { facetsText: JSON.stringify(facets), nextPageToken });
+  const pieces: Uint8Array[] = [Buffer.from(beginning)];
+  for (const row of rows) {
+    if (pieces.length > 1) pieces.push(comma);
+    for (const piece of row) pieces.push(piece);
+  }
+  pieces.push(Buffer.from(end));
+  return Buffer.concat(pieces);
+}
+
+interface TailText {
+  readonly facetsText: string;
+  readonly nextPageToken: string | null;
+}
+
+/** What stands before and after the rows. */
+function around(
+  totalResults: number,
+  { facetsText, nextPageToken }: TailText,
+): Record<'beginning' | 'end', string> {
+  const token = nextPageToken === null ? 'null' : `"${nextPageToken}"`;
+  return {
+    beginning: `${head}"totalResults":${totalResults},"results":[`,
+    end: `],"facets":${facetsText},"nextPageToken":${token}}`,
+  };
 }
 
 /** As `resultText`, from rows and from facets as JSON text. It is written once, into one buffer. */
-export function resultOfRows(
-  totalResults: number,
-  rows: readonly RowText[],
-  { facetsText, nextPageToken }: { readonly facetsText: string; readonly nextPageToken: string | null },
-): Buffer {
-  const token = nextPageToken === null ? 'null' : `"${nextPageToken}"`;
-  const beginning = `${head}"totalResults":${totalResults},"results":[`;
-  const end = `],"facets":${facetsText},"nextPageToken":${token}}`;
+export function resultOfRows(totalResults: number, rows: readonly RowText[], tail: TailText): Buffer {
+  const { beginning, end } = around(totalResults, tail);
   const aroundBytes = beginning.length + Math.max(0, rows.length - 1) + Buffer.byteLength(end);
   const result = Buffer.allocUnsafe(rows.reduce((sum, { bytes }) => sum + bytes, aroundBytes));
   let at = result.write(beginning);

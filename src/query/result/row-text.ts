@@ -36,7 +36,7 @@ function isScored(index: string): boolean {
 /** What the rows of an answer show. */
 export interface RowForm {
   readonly isWithScore: boolean;
-  /** The item's own fields that are shown; null: all. */
+  /** Names of the item's own fields that are shown; null: all. A member of an object brings the object, as it was sent. */
   readonly fields: ReadonlySet<string> | null;
   /** Which value of a row's place is its distance; null: the rows are not sorted by distance. */
   readonly distanceAt: number | null;
@@ -44,7 +44,7 @@ export interface RowForm {
 
 /** The form of the rows of a query. @param index from `indexName` */
 export function rowFormOf(index: string, { fields, highlight, sort }: CheckedQuery): RowForm {
-  const shown = fields ? new Set(fields) : null;
+  const shown = fields ? new Set(fields.flatMap((name) => [name, propertyOf(name)])) : null;
   if (highlight !== null) shown?.add(highlightsName);
   else shown?.delete(highlightsName);
   const distanceAt = sort.findIndex(({ near }) => near !== undefined);
@@ -102,12 +102,11 @@ function withoutBuiltIns(fieldsText: Buffer, hasDistance: boolean): Buffer {
 /** The cost of reading a byte of JSON text, in units of the pace. */
 const unitsPerByte = 5;
 
-/**
- * The fields with one of the names, in the order in which the item has them. A member of an object brings the object, as it was
- * sent.
- */
-function chosenFields(fieldsText: Buffer, asked: ReadonlySet<string>): Buffer {
-  const names = new Set([...asked].flatMap((name) => [name, propertyOf(name)]));
+const noFields = Buffer.from('{}');
+
+/** The fields with one of the names, in the order in which the item has them. */
+function chosenFields(fieldsText: Buffer, names: ReadonlySet<string>): Buffer {
+  if (names.size === 0) return noFields;
   workBudget.units += unitsPerByte * fieldsText.length;
   const fields = JSON.parse(fieldsText.toString()) as JsonObject;
   const members: string[] = [];

@@ -26,7 +26,14 @@ const tail = { facets: [], nextPageToken: 'next' };
 const texts = rows.map(({ text }) => text);
 const good: GoodOutcome = {
   ok: true,
-  result: { kind: 'text', text: resultText(2, texts, tail) },
+  result: {
+    kind: 'text',
+    text: resultText(
+      2,
+      texts.map((text) => [text]),
+      tail,
+    ),
+  },
   subject: 'items',
   configuration: null,
 };

@@ -177,7 +177,11 @@ const query: QueryService = {
         text: tenant.alias === 'one' ? secret : 'mine',
       };
       const rows = [Buffer.from(JSON.stringify(row))];
-      const text = resultText(1, rows, { facets: [], nextPageToken: null });
+      const text = resultText(
+        1,
+        rows.map((row) => [row]),
+        { facets: [], nextPageToken: null },
+      );
       return {
         ok: true,
         result: { kind: 'text', text },
