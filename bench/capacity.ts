@@ -3,13 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject } from '../src/contract/json.ts';
 import type { BenchContext } from './support/bench.ts';
 import { citiesTenant, cityIndex } from './support/data/cities-tenant.ts';
-import { cityEntities, type Entity, numberOf, textOf } from './support/data/sets.ts';
+import { cityEntities, type Entity } from './support/data/sets.ts';
 import type { BenchTenant } from './support/data/tenant.ts';
 import { Client } from './support/load/client.ts';
 import { memoryOf } from './support/platform/memory.ts';
 import { bytesByKind } from './support/platform/redis-kinds.ts';
 import { System } from './support/platform/system.ts';
 import { Meter, ofRooms, type Room, rooms, type Usage, UsageProbe } from './support/platform/usage.ts';
+import { cityQueries } from './support/query/city-queries.ts';
 import type { Table } from './support/report/table.ts';
 import { figure } from './support/report/table.ts';
 import { runBench } from './support/run.ts';
@@ -57,7 +58,7 @@ await runBench({
 
     const client = new Client(context, system.baseUrl, citiesTenant);
     const urls = cities.flatMap(({ url }) => url ?? []).slice(0, context.quick ? 500 : 5_000);
-    const queries = queriesFor(cities, context.quick ? 200 : 2_000);
+    const queries = cityQueries(cities, context.quick ? 200 : 2_000);
     const asked = queries.slice(warmUps);
     const deliverAll = () => inLanes(urls, (url) => client.deliver(url));
     const ask = (query: JsonObject) => client.query(cityIndex, query);
@@ -125,31 +126,6 @@ async function inLanes<T>(things: readonly T[], act: (thing: T) => Promise<unkno
     for (const thing of rest) await act(thing);
   };
   await Promise.all(Array.from({ length: lanes }, lane));
-}
-
-/** Queries in turn: one word, a word with a typo, filter and sort, search and facet. */
-function queriesFor(cities: readonly Entity[], count: number): JsonObject[] {
-  const step = Math.max(1, Math.floor(cities.length / count));
-  return Array.from({ length: count }, (_, number): JsonObject => {
-    const city = cities[(number * step) % cities.length];
-    if (city === undefined) return {};
-    const name = textOf(city, 'name');
-    const kinds: JsonObject[] = [
-      { search: { field: 'names', value: name, literal: true } },
-      { search: { field: 'name', value: `${name.slice(0, 2)}x${name.slice(3)}` } },
-      {
-        filters: {
-          and: [
-            { field: 'country', operator: 'equals', value: textOf(city, 'country') },
-            { field: 'population', operator: 'greaterThan', value: numberOf(city, 'population') + number },
-          ],
-        },
-        sort: [{ field: 'population', order: 'desc' }],
-      },
-      { search: { field: 'names', value: name }, facets: [{ field: 'country' }] },
-    ];
-    return kinds[number % kinds.length] ?? {};
-  });
 }
 
 /** Kinds below a byte for each entity, and keys that are of no tenant, are in the last row. */

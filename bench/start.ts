@@ -1,5 +1,4 @@
 /** `npm run bench -- start`: how long a worker takes from its start until every query is answered again. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchContext, Target } from './support/bench.ts';
 import { itemIndex } from './support/data/items.ts';
 import { megabytes, type ProcessMemory } from './support/platform/memory.ts';
@@ -26,7 +25,6 @@ interface Measurement {
   readonly memory: ProcessMemory | null;
 }
 
-const pollMs = 20;
 /** Time that is left for the restarts at the larger size. */
 const restartsMs = 210_000;
 
@@ -92,7 +90,7 @@ await runBench({
 });
 
 async function measureStarts(context: BenchContext, index: GrownIndex): Promise<Measurement[]> {
-  const contenders = manners.map((name) => ({ name, measure: () => restart(context, index, name) }));
+  const contenders = manners.map((name) => ({ name, measure: () => restart(index, name) }));
   const measured = await inRounds<Start>(context, contenders);
   return manners.map((manner) => {
     const starts = measured.get(manner) ?? [];
@@ -101,29 +99,12 @@ async function measureStarts(context: BenchContext, index: GrownIndex): Promise<
   });
 }
 
-async function restart(context: BenchContext, index: GrownIndex, manner: Manner): Promise<Start> {
+async function restart(index: GrownIndex, manner: Manner): Promise<Start> {
   const { system, client } = index;
-  await system.stopWorker();
-  if (manner === 'without') system.removeSnapshots();
-  while (await isReady(system.baseUrl)) {
-    context.signal.throwIfAborted();
-    await sleep(pollMs);
-  }
-  const startedMs = performance.now();
-  system.startWorker();
-  while (!(await isReady(system.baseUrl))) {
-    context.signal.throwIfAborted();
-    if (system.workerPid === undefined) throw new Error('the worker ended before it was ready');
-    await sleep(pollMs);
-  }
-  const seconds = (performance.now() - startedMs) / 1000;
+  const seconds = await system.restartWorkers(() => {
+    if (manner === 'without') system.removeSnapshots();
+  });
   const { totalResults } = await client.query(itemIndex, { pagination: { pageSize: 0 } });
   if (totalResults !== index.size) throw new Error(`${totalResults} of ${index.size} items were found`);
   return { seconds, memory: index.workerMemory };
-}
-
-async function isReady(baseUrl: string): Promise<boolean> {
-  const response = await fetch(`${baseUrl}/health/ready`);
-  await response.text();
-  return response.status === 200;
 }

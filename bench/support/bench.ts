@@ -9,6 +9,8 @@ export interface Bench {
   readonly question: string;
   /** Remarks that a reader needs for a fair comparison. */
   readonly unfair: readonly string[];
+  /** How long a run can take; absent: 8 minutes. */
+  readonly minutesMax?: number;
   run(context: BenchContext): Promise<BenchResult>;
 }
 

@@ -11,7 +11,7 @@ import type { Bench, BenchContext, BenchResult } from './bench.ts';
 import { dataNote } from './data/sets.ts';
 import { printReport, writeReport } from './report/section.ts';
 
-const runMsMax = 8 * 60_000;
+const minutesMaxDefault = 8;
 /** Time that is left for the end of a run, to stop everything and write charts. */
 const reserveMs = 15_000;
 const fullRounds = 5;
@@ -23,6 +23,8 @@ const fullRounds = 5;
 export async function runBench(bench: Bench): Promise<void> {
   const isQuick = readArguments('bench').values.quick === true;
   const startedMs = performance.now();
+  const { minutesMax = minutesMaxDefault } = bench;
+  const runMsMax = minutesMax * 60_000;
   const stop = new AbortController();
   const cleanUps: (() => Promise<void> | void)[] = [];
   const folder = mkdtempSync(path.join(os.tmpdir(), 'millrace-bench-'));
@@ -43,7 +45,10 @@ export async function runBench(bench: Bench): Promise<void> {
     };
     process.once('SIGINT', () => end(new Interrupted('stopped')));
     process.once('SIGTERM', () => end(new Interrupted('stopped')));
-    setTimeout(() => end(new CommandStop(`${bench.name} took more than 8 minutes`)), runMsMax).unref();
+    setTimeout(
+      () => end(new CommandStop(`${bench.name} took more than ${minutesMax} minutes`)),
+      runMsMax,
+    ).unref();
   });
   try {
     const result = withDataNote(await Promise.race([bench.run(context), interrupted]));

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import {
   publishAtStart,
@@ -41,6 +42,7 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 const procfile = fileURLToPath(new URL('../../../Procfile', import.meta.url));
 const stopGraceMs = 8_000;
 const watchMs = 100;
+const readyPollMs = 20;
 const redisTimeoutMs = 5_000;
 /** Settings that are taken out of the environment, so that the benchmark runs with the defaults. */
 const settingNames = [
@@ -193,13 +195,42 @@ export class System {
   }
 
   /**
+   * Stops all workers, waits until the first front knows, and starts others in their place.
+   * @param between called while none runs
+   * @returns seconds from their start until the platform is ready
+   */
+  async restartWorkers(between: () => void = () => {}): Promise<number> {
+    await this.stopWorker();
+    between();
+    while (await this.isReady()) await sleep(readyPollMs, undefined, { signal: this.context.signal });
+    const startedMs = performance.now();
+    this.startWorker();
+    while (!(await this.isReady())) {
+      if (this.workerPid === undefined) throw new Error('the worker ended before it was ready');
+      await sleep(readyPollMs, undefined, { signal: this.context.signal });
+    }
+    return (performance.now() - startedMs) / 1000;
+  }
+
+  private async isReady(): Promise<boolean> {
+    const response = await fetch(`${this.baseUrl}/health/ready`);
+    await response.text();
+    return response.status === 200;
+  }
+
+  /**
    * Runs `npm run apply` with other tenant files until everything is rebuilt.
    * @param words options of the command
    * @throws Error with its output when it fails
    */
   async apply(tenants: readonly BenchTenant[], words: readonly string[] = []): Promise<void> {
     writeTenants(readSettings(this.environment).configDir, tenants);
-    const child = spawn(process.execPath, [...wordsOfScript('apply'), ...words], {
+    await this.run('apply', words);
+  }
+
+  /** Runs an npm script against this platform. @throws Error with its output when it fails */
+  async run(script: string, words: readonly string[]): Promise<void> {
+    const child = spawn(process.execPath, [...wordsOfScript(script), ...words], {
       cwd: root,
       env: this.environment,
       stdio: ['ignore', 'ignore', 'pipe'],
@@ -209,7 +240,7 @@ export class System {
       said += piece.toString();
     });
     const [code] = await once(child, 'close');
-    if (code !== 0) throw new Error(`apply ended with ${code}: ${said}`);
+    if (code !== 0) throw new Error(`${script} ended with ${code}: ${said}`);
   }
 
   async stop(): Promise<void> {

@@ -1,0 +1,53 @@
+/** More cities than there are: the same ones again and again, with new ids and URLs and, in every repetition, other names. */
+import { random, wordsFrom } from './random.ts';
+import { cityEntities, type Entity, textOf } from './sets.ts';
+
+export class ManyCities {
+  private constructor(
+    /** Continents, countries and regions. */
+    readonly places: readonly Entity[],
+    private readonly cities: readonly Entity[],
+  ) {}
+
+  /** @param citiesMax how many of them are of the data set */
+  static async read(citiesMax = Number.POSITIVE_INFINITY): Promise<ManyCities> {
+    const entities = await cityEntities(citiesMax);
+    const cities = entities.filter(({ type }) => type === 'city');
+    if (cities.length === 0) throw new Error('there are no cities');
+    return new ManyCities(
+      entities.filter(({ type }) => type !== 'city'),
+      cities,
+    );
+  }
+
+  /** The cities with the numbers `from` to before `to`. */
+  *range(from: number, to: number): Generator<Entity> {
+    for (let number = from; number < to; number += 1) yield this.at(number);
+  }
+
+  /** Some cities with numbers below `below`, at random. */
+  some(count: number, below: number, seed: number): Entity[] {
+    const next = random(seed);
+    return Array.from({ length: count }, () => this.at(Math.floor(next() * below)));
+  }
+
+  /** @param number from 0 */
+  at(number: number): Entity {
+    const city = this.cities[number % this.cities.length];
+    if (city === undefined) throw new Error('there are no cities');
+    const repetition = Math.floor(number / this.cities.length);
+    if (repetition === 0) return city;
+    const next = random(number);
+    return {
+      ...city,
+      originId: `${city.originId}-${repetition}`,
+      url: city.url === null ? null : `${city.url}-${repetition}`,
+      redirects: [],
+      properties: {
+        ...city.properties,
+        name: `${wordsFrom(next, 1)} ${textOf(city, 'name')}`,
+        population: Math.floor(next() * 1e7),
+      },
+    };
+  }
+}
