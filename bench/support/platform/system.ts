@@ -212,10 +212,11 @@ export class System {
     return (performance.now() - startedMs) / 1000;
   }
 
+  /** False also while the front answers with 200 because it is only degraded, as it is without a worker. */
   private async isReady(): Promise<boolean> {
     const response = await fetch(`${this.baseUrl}/health/ready`);
-    await response.text();
-    return response.status === 200;
+    const { degraded }: { degraded?: readonly string[] } = JSON.parse(await response.text());
+    return response.status === 200 && degraded === undefined;
   }
 
   /**
