@@ -4,6 +4,7 @@
  */
 import { type JSONPathQuery, jsonpath, TokenKind } from 'json-p3';
 import type { Json } from '../../contract/json.ts';
+import { namesOf } from '../../contract/large-json/parse-in-parts.ts';
 import { assert } from '../../lib/assert.ts';
 import { countCodePoints } from '../../lib/code-points.ts';
 import { chain, forEach, type Resumable } from '../../lib/cooperative-yield.ts';
@@ -240,7 +241,10 @@ function lengthOf(value: Json | undefined, run: PathRun): number | undefined {
     return countCodePoints(value);
   }
   if (typeof value !== 'object' || value === null) return undefined;
-  return Array.isArray(value) ? value.length : Object.keys(value).length;
+  if (Array.isArray(value)) return value.length;
+  const { length } = namesOf(value);
+  run.spend(length);
+  return length;
 }
 
 /**

@@ -170,6 +170,20 @@ test('what a filter does for each element counts towards the budget', () => {
   }
 });
 
+test('a filter pays for the members that it counts or compares', () => {
+  const members = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`m${at}`, at]));
+  const many = Array.from({ length: 1_000 }, () => 1);
+  for (const condition of [
+    'length($.p.members) == 1',
+    '$.p.empty == $.p.members',
+    '$.p.members != $.p.empty',
+  ]) {
+    const frame = frameOf(entityOf({ many, members, empty: {} }));
+    finish(compilePath(`p.many[?${condition}]`, Scope.entity).list(frame));
+    assert.equal(frame.build.outcome().diagnostics[0]?.kind, 'limitReached', condition);
+  }
+});
+
 test('a wide array at the bottom of deep ones stays within time and memory', () => {
   let deep: Json = Array.from({ length: 1_300_000 }, () => 1);
   for (let i = 0; i < 95; i++) deep = [deep];
