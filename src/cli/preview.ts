@@ -8,6 +8,7 @@ import { Sandbox } from '../sandbox/sandbox.ts';
 import { readPublished } from '../store/configuration/published-configuration.ts';
 import { readEntities } from '../store/entities/entities.ts';
 import type { Store } from '../store/store.ts';
+import { ScanTooLongError } from '../trial/planned-candidates.ts';
 import { type Preview, preview } from '../trial/preview/preview.ts';
 import { entityOfText } from '../trial/preview/preview-file.ts';
 import {
@@ -17,7 +18,6 @@ import {
   storedSchema,
   withSchemaText,
 } from '../trial/preview/previewed-schema.ts';
-import { ScanTooLongError } from '../trial/scanned-candidates.ts';
 import { activeConfiguration, oneTenant } from './configuration/load-active-configuration.ts';
 import { withCommandStore } from './platform/command-store.ts';
 import { readArguments } from './terminal/arguments.ts';

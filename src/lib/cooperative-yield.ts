@@ -50,13 +50,14 @@ function* repeatLater(
 }
 
 /** Does something with each of the items, one after the other. It may pause between them. */
-export function forEach<T>(items: readonly T[], work: (item: T) => void): Resumable<void> {
+export function forEach<T>(items: readonly T[], work: (item: T) => Resumable<void>): Resumable<void> {
   return repeat((at) => {
     const item = items[at];
-    if (item !== undefined) work(item);
-    return at + 1 < items.length;
+    return item === undefined ? false : chain(work(item), isMore);
   });
 }
+
+const isMore = (): boolean => true;
 
 /** Maps the items, one after the other. */
 export function mapInTurn<T, R>(

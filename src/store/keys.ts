@@ -217,6 +217,11 @@ export function urlFormOfField(field: string): UrlForm | null {
   return field.startsWith(urlMarks.folded) ? 'folded' : null;
 }
 
+/** True for the claim field of a URL, in either form; false for that of a handle. */
+export function isUrlField(field: string): boolean {
+  return urlFormOfField(field) !== null;
+}
+
 /** The claim field of the same URL in lower case. @param field of a URL */
 export function foldedField(field: string): string {
   return claimField.url(field.slice(urlMarks.exact.length), 'folded');

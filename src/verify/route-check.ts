@@ -10,7 +10,7 @@ import {
 } from '../store/claims/competing-claims.ts';
 import { claimTag, readServed } from '../store/claims/read-claims.ts';
 import { StoredState } from '../store/derived/stored-state.ts';
-import { keys, urlFormOfField } from '../store/keys.ts';
+import { isUrlField, keys, urlFormOfField } from '../store/keys.ts';
 import { hasListed } from '../store/redis/ordered-lists.ts';
 import type { Store } from '../store/store.ts';
 import { changingFinding, type Finding, finding, type RouteTarget } from './finding.ts';
@@ -128,8 +128,7 @@ function checkClash(target: RouteTarget, claims: readonly Claim[], counted: numb
 
 /** Redirects that are in the list of routes and not served. */
 function checkHidden(target: RouteTarget, claims: readonly Claim[], counted: number): Finding[] {
-  const expected =
-    urlFormOfField(target.field) !== null ? firstOfHosts(claims).length - servedClaims(claims).length : 0;
+  const expected = isUrlField(target.field) ? firstOfHosts(claims).length - servedClaims(claims).length : 0;
   if (counted === expected) return [];
   return [finding(subjectOf(target), `has ${counted} hidden redirects counted, but ${expected} is right`)];
 }

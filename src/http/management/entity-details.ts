@@ -11,7 +11,7 @@ import { readProcessed } from '../../store/derived/processed.ts';
 import type { ProcessedRecord } from '../../store/derived/processed-record.ts';
 import type { StoredBody } from '../../store/derived/stored-body.ts';
 import { readView } from '../../store/derived/views.ts';
-import { urlFormOfField } from '../../store/keys.ts';
+import { isUrlField } from '../../store/keys.ts';
 import type { Store } from '../../store/store.ts';
 import { viewJson } from '../../trial/view-json.ts';
 
@@ -104,8 +104,7 @@ class NameReader {
     const views = (record?.outputs ?? []).filter(
       ({ kind, environmentId }) => kind === 'view' && environmentId === this.environmentId,
     );
-    const hasUrl = ({ claims }: (typeof views)[number]) =>
-      claims.some(({ field }) => urlFormOfField(field) !== null);
+    const hasUrl = ({ claims }: (typeof views)[number]) => claims.some(({ field }) => isUrlField(field));
     const withUrl = views.filter(hasUrl);
     return [...withUrl, ...views.filter((view) => !withUrl.includes(view))].map(({ name }) => name);
   }

@@ -9,7 +9,7 @@ import { quote } from '../../lib/quote.ts';
 import { readProcessed } from '../../store/derived/processed.ts';
 import type { ProcessedOutput } from '../../store/derived/processed-record.ts';
 import { readEntitiesIn } from '../../store/entities/entities.ts';
-import { indexLabel, urlFormOfField } from '../../store/keys.ts';
+import { indexLabel, isUrlField } from '../../store/keys.ts';
 import { readOwner } from '../../store/partitions/owners.ts';
 import { lastSequence } from '../../store/partitions/partition-state.ts';
 import type { Store } from '../../store/store.ts';
@@ -78,7 +78,7 @@ function madeOf(
       views: views.map(({ name, claims }) => ({
         id: formatViewId({ environmentId, sourceId, originId, alias: name }),
         alias: name,
-        urls: claims.filter(({ field }) => urlFormOfField(field) !== null).map(({ display }) => display),
+        urls: claims.filter(({ field }) => isUrlField(field)).map(({ display }) => display),
         handles: claims.filter(({ field }) => field.startsWith('h:')).map(({ display }) => display),
       })),
       items: items.map(({ name }) => ({ index: indexLabel(name) })),

@@ -11,6 +11,7 @@ import { Sandbox } from '../../sandbox/sandbox.ts';
 import { readTenant } from '../../store/configuration/published-configuration.ts';
 import { readEntities } from '../../store/entities/entities.ts';
 import type { Store } from '../../store/store.ts';
+import { ScanTooLongError } from '../../trial/planned-candidates.ts';
 import { preview } from '../../trial/preview/preview.ts';
 import {
   type PreviewedTenant,
@@ -19,7 +20,6 @@ import {
   storedSchema,
   withSchemaText,
 } from '../../trial/preview/previewed-schema.ts';
-import { ScanTooLongError } from '../../trial/scanned-candidates.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Call } from '../call.ts';
 import type { Handler } from '../handler.ts';

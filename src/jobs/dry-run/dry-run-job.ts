@@ -8,7 +8,7 @@ import { setTimeout } from 'node:timers/promises';
 import { knownSources } from '../../actors/rebuild/rescan.ts';
 import type { ConfigDocuments, Configuration } from '../../config/configuration.ts';
 import { type LoadOutcome, loadingSteps } from '../../config/documents/load.ts';
-import { sliceMs } from '../../contract/limits.ts';
+import { dryRunCopiedEntitiesMax, sliceMs } from '../../contract/limits.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
 import type { JobRun } from '../../store/configuration/job-runner.ts';
@@ -19,12 +19,11 @@ import { addMoves, readContests } from '../../store/dry-runs/claim-moves.ts';
 import { forgetDryRun, readDryRun } from '../../store/dry-runs/dry-run.ts';
 import { originIdsIn, typesIn } from '../../store/entities/directory.ts';
 import { waitUntilSettled } from '../../store/partitions/settled.ts';
-import { CopiedCandidates } from '../../trial/copied-candidates.ts';
 import { contestChanges } from '../../trial/dry-run/contests.ts';
 import { emptyDiff } from '../../trial/dry-run/diff.ts';
 import { type DryRunContext, type EntityPlace, entityChanges } from '../../trial/dry-run/entity-changes.ts';
 import { servedNow, withSame } from '../../trial/dry-run/served-now.ts';
-import { ScanTooLongError } from '../../trial/scanned-candidates.ts';
+import { PlannedCandidates, ScanTooLongError, type WalkBounds } from '../../trial/planned-candidates.ts';
 import { ReadOnlyLookups } from '../../verify/read-only-lookups.ts';
 import type { JobContext } from '../partition-job.ts';
 import { rebuildJobs, rebuildState } from '../rebuild-job-queue.ts';
@@ -146,11 +145,28 @@ class DryRun {
   async #dryRunContext(planned: Configuration): Promise<DryRunContext> {
     const { store, autoFields } = this.context;
     const layouts = await readLayouts(store);
-    const candidates = new CopiedCandidates(store, layouts, () => this.#nextPortion());
+    const candidates = new PlannedCandidates(store, layouts, this.#walkBounds());
     return {
       ...{ store, planned, autoFields, sandbox: this.sandbox },
       lookups: new ReadOnlyLookups(store, candidates),
       urlFormNow: (tenant) => layouts.urlFormsOf(tenant).written,
+    };
+  }
+
+  /** All copies of sources together are bounded, because they are in memory. */
+  #walkBounds(): WalkBounds {
+    let copied = 0;
+    return {
+      keepsCopies: true,
+      nextSize: () => this.#nextPortion(),
+      spend(entities, _demand, { sourceGroup }) {
+        copied += entities;
+        if (copied <= dryRunCopiedEntitiesMax) return;
+        throw new ScanTooLongError(
+          `lookups over ${sourceGroup} ask for properties that no lookup index has yet, and answering them takes copies of more ` +
+            `than ${dryRunCopiedEntitiesMax.toLocaleString('en-US')} entities; such a configuration can only be applied`,
+        );
+      },
     };
   }
 

@@ -1,10 +1,9 @@
-import { jsonpath } from 'json-p3';
 import type { Json } from '../../contract/json.ts';
 import { compareCodePoints } from '../../lib/code-points.ts';
 import { jsonEqual, textSteps } from '../language/json-equal.ts';
 
 /**
- * RFC 9535 section 2.3.5.2.2: equality is deep and typed; order is for two numbers or two texts alone, texts by code
+ * RFC 9535 section 2.3.5.2.2: equality is deep and typed; order is for two numbers or two strings alone, strings by code
  * points. The library's own comparison orders by UTF-16 units, reads members from prototypes and is unbounded.
  * @param spend receives the values compared; it may throw to stop
  */
@@ -36,11 +35,4 @@ export function compareValues(
 function less(a: Json | undefined, b: Json | undefined): boolean {
   if (typeof a === 'number' && typeof b === 'number') return a < b;
   return typeof a === 'string' && typeof b === 'string' && compareCodePoints(a, b) < 0;
-}
-
-/** What an operand of a comparison gave: the value of its one node, undefined for Nothing. */
-export function operandValue(result: unknown): Json | undefined {
-  const value = result instanceof jsonpath.JSONPathNodeList ? result.nodes[0]?.value : result;
-  // Literals, nodes and functions give JSON values, or the symbol that is Nothing.
-  return typeof value === 'symbol' ? undefined : (value as Json | undefined);
 }

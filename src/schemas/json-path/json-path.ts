@@ -1,4 +1,4 @@
-import { JSONPathError, type JSONPathQuery, TokenKind } from 'json-p3';
+import { JSONPathEnvironment, JSONPathError, type JSONPathQuery, TokenKind } from 'json-p3';
 import type { Json } from '../../contract/json.ts';
 import { chain, type Resumable } from '../../lib/cooperative-yield.ts';
 import { adviceForUnknown } from '../../lib/suggest.ts';
@@ -7,10 +7,11 @@ import { listOf } from '../language/member.ts';
 import { Reader } from '../language/reader.ts';
 import type { Frame, Scope } from '../language/scope.ts';
 import type { SyntaxMistake } from '../language/syntax-mistake.ts';
-import { PathEnvironment } from './path-environment.ts';
+import { compileQuery, type Select } from './query.ts';
+import { within } from './run.ts';
 import { type PathText, readPathText, withoutHoleMarks } from './text.ts';
-import { PathTree } from './tree.ts';
-import { selectedBy } from './walk.ts';
+
+const library = new JSONPathEnvironment();
 
 /** A compiled path selector (docs/reference/mapping-language.md "Paths"). */
 export interface PathSelector {
@@ -25,18 +26,16 @@ export interface PathSelector {
  * `root` with those names beside its members; `$.*` and `$..x` go over the members alone, so nothing comes twice.
  * A text that is one hole alone is that hole's value.
  *
- * The library `json-p3` parses the path, checks its types and evaluates conditions; `walk.ts` goes over the values, and
- * `PathTree` puts into the parsed path what the library cannot know (names, holes, the budget) and what it does otherwise than
- * RFC 9535.
+ * The library `json-p3` parses the path and checks its types. `query.ts` evaluates what it parsed, because evaluation in the library
+ * can neither pause nor be limited, knows neither names nor holes, and differs from RFC 9535 in comparisons.
  * @throws SyntaxMistake
  */
 export function compilePath(text: string, scope: Scope): PathSelector {
   refuseLongText(text);
   const reader = new Reader(text);
   if (text.startsWith('{')) return wholeHole(reader, scope);
-  const environment = new PathEnvironment();
-  const query = compileQuery(environment, reader, scope);
-  const list = (frame: Frame) => selectedBy(query, environment, frame);
+  const query = parsedQuery(reader, scope);
+  const list = (frame: Frame) => within(frame, (run) => query(frame.self, run));
   return { list, value: (frame) => chain(list(frame), single) };
 }
 
@@ -46,21 +45,19 @@ function wholeHole(reader: Reader, scope: Scope): PathSelector {
   return { value, list: (frame) => listOf(value(frame)) };
 }
 
-function compileQuery(environment: PathEnvironment, reader: Reader, scope: Scope): JSONPathQuery {
+function parsedQuery(reader: Reader, scope: Scope): Select {
   const path = readPathText(reader, scope);
-  const tree = new PathTree({
-    environment,
+  return compileQuery(parse(reader, path), '$', {
     holes: path.holes,
     find: (name) => scope.find(name),
     unknownName: (name, place) => unknownName(reader, path, scope, name, place),
   });
-  return tree.adapt(parse(environment, reader, path), '$');
 }
 
 /** @throws SyntaxMistake */
-function parse(environment: PathEnvironment, reader: Reader, path: PathText): JSONPathQuery {
+function parse(reader: Reader, path: PathText): JSONPathQuery {
   try {
-    return environment.compile(path.jsonPath);
+    return library.compile(path.jsonPath);
   } catch (error) {
     if (error instanceof JSONPathError) throw syntaxMistake(error, reader, path);
     throw error;

@@ -1,14 +1,14 @@
 import type { Json } from '../../contract/json.ts';
+import { type Resumable, type Steps, Suspended } from '../../lib/cooperative-yield.ts';
 import type { Evaluate, Frame } from '../language/scope.ts';
 
 /** Thrown inside a path's evaluation when the build may do no more work; caught where the evaluation began. */
-export class OutOfSteps extends Error {}
+class OutOfSteps extends Error {}
 
 /** One evaluation of a path: where its holes and its `$` are read, and what it may still spend. */
 export class PathRun {
   readonly frame: Frame;
-  readonly #filled = new Map<Evaluate, Json>();
-  readonly #prepared = new Map<object, unknown>();
+  #filled: Map<Evaluate, Json> | null = null;
 
   constructor(frame: Frame) {
     this.frame = frame;
@@ -19,22 +19,39 @@ export class PathRun {
     if (!this.frame.build.spend(steps)) throw new OutOfSteps();
   };
 
-  /** The value of a hole, kept for the whole run: a filter over many nodes must not build a long text for each of them. */
+  /** The value of a hole, kept for the whole run: a filter over many values must not build a long string for each of them. */
   filled(hole: Evaluate): Json {
+    this.#filled ??= new Map();
     const known = this.#filled.get(hole);
     if (known !== undefined) return known;
     const value = hole(this.frame);
     this.#filled.set(hole, value);
     return value;
   }
+}
 
-  /** Keeps the value of a part of a condition for its next evaluation. */
-  prepare(part: object, value: unknown): void {
-    this.#prepared.set(part, value);
+/** What `work` selects; nothing once the build has no steps left, which the build reports. */
+export function within(
+  frame: Frame,
+  work: (run: PathRun) => Resumable<readonly Json[]>,
+): Resumable<readonly Json[]> {
+  try {
+    const made = work(new PathRun(frame));
+    return made instanceof Suspended ? new Suspended(withinLater(made.steps)) : made;
+  } catch (error) {
+    return nothingLeft(error);
   }
+}
 
-  /** What was kept last. */
-  prepared(part: object): unknown {
-    return this.#prepared.get(part);
+function* withinLater(steps: Steps<readonly Json[]>): Steps<readonly Json[]> {
+  try {
+    return yield* steps;
+  } catch (error) {
+    return nothingLeft(error);
   }
+}
+
+function nothingLeft(error: unknown): readonly Json[] {
+  if (error instanceof OutOfSteps) return [];
+  throw error;
 }

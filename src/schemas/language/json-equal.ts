@@ -1,4 +1,5 @@
 import type { Json } from '../../contract/json.ts';
+import { namesOf } from '../../contract/large-json/parse-in-parts.ts';
 
 /**
  * Deep and typed equality; the order of an object's members does not matter. Undefined equals undefined alone.
@@ -13,9 +14,11 @@ export function jsonEqual(a: Json | undefined, b: Json | undefined, spend: (step
     return a.every((item, index) => jsonEqual(item, b[index], spend));
   }
   if (Array.isArray(b)) return false;
-  const names = Object.keys(a);
-  spend(names.length);
-  if (names.length !== Object.keys(b).length) return false;
+  const names = namesOf(a);
+  const count = namesOf(b).length;
+  // Listing the names takes as long as there are names, even where their numbers differ.
+  spend(names.length + count);
+  if (names.length !== count) return false;
   return names.every((name) => Object.hasOwn(b, name) && jsonEqual(a[name], b[name], spend));
 }
 

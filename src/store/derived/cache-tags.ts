@@ -16,7 +16,7 @@ import { type EntityRef, parseViewId } from '../../contract/ids.ts';
 import { cacheTagsBytesMax } from '../../contract/limits.ts';
 import { digestOf } from '../codec/digest.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
-import { foldedField, urlFormOfField } from '../keys.ts';
+import { foldedField, isUrlField } from '../keys.ts';
 import { claimSubject, viewSubject } from './subjects.ts';
 
 type View = EntityRef & { readonly alias: string };
@@ -75,7 +75,7 @@ function viewTag(scope: EnvironmentScope, view: View): string {
  * answer can be purged after `urls.caseInsensitive` has changed. @param field a `claimField`
  */
 function claimTag(scope: EnvironmentScope, field: string): string {
-  const isUrl = urlFormOfField(field) !== null;
+  const isUrl = isUrlField(field);
   return tagOf(claimSubject(scope, isUrl ? foldedField(field) : field));
 }
 

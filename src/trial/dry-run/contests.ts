@@ -5,7 +5,7 @@ import { compareRanks } from '../../store/claims/competing-claims.ts';
 import { readClaimFields } from '../../store/claims/read-claims.ts';
 import { claimKey } from '../../store/derived/processed-record.ts';
 import type { ContestMoves } from '../../store/dry-runs/claim-moves.ts';
-import { urlFormOfField } from '../../store/keys.ts';
+import { isUrlField } from '../../store/keys.ts';
 import type { Store } from '../../store/store.ts';
 import { servedClaims } from '../../verify/route-check.ts';
 import { type ChangeCounts, type ConfigurationDiff, plus } from './diff.ts';
@@ -19,7 +19,7 @@ export async function contestChanges(
   let { routes, handles } = diff;
   const decided = await Promise.all(contests.map((contest) => decide(store, contest)));
   for (const [at, { before, after }] of decided.entries()) {
-    const isHandle = urlFormOfField(contests[at]?.contest.name ?? '') === null;
+    const isHandle = !isUrlField(contests[at]?.contest.name ?? '');
     if (isHandle) handles = counted(handles, before, after);
     else routes = counted(routes, before, after);
   }

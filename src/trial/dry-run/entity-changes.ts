@@ -27,7 +27,7 @@ import {
   type UrlForms,
 } from '../../store/dry-runs/claim-moves.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
-import { urlFormOfField } from '../../store/keys.ts';
+import { isUrlField, urlFormOfField } from '../../store/keys.ts';
 import { wholeTurn } from '../../store/partitions/intake.ts';
 import { readOwner } from '../../store/partitions/owners.ts';
 import type { Store } from '../../store/store.ts';
@@ -209,7 +209,7 @@ class Portion {
     before: readonly ProcessedClaim[],
     after: readonly ProcessedClaim[],
   ): void {
-    this.handleClaims += before.filter(({ field }) => urlFormOfField(field) === null).length;
+    this.handleClaims += before.filter(({ field }) => !isUrlField(field)).length;
     if (before === after) return;
     const formers = new Map(before.map((claim) => [claimKey(claim), claim]));
     const kept = new Set(after.map(claimKey));

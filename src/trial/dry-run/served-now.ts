@@ -3,7 +3,7 @@ import type { Tenant } from '../../config/configuration.ts';
 import { countRoutes } from '../../store/claims/routes.ts';
 import { readLayouts } from '../../store/configuration/layouts.ts';
 import { scanFields } from '../../store/derived/keyspace.ts';
-import { keys, urlFormOfField } from '../../store/keys.ts';
+import { isUrlField, keys } from '../../store/keys.ts';
 import type { Store } from '../../store/store.ts';
 import type { ChangeCounts, ConfigurationDiff } from './diff.ts';
 
@@ -37,7 +37,7 @@ async function competingHandleClaims(store: Store, tenant: string, environmentId
   for (const tag of store.partitions.tags) {
     for await (const portion of scanFields(store, keys.clashes(tag, tenant, environmentId))) {
       for (const { field, value } of portion) {
-        if (urlFormOfField(field) === null) counts.set(field, Number(value));
+        if (!isUrlField(field)) counts.set(field, Number(value));
       }
     }
   }

@@ -20,7 +20,7 @@ import type { ProcessedClaim } from '../../store/derived/processed-record.ts';
 import type { StoredBody, ViewTarget } from '../../store/derived/stored-body.ts';
 import { readView, viewsAreThere } from '../../store/derived/views.ts';
 import { readEntities } from '../../store/entities/entities.ts';
-import { indexLabel, keys, urlFormOfField } from '../../store/keys.ts';
+import { indexLabel, isUrlField, keys } from '../../store/keys.ts';
 import { wholeTurn } from '../../store/partitions/intake.ts';
 import { readOwner } from '../../store/partitions/owners.ts';
 import { answerOf } from '../../store/redis/redis-errors.ts';
@@ -229,7 +229,7 @@ async function explainClaims(explained: Explained): Promise<ExplainedClaims> {
       },
     };
   });
-  const isHandle = ({ field }: ProcessedClaim) => urlFormOfField(field) === null;
+  const isHandle = ({ field }: ProcessedClaim) => !isUrlField(field);
   return {
     urls: told
       .filter(({ claim }) => !isHandle(claim))

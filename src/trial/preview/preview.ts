@@ -18,12 +18,12 @@ import type { FullSchema, IndexSchema } from '../../schemas/schema.ts';
 import { readLayouts } from '../../store/configuration/layouts.ts';
 import { viewsAreThere } from '../../store/derived/views.ts';
 import { AutoFields } from '../../store/entities/auto-fields.ts';
-import { urlFormOfField } from '../../store/keys.ts';
+import { isUrlField } from '../../store/keys.ts';
 import type { Store } from '../../store/store.ts';
 import { type LocatedDiagnostic, locate } from '../../verify/diagnostics/located-diagnostic.ts';
 import { checkReferences } from '../../verify/diagnostics/reference-check.ts';
 import { ReadOnlyLookups } from '../../verify/read-only-lookups.ts';
-import { ScannedCandidates } from '../scanned-candidates.ts';
+import { PlannedCandidates, ScanTooLongError, type WalkBounds } from '../planned-candidates.ts';
 import { viewJson } from '../view-json.ts';
 
 /** Receives what the code of a schema gives to `console` while it is built. */
@@ -90,8 +90,7 @@ export async function preview(store: Store, request: PreviewRequest, sandbox: Co
   const startMs = performance.now();
   const { tenant, environment, source, entity } = request;
   const layouts = await readLayouts(store);
-  const bounds = { entitiesMax: previewEntitiesMax, milliseconds: previewMs };
-  const lookups = new ReadOnlyLookups(store, new ScannedCandidates(store, layouts, bounds));
+  const lookups = new ReadOnlyLookups(store, new PlannedCandidates(store, layouts, walkBounds(startMs)));
   const output = new Output(turnOf(request), builderOf(tenant, environment.id, request.previewed));
   const told = new ConsoleText(sandbox);
   await buildOutputs([output], lookups, told);
@@ -116,6 +115,27 @@ export async function preview(store: Store, request: PreviewRequest, sandbox: Co
     diagnostics: found.map((diagnostic) => locate({ ...where, kind, name }, diagnostic)),
     ...(told.lines.length === 0 ? {} : { console: told.lines }),
     milliseconds: Math.round(performance.now() - startMs),
+  };
+}
+
+/** A portion takes about a millisecond. */
+const entitiesPerPortion = 50;
+
+/** A preview goes through a source for each lookup that no index answers, and keeps what matches: it runs in a front. */
+function walkBounds(startMs: number): WalkBounds {
+  let entitiesLeft = previewEntitiesMax;
+  return {
+    keepsCopies: false,
+    nextSize: () => entitiesPerPortion,
+    spend(entities, { query }, { sourceGroup }) {
+      entitiesLeft -= entities;
+      if (entitiesLeft >= 0 && performance.now() < startMs + previewMs) return;
+      throw new ScanTooLongError(
+        `the lookup at ${query.place} asks for properties that no lookup index of the source group ${sourceGroup} has, ` +
+          `and finding its entities takes more than ${previewEntitiesMax.toLocaleString('en-US')} entities or ${previewMs / 1000} s; ` +
+          'once the schema is applied there is an index',
+      );
+    },
   };
 }
 
@@ -154,8 +174,8 @@ async function madeOf(store: Store, { turn, builder, result, failure }: Output):
   const { body } = result.view;
   return {
     view: builder.kind === 'view' && !builder.schema.makesView ? null : viewJson(body, environmentId),
-    urls: claims.filter(({ field }) => urlFormOfField(field) !== null).map(({ display }) => display),
-    handles: claims.filter(({ field }) => urlFormOfField(field) === null).map(({ display }) => display),
+    urls: claims.filter(({ field }) => isUrlField(field)).map(({ display }) => display),
+    handles: claims.filter(({ field }) => !isUrlField(field)).map(({ display }) => display),
     missing: await missingOf(store, turn, environmentId, body.references),
   };
 }

@@ -8,14 +8,10 @@ import type { Configuration, Tenant } from '../../config/configuration.ts';
 import { formatEntityId } from '../../contract/ids.ts';
 import { diagnosedEntitiesMax, diagnosedMsMax, explainedClaimsMax } from '../../contract/limits.ts';
 import { groupBy } from '../../lib/group-by.ts';
-import { Sandbox } from '../../sandbox/sandbox.ts';
 import { readClaimFields } from '../../store/claims/read-claims.ts';
-import { type LayoutStates, readLayouts } from '../../store/configuration/layouts.ts';
-import { AutoFields } from '../../store/entities/auto-fields.ts';
 import { listOriginIds } from '../../store/entities/directory.ts';
 import type { Store } from '../../store/store.ts';
-import { IndexedCandidates, ReadOnlyLookups } from '../read-only-lookups.ts';
-import { clashesOn, diagnosePortion } from './diagnose.ts';
+import { clashesOn, type EntityDiagnosis, withDiagnosis } from './entity-diagnosis.ts';
 import { DiagnosticGroups, type LocatedDiagnostic } from './located-diagnostic.ts';
 import { TypeCounts } from './type-counts.ts';
 
@@ -45,31 +41,22 @@ interface PageOptions {
 
 /** @throws StoreUnavailableError */
 export async function diagnosePage(options: PageOptions): Promise<DiagnosePage> {
-  const sandbox = new Sandbox();
-  try {
-    return await new PageRun(options, await readLayouts(options.store), sandbox).run();
-  } finally {
-    sandbox.close();
-  }
+  const groups = new DiagnosticGroups();
+  const onDiagnostic = (diagnostic: LocatedDiagnostic) => groups.add(diagnostic);
+  return await withDiagnosis({ ...options, onDiagnostic }, (diagnosis) =>
+    new PageRun(options, groups, diagnosis).run(),
+  );
 }
 
 class PageRun {
-  readonly #groups = new DiagnosticGroups();
   readonly #untilMs = performance.now() + diagnosedMsMax;
   #lookedAt = 0;
 
-  readonly #lookups: ReadOnlyLookups;
-  readonly #autoFields: AutoFields;
-
   constructor(
     private readonly options: PageOptions,
-    private readonly layouts: LayoutStates,
-    private readonly sandbox: Sandbox,
-  ) {
-    const { store } = options;
-    this.#lookups = new ReadOnlyLookups(store, new IndexedCandidates(store, layouts));
-    this.#autoFields = new AutoFields(store);
-  }
+    private readonly groups: DiagnosticGroups,
+    private readonly diagnosis: EntityDiagnosis,
+  ) {}
 
   async run(): Promise<DiagnosePage> {
     const { tenant, after } = this.options;
@@ -79,9 +66,9 @@ class PageRun {
       if (after !== null && sourceId < after.sourceId) continue;
       const from = after?.sourceId === sourceId ? after.originId : null;
       const next = await this.#lookThrough(sourceId, from);
-      if (next !== null) return { diagnostics: this.#groups.all, next: { sourceId, originId: next } };
+      if (next !== null) return { diagnostics: this.groups.all, next: { sourceId, originId: next } };
     }
-    return { diagnostics: this.#groups.all, next: null };
+    return { diagnostics: this.groups.all, next: null };
   }
 
   /** @returns originId after which the next page goes on; null when the source is looked through */
@@ -93,7 +80,10 @@ class PageRun {
       const page = { type: null, after, limit };
       const originIds = await listOriginIds(store, { tenant: tenant.alias, sourceId }, page);
       const byPartition = groupBy(originIds, (originId) => store.partitions.ofEntity(sourceId, originId));
-      for (const [partition, portion] of byPartition) await this.#lookAt(sourceId, partition, portion);
+      for (const [partition, portion] of byPartition) {
+        const place = { tenant: tenant.alias, sourceId, partition };
+        await this.#addClashes(await this.diagnosis.lookAt(place, portion));
+      }
       this.#lookedAt += originIds.length;
       after = originIds.at(-1) ?? after;
       if (originIds.length < limit) return null;
@@ -103,29 +93,10 @@ class PageRun {
   get #isFull(): boolean {
     if (this.#lookedAt === 0) return false;
     return (
-      this.#groups.all.length >= this.options.first ||
+      this.groups.all.length >= this.options.first ||
       this.#lookedAt >= diagnosedEntitiesMax ||
       performance.now() >= this.#untilMs
     );
-  }
-
-  async #lookAt(sourceId: string, partition: number, originIds: readonly string[]): Promise<void> {
-    const { store, configuration, tenant } = this.options;
-    const turns = await diagnosePortion(
-      { store, configuration, onDiagnostic: (diagnostic) => this.#groups.add(diagnostic) },
-      {
-        layouts: this.layouts,
-        lookups: this.#lookups,
-        autoFields: this.#autoFields,
-        sandbox: this.sandbox,
-        typeCounts: new TypeCounts(),
-        partition,
-        tenant: tenant.alias,
-        sourceId,
-      },
-      originIds,
-    );
-    await this.#addClashes(turns);
   }
 
   /** Claims of these entities that another claim keeps from being served. */
@@ -141,7 +112,7 @@ class PageRun {
       const lists = await readClaimFields(store, scope, fields, explainedClaimsMax);
       fields.forEach((field, index) => {
         for (const finding of clashesOn({ tenant: tenant.alias, environment }, field, lists[index] ?? [])) {
-          if (finding.entityId !== undefined && own.has(finding.entityId)) this.#groups.add(finding);
+          if (finding.entityId !== undefined && own.has(finding.entityId)) this.groups.add(finding);
         }
       });
     }
@@ -151,6 +122,6 @@ class PageRun {
   async #addUnused(): Promise<void> {
     const { store, tenant } = this.options;
     const counts = await TypeCounts.read(store, tenant);
-    for (const finding of counts.findings([tenant])) this.#groups.add(finding);
+    for (const finding of counts.findings([tenant])) this.groups.add(finding);
   }
 }

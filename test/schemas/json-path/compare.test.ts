@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { JSONPathNode, JSONPathNodeList, Nothing } from 'json-p3';
 import type { Json } from '../../../src/contract/json.ts';
-import { compareValues, operandValue } from '../../../src/schemas/json-path/compare.ts';
+import { compareValues } from '../../../src/schemas/json-path/compare.ts';
 import { runs } from '../../support/runs.ts';
 
 function codePoints(text: string): number[] {
@@ -87,12 +86,4 @@ test('a comparison pays for what it compares, and stops when it cannot', () => {
     throw new Error('no steps left');
   };
   assert.throws(() => compareValues(1, '==', 1, refuse), /no steps left/);
-});
-
-test('an operand is the value of its one node, and Nothing is undefined', () => {
-  assert.equal(operandValue(new JSONPathNodeList([new JSONPathNode(7, [], null)])), 7);
-  assert.equal(operandValue(new JSONPathNodeList([])), undefined);
-  assert.equal(operandValue(Nothing), undefined);
-  assert.equal(operandValue('text'), 'text');
-  assert.equal(operandValue(null), null);
 });

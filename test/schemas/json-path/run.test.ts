@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { buildStepsMax } from '../../../src/contract/limits.ts';
-import { OutOfSteps, PathRun } from '../../../src/schemas/json-path/run.ts';
+import { PathRun, within } from '../../../src/schemas/json-path/run.ts';
 import { frameOver } from '../support/fixtures.ts';
 
 test('a run spends the steps of its build and stops when there are none', () => {
   const frame = frameOver(null);
   new PathRun(frame).spend(buildStepsMax - 1);
-  const next = new PathRun(frame);
-  next.spend(1);
-  assert.throws(() => next.spend(1), OutOfSteps);
+  const spendOne = (run: PathRun) => {
+    run.spend(1);
+    return ['selected'];
+  };
+  assert.deepEqual(within(frame, spendOne), ['selected']);
+  assert.deepEqual(within(frame, spendOne), []);
   assert.deepEqual(
     frame.build.outcome().diagnostics.map(({ kind }) => kind),
     ['limitReached'],
@@ -29,4 +32,11 @@ test('a hole is evaluated once in a run, whatever it gives, and anew in the next
     new PathRun(frame).filled(hole);
     assert.equal(evaluated, 2);
   }
+});
+
+test('an error that is not about steps passes through', () => {
+  const fail = () => {
+    throw new Error('failed');
+  };
+  assert.throws(() => within(frameOver(null), fail), /failed/);
 });

@@ -1,0 +1,100 @@
+/**
+ * Answers the lookups of schemas that are not active. A stored index answers them if it can, else a walk through the source,
+ * within a bound for all lookups together. Beyond it there is no answer, because a list that is too short would be wrong.
+ */
+import { keysOf, type LookupDemand, lookupSource, wholeLayout } from '../actors/batch/lookup-source.ts';
+import type { Source } from '../config/configuration.ts';
+import { type LookupLayout, layoutOf } from '../schemas/lookup/layout.ts';
+import type { LookupCandidate } from '../schemas/lookup/lookup-query.ts';
+import type { LookupPlan } from '../schemas/lookup/plan.ts';
+import type { LayoutStates } from '../store/configuration/layouts.ts';
+import type { Store } from '../store/store.ts';
+import { type CandidateSource, IndexedCandidates } from '../verify/read-only-lookups.ts';
+import { CandidateCopy, publishedPortions } from '../verify/source-walk.ts';
+
+/** Lookups that no index answers would need too many entities. */
+export class ScanTooLongError extends Error {
+  override readonly name = 'ScanTooLongError';
+}
+
+/** How a trial goes through sources. */
+export interface WalkBounds {
+  /** True where many lookups follow: sources are copied, so that each is walked through once. */
+  readonly keepsCopies: boolean;
+  /** Number of entities in the next portion; it may wait. */
+  nextSize(): number | Promise<number>;
+  /** @throws ScanTooLongError when the walks have taken all that they may */
+  spend(entities: number, demand: LookupDemand, source: Source): void;
+}
+
+export class PlannedCandidates implements CandidateSource {
+  readonly #copies = new Map<string, Promise<CandidateCopy>>();
+  readonly #indexed: IndexedCandidates;
+
+  constructor(
+    private readonly store: Store,
+    private readonly layouts: LayoutStates,
+    private readonly bounds: WalkBounds,
+  ) {
+    this.#indexed = new IndexedCandidates(store, layouts);
+  }
+
+  layoutFor(demand: LookupDemand): LookupLayout | null {
+    const source = lookupSource(demand);
+    if (source === null) return null;
+    const whole = wholeLayout(demand, this.layouts);
+    if (whole !== null) return whole;
+    const planned = demand.tenant.lookupLayouts.get(source.id);
+    return planned !== undefined && demand.query.isAnsweredBy(planned)
+      ? planned
+      : layoutOfPlan(demand.query.plan);
+  }
+
+  /** @throws ScanTooLongError, StoreUnavailableError */
+  async candidates(
+    demand: LookupDemand,
+    source: Source,
+    layout: LookupLayout,
+  ): Promise<Iterable<LookupCandidate>> {
+    if (wholeLayout(demand, this.layouts) !== null)
+      return await this.#indexed.candidates(demand, source, layout);
+    const copy = await (this.bounds.keepsCopies
+      ? this.#keptCopy(demand, source, layout)
+      : this.#copy(
+          demand,
+          source,
+          new CandidateCopy(layout, new Set(keysOf(demand).map(({ lookupKey }) => lookupKey))),
+        ));
+    return copy.of(keysOf(demand));
+  }
+
+  #keptCopy(demand: LookupDemand, source: Source, layout: LookupLayout): Promise<CandidateCopy> {
+    const name = `${demand.tenant.alias}:${source.id}:${layout.id}`;
+    const known = this.#copies.get(name);
+    if (known !== undefined) return known;
+    const copying = this.#copy(demand, source, new CandidateCopy(layout));
+    this.#copies.set(name, copying);
+    return copying;
+  }
+
+  async #copy(demand: LookupDemand, source: Source, copy: CandidateCopy): Promise<CandidateCopy> {
+    const { bounds } = this;
+    const walk = publishedPortions(this.store, {
+      tenant: demand.tenant.alias,
+      sourceId: source.id,
+      nextSize: () => bounds.nextSize(),
+      spend: (entities) => bounds.spend(entities, demand, source),
+    });
+    for await (const entities of walk) for (const entity of entities) copy.add(entity);
+    return copy;
+  }
+}
+
+const layoutsOfPlans = new WeakMap<LookupPlan, LookupLayout>();
+
+/** A layout that holds what one lookup needs. */
+function layoutOfPlan(plan: LookupPlan): LookupLayout {
+  const layout = layoutsOfPlans.get(plan) ?? layoutOf([plan]);
+  layoutsOfPlans.set(plan, layout);
+  return layout;
+}

@@ -1,0 +1,65 @@
+/** Goes through the entities of a source, for lookups that no index answers, and to check those that one answers. */
+import type { StoredEntity } from '../contract/entity.ts';
+import { stateAt } from '../contract/publish-times.ts';
+import { entriesOf, type LookupLayout, project } from '../schemas/lookup/layout.ts';
+import type { LookupCandidate } from '../schemas/lookup/lookup-query.ts';
+import { readEntities, scanOriginIds } from '../store/entities/entities.ts';
+import { readOwner } from '../store/partitions/owners.ts';
+import type { Store } from '../store/store.ts';
+
+export interface SourceWalk {
+  readonly tenant: string;
+  readonly sourceId: string;
+  /** Number of entities in the next portion; it may wait. */
+  nextSize(): number | Promise<number>;
+  /** Called before a portion is read; it may throw to end the walk. */
+  spend(entities: number): void;
+}
+
+/** Portions of the entities that are published now. @throws StoreUnavailableError */
+export async function* publishedPortions(
+  store: Store,
+  { tenant, sourceId, nextSize, spend }: SourceWalk,
+): AsyncGenerator<readonly StoredEntity[]> {
+  for (const partition of store.partitions.tags.keys()) {
+    const { clockMs } = await readOwner(store, partition);
+    for await (const ids of scanOriginIds(store, partition, tenant, sourceId)) {
+      for (let at = 0; at < ids.length; ) {
+        const originIds = ids.slice(at, at + (await nextSize()));
+        at += originIds.length;
+        spend(originIds.length);
+        const refs = originIds.map((originId) => ({ sourceId, originId }));
+        const entities = (await readEntities(store, tenant, refs)).filter((entity) => entity !== null);
+        yield entities.filter(({ times }) => stateAt(times, clockMs) === 'published');
+      }
+    }
+  }
+}
+
+/** Candidates in memory, also by their lookup keys as an index has them. */
+export class CandidateCopy {
+  readonly all: LookupCandidate[] = [];
+  readonly #byKey = new Map<string, LookupCandidate[]>();
+
+  /** @param wanted only entities with one of these keys are kept; null: all */
+  constructor(
+    private readonly layout: LookupLayout,
+    private readonly wanted: ReadonlySet<string> | null = null,
+  ) {}
+
+  add(entity: StoredEntity): void {
+    const keys = entriesOf(this.layout, entity).filter((key) => this.wanted?.has(key) ?? true);
+    if (this.wanted !== null && keys.length === 0) return;
+    const candidate = { originId: entity.originId, values: project(this.layout, entity) };
+    this.all.push(candidate);
+    for (const key of keys) {
+      const ofKey = this.#byKey.get(key);
+      if (ofKey === undefined) this.#byKey.set(key, [candidate]);
+      else ofKey.push(candidate);
+    }
+  }
+
+  of(keys: readonly { readonly lookupKey: string }[]): LookupCandidate[] {
+    return keys.flatMap(({ lookupKey }) => this.#byKey.get(lookupKey) ?? []);
+  }
+}
