@@ -95,7 +95,7 @@ export const searchBoostWeightMax = 100;
 /** Fields of one search. */
 export const searchFieldsMax = 1000;
 /** A mark before or after a highlighted word. */
-export const highlightMarkCharactersMax = 256;
+export const highlightMarkCodePointsMax = 256;
 /** Items per query page if the query has no `pageSize`. */
 export const pageSizeDefault = 10;
 /** Largest `pageSize`. */

@@ -9,6 +9,8 @@ export type ShapeType = 'null' | 'boolean' | 'number' | 'integer' | 'string' | '
 export interface Shape {
   /** Name under which the document lists the shape once, so that generated clients have a type of that name. */
   readonly component?: string;
+  /** What a mistake of a query calls the items of a list: `101 keys`. No document shows it. */
+  readonly itemsName?: string;
   readonly type?: ShapeType | readonly ShapeType[];
   /** The value has one of these shapes at least. */
   readonly anyOf?: readonly Shape[];
@@ -19,6 +21,7 @@ export interface Shape {
   readonly maxLength?: number;
   readonly pattern?: string;
   readonly minimum?: number;
+  readonly exclusiveMinimum?: number;
   readonly maximum?: number;
   readonly items?: Shape;
   readonly minItems?: number;
@@ -61,12 +64,14 @@ type ValueOfType<T, S> = T extends 'null'
 /** One object type in place of an intersection, for messages that can be read. */
 type Flat<T> = { [K in keyof T]: T[K] };
 
-type ObjectOf<S> = S extends { readonly properties: infer P; readonly required: readonly (infer Required)[] }
+type ObjectOf<S> = S extends { readonly properties: infer P }
   ? Flat<
-      { readonly [K in keyof P & Required]: ValueOf<P[K]> } & {
-        readonly [K in Exclude<keyof P, Required>]?: ValueOf<P[K]>;
+      { readonly [K in keyof P & RequiredOf<S>]: ValueOf<P[K]> } & {
+        readonly [K in Exclude<keyof P, RequiredOf<S>>]?: ValueOf<P[K]>;
       }
     >
   : S extends { readonly additionalProperties: infer Value extends object }
     ? Readonly<Record<string, ValueOf<Value>>>
     : JsonObject;
+
+type RequiredOf<S> = S extends { readonly required: readonly (infer Required)[] } ? Required : never;

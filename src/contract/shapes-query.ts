@@ -3,18 +3,22 @@
 import { facetIntervals } from './facet-intervals.ts';
 import { filterOperators } from './filter-operators.ts';
 import {
+  chosenFieldsMax,
   facetRangesMax,
   facetSizeDefault,
   facetSizeMax,
-  highlightMarkCharactersMax,
+  facetsPerQueryMax,
+  highlightMarkCodePointsMax,
   pageSizeDefault,
   pageSizeMax,
   queriesPerRequestMax,
   searchBoostsMax,
   searchBoostWeightMax,
   searchCodePointsMax,
+  searchFieldsMax,
   searchFuzzinessMax,
   searchWeightMax,
+  sortKeysMax,
 } from './limits.ts';
 import type { Shape } from './shape.ts';
 import { namedQueryProblemShape } from './shapes-problems.ts';
@@ -22,7 +26,23 @@ import { viewShape } from './shapes-read.ts';
 
 const anyValue: Shape = {};
 
-const conditionShape: Shape = {
+const latitude = { type: 'number', minimum: -90, maximum: 90 } as const;
+const longitude = { type: 'number', minimum: -180, maximum: 180 } as const;
+
+/** Values of `withinDistance` and `withinBox`, in degrees. */
+export const circleShape = {
+  type: 'object',
+  properties: { lat: latitude, lon: longitude, meters: { type: 'number', minimum: 0 } },
+  required: ['lat', 'lon', 'meters'],
+} as const satisfies Shape;
+
+export const boxShape = {
+  type: 'object',
+  properties: { north: latitude, south: latitude, east: longitude, west: longitude },
+  required: ['north', 'south', 'east', 'west'],
+} as const satisfies Shape;
+
+export const conditionShape = {
   component: 'Condition',
   type: 'object',
   properties: {
@@ -32,14 +52,15 @@ const conditionShape: Shape = {
       description:
         'A scalar, null, true or false for `exists`, or a list for `in` and `notIn`; numbers and booleans can be ' +
         'strings, a list a string with commas. ' +
-        '{lat, lon, meters} for `withinDistance`, {north, south, east, west} for `withinBox`',
+        `{${circleShape.required.join(', ')}} for \`withinDistance\`, {${boxShape.required.join(', ')}} for \`withinBox\``,
     },
     caseInsensitive: { type: ['boolean', 'null'], description: 'Absent: false' },
   },
   required: ['field', 'operator'],
-};
+} as const satisfies Shape;
 
-type GroupKind = 'and' | 'or';
+export const groupKinds = ['and', 'or'] as const;
+export type GroupKind = (typeof groupKinds)[number];
 
 function groupShape(component: string, kind: GroupKind, member: Shape, description: string): Shape {
   return {
@@ -75,177 +96,192 @@ const filtersShape: Shape = {
   ],
 };
 
-const rangeEndShape: Shape = {
+/** What it must be depends on the field. */
+const rangeEndShape = {
   type: ['number', 'string', 'null'],
   description: 'A number, a date, or a long as a string. Absent: open',
-};
+} as const satisfies Shape;
 
-const numberFacetMembers = {
-  stats: { type: ['boolean', 'null'], description: 'True: statistics of numbers or dates' },
-  ranges: {
-    type: ['array', 'null'],
-    maxItems: facetRangesMax,
-    items: {
-      type: 'object',
-      properties: { from: rangeEndShape, to: rangeEndShape, name: { type: ['string', 'null'] } },
-    },
-    description: 'Groups by ranges of numbers or dates: from is inclusive, to is exclusive',
-  },
-  interval: { enum: [...facetIntervals, null], description: 'Groups by time intervals' },
-} as const satisfies Record<string, Shape>;
+export const facetRangeShape = {
+  type: 'object',
+  properties: { from: rangeEndShape, to: rangeEndShape, name: { type: ['string', 'null'] } },
+} as const satisfies Shape;
 
-/** Degrees. */
-const nearShape: Shape = {
-  type: ['object', 'null'],
+export const facetShape = {
+  type: 'object',
   properties: {
-    lat: { type: 'number', minimum: -90, maximum: 90 },
-    lon: { type: 'number', minimum: -180, maximum: 180 },
+    field: { type: 'string' },
+    name: { type: ['string', 'null'], description: 'Absent: the field' },
+    size: {
+      type: ['integer', 'null'],
+      minimum: 0,
+      maximum: facetSizeMax,
+      description: `Absent or 0: ${facetSizeDefault}`,
+    },
+    stats: { type: ['boolean', 'null'], description: 'True: statistics of numbers or dates' },
+    ranges: {
+      type: ['array', 'null'],
+      itemsName: 'ranges',
+      maxItems: facetRangesMax,
+      items: facetRangeShape,
+      description: 'Groups by ranges of numbers or dates: from is inclusive, to is exclusive',
+    },
+    interval: { enum: [...facetIntervals, null], description: 'Groups by time intervals' },
+    filter: {
+      type: ['boolean', 'null'],
+      description: 'False: ignores conditions on the field',
+    },
   },
+  required: ['field'],
+} as const satisfies Shape;
+
+export const nearShape = {
+  type: ['object', 'null'],
+  properties: { lat: latitude, lon: longitude },
   required: ['lat', 'lon'],
   description: 'Sorts a geoPoint by its distance from here; at most one key',
-};
+} as const satisfies Shape;
+
+export const sortKeyShape = {
+  type: 'object',
+  properties: {
+    field: { type: 'string' },
+    order: { enum: ['asc', 'desc', 0, 1, null], description: '0 is desc, 1 is asc. Absent: asc' },
+    near: nearShape,
+  },
+  required: ['field'],
+} as const satisfies Shape;
+
+export const searchFieldShape = {
+  type: 'object',
+  properties: {
+    field: { type: 'string' },
+    weight: {
+      type: ['number', 'null'],
+      exclusiveMinimum: 0,
+      maximum: searchWeightMax,
+      description: 'Factor for the score of this field; absent: 1',
+    },
+  },
+  required: ['field'],
+} as const satisfies Shape;
+
+export const boostShape = {
+  type: 'object',
+  properties: {
+    field: { type: 'string', description: 'A field of numbers or dates' },
+    weight: {
+      type: 'number',
+      exclusiveMinimum: 0,
+      maximum: searchBoostWeightMax,
+      description: 'A number multiplies by 1 + weight · log10(1 + value)',
+    },
+    halfLife: {
+      type: ['number', 'null'],
+      exclusiveMinimum: 0,
+      description: 'For a date: days from `origin` after which half of the boost is left',
+      'x-rule': 'must be a number of days over 0',
+    },
+    origin: {
+      type: ['string', 'null'],
+      description: 'For a date: ISO 8601; absent: the time of the request',
+      'x-rule': 'must be a date as ISO 8601 text',
+    },
+  },
+  required: ['field', 'weight'],
+} as const satisfies Shape;
+
+export const searchShape = {
+  type: ['object', 'null'],
+  properties: {
+    field: { type: ['string', 'null'] },
+    value: { type: 'string', maxLength: searchCodePointsMax },
+    fields: {
+      type: ['array', 'null'],
+      itemsName: 'fields',
+      maxItems: searchFieldsMax,
+      description: 'Instead of `field`: a document matches if any of them does',
+      items: searchFieldShape,
+    },
+    literal: { type: ['boolean', 'null'], description: 'True: no typos allowed; absent: false' },
+    mode: { enum: ['any', 'all', null], description: 'How many words must match; absent: any' },
+    prefix: {
+      type: ['boolean', 'null'],
+      description: 'The last word also matches words that begin with it',
+    },
+    fuzziness: {
+      enum: [0, 1, searchFuzzinessMax, null],
+      description: 'Edits allowed for each word; absent: depends on its length',
+    },
+    operators: {
+      type: ['boolean', 'null'],
+      description:
+        '`"several words"` must be next to each other, and a word or phrase after `-` must not occur',
+    },
+    boost: {
+      type: ['array', 'null'],
+      itemsName: 'boosts',
+      maxItems: searchBoostsMax,
+      description: 'Multiplies `_score` by a factor of a number or date of the item',
+      items: boostShape,
+    },
+  },
+  required: ['value'],
+} as const satisfies Shape;
+
+export const highlightShape = {
+  type: ['object', 'null'],
+  description: 'Adds `_highlights` to each item: the texts that match, with the matching words marked',
+  properties: {
+    fields: {
+      type: ['array', 'null'],
+      itemsName: 'field names',
+      items: { type: 'string' },
+      description: 'Absent: the searched fields',
+    },
+    before: {
+      type: ['string', 'null'],
+      maxLength: highlightMarkCodePointsMax,
+      description: 'Absent: <em>',
+    },
+    after: {
+      type: ['string', 'null'],
+      maxLength: highlightMarkCodePointsMax,
+      description: 'Absent: </em>',
+    },
+    length: {
+      type: ['integer', 'null'],
+      minimum: 1,
+      description: 'Length in code points of a passage around the best matches; absent: whole texts',
+    },
+  },
+} as const satisfies Shape;
+
+export const paginationShape = {
+  type: ['object', 'null'],
+  properties: {
+    page: { type: ['integer', 'null'], minimum: 0, description: 'Absent: 0' },
+    pageSize: {
+      type: ['integer', 'null'],
+      minimum: 0,
+      maximum: pageSizeMax,
+      description: `Absent: ${pageSizeDefault}`,
+    },
+    nextPageToken: { type: ['string', 'null'] },
+  },
+} as const satisfies Shape;
 
 const queryMembers = {
   filters: filtersShape,
-  search: {
-    type: ['object', 'null'],
-    properties: {
-      field: { type: ['string', 'null'] },
-      fields: {
-        type: ['array', 'null'],
-        description: 'Instead of `field`: a document matches if any of them does',
-        items: {
-          type: 'object',
-          properties: {
-            field: { type: 'string' },
-            weight: {
-              type: ['number', 'null'],
-              maximum: searchWeightMax,
-              description: 'Over 0: factor for the score of this field; absent: 1',
-            },
-          },
-          required: ['field'],
-        },
-      },
-      value: { type: 'string', maxLength: searchCodePointsMax },
-      literal: { type: ['boolean', 'null'], description: 'True: no typos allowed; absent: false' },
-      mode: { enum: ['any', 'all', null], description: 'How many words must match; absent: any' },
-      prefix: {
-        type: ['boolean', 'null'],
-        description: 'The last word also matches words that begin with it',
-      },
-      fuzziness: {
-        type: ['integer', 'null'],
-        minimum: 0,
-        maximum: searchFuzzinessMax,
-        description: 'Edits allowed for each word; absent: depends on its length',
-      },
-      operators: {
-        type: ['boolean', 'null'],
-        description:
-          '`"several words"` must be next to each other, and a word or phrase after `-` must not occur',
-      },
-      boost: {
-        type: ['array', 'null'],
-        maxItems: searchBoostsMax,
-        description: 'Multiplies `_score` by a factor of a number or date of the item',
-        items: {
-          type: 'object',
-          properties: {
-            field: { type: 'string', description: 'A field of numbers or dates' },
-            weight: {
-              type: 'number',
-              maximum: searchBoostWeightMax,
-              description: 'Over 0: a number multiplies by 1 + weight · log10(1 + value)',
-            },
-            halfLife: {
-              type: ['number', 'null'],
-              description: 'For a date: days from `origin` after which half of the boost is left',
-            },
-            origin: {
-              type: ['string', 'null'],
-              description: 'For a date: ISO 8601; absent: the time of the request',
-            },
-          },
-          required: ['field', 'weight'],
-        },
-      },
-    },
-  },
-  highlight: {
-    type: ['object', 'null'],
-    description: 'Adds `_highlights` to each item: the texts that match, with the matching words marked',
-    properties: {
-      fields: {
-        type: ['array', 'null'],
-        items: { type: 'string' },
-        description: 'Absent: the searched fields',
-      },
-      before: {
-        type: ['string', 'null'],
-        maxLength: highlightMarkCharactersMax,
-        description: 'Absent: <em>',
-      },
-      after: {
-        type: ['string', 'null'],
-        maxLength: highlightMarkCharactersMax,
-        description: 'Absent: </em>',
-      },
-      length: {
-        type: ['integer', 'null'],
-        minimum: 1,
-        description: 'Length in code points of a passage around the best matches; absent: whole texts',
-      },
-    },
-  },
-  facets: {
-    type: ['array', 'null'],
-    items: {
-      type: 'object',
-      properties: {
-        field: { type: 'string' },
-        name: { type: ['string', 'null'], description: 'Absent: the field' },
-        size: {
-          type: ['integer', 'null'],
-          maximum: facetSizeMax,
-          description: `Absent or 0: ${facetSizeDefault}`,
-        },
-        ...numberFacetMembers,
-        filter: {
-          type: ['boolean', 'null'],
-          description: 'False: ignores conditions on the field',
-        },
-      },
-      required: ['field'],
-    },
-  },
-  sort: {
-    type: ['array', 'null'],
-    items: {
-      type: 'object',
-      properties: {
-        field: { type: 'string' },
-        near: nearShape,
-        order: { enum: ['asc', 'desc', 0, 1, null], description: '0 is desc, 1 is asc. Absent: asc' },
-      },
-    },
-  },
-  pagination: {
-    type: ['object', 'null'],
-    properties: {
-      page: { type: ['integer', 'null'], minimum: 0, description: 'Absent: 0' },
-      pageSize: {
-        type: ['integer', 'null'],
-        minimum: 0,
-        maximum: pageSizeMax,
-        description: `Absent: ${pageSizeDefault}`,
-      },
-      nextPageToken: { type: ['string', 'null'] },
-    },
-  },
+  search: searchShape,
+  highlight: highlightShape,
+  facets: { type: ['array', 'null'], itemsName: 'facets', maxItems: facetsPerQueryMax, items: facetShape },
+  sort: { type: ['array', 'null'], itemsName: 'keys', maxItems: sortKeysMax, items: sortKeyShape },
+  pagination: paginationShape,
   distinct: {
     type: ['string', 'null'],
     description: 'A field: only the first item of each of its values is returned',
+    'x-rule': 'must be the name of a field',
   },
   distinctFacets: {
     type: ['boolean', 'null'],
@@ -253,32 +289,34 @@ const queryMembers = {
   },
   fields: {
     type: ['array', 'null'],
+    itemsName: 'field names',
+    maxItems: chosenFieldsMax,
     items: { type: 'string' },
     description: 'Fields of items to return. Absent: all',
   },
 } as const satisfies Record<string, Shape>;
 
-/** Names of the members of a query object, of its `search` and of its `pagination`. */
-export const queryMemberNames = Object.keys(queryMembers);
-export const searchMemberNames = Object.keys(queryMembers.search.properties);
-export const paginationMemberNames = Object.keys(queryMembers.pagination.properties);
 /** Names that a query has only in some requests: in those with several queries, and in an index. */
 export const labelMemberNames = ['name', 'index', 'sourceGroupAlias', 'sourceEntityType', 'aliases'];
 
-const aliasesShape: Shape = { type: ['array', 'null'], items: { type: 'string' } };
+const aliasesShape = {
+  type: ['array', 'null'],
+  itemsName: 'schema aliases',
+  items: { type: 'string' },
+} as const satisfies Shape;
 
-export const queryBodyShape: Shape = {
+export const queryBodyShape = {
   component: 'Query',
   type: 'object',
   properties: { ...queryMembers, aliases: aliasesShape },
   examples: [{ filters: { and: [{ field: 'continent', operator: 'equals', value: 'Europe' }] } }],
-};
+} as const satisfies Shape;
 
-export const autoQueryBodyShape: Shape = {
+export const autoQueryBodyShape = {
   component: 'SourceGroupQuery',
   type: 'object',
   properties: queryMembers,
-};
+} as const satisfies Shape;
 
 const queryName: Shape = { type: 'string', description: 'Labels the query' };
 

@@ -169,6 +169,7 @@ const diagnostics: Tool = {
 
 /** A shape as JSON Schema that stands alone: named parts are written out where they are used. */
 function plainSchema(shape: Shape): JsonObject {
-  const isName = (key: string, value: unknown) => key === 'component' && typeof value === 'string';
+  const isName = (key: string, value: unknown) =>
+    (key === 'component' || key === 'itemsName') && typeof value === 'string';
   return JSON.parse(JSON.stringify(shape, (key, value) => (isName(key, value) ? undefined : value)));
 }

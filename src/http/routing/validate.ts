@@ -72,6 +72,8 @@ function checkString(shape: Shape, value: string, at: Place, findings: Findings)
 function checkNumber(shape: Shape, value: number, at: Place, findings: Findings): void {
   if (shape.minimum !== undefined && value < shape.minimum)
     tell(findings, at, `must be at least ${shape.minimum}`);
+  if (shape.exclusiveMinimum !== undefined && value <= shape.exclusiveMinimum)
+    tell(findings, at, `must be over ${shape.exclusiveMinimum}`);
   if (shape.maximum !== undefined && value > shape.maximum)
     tell(findings, at, `must be at most ${shape.maximum}`);
 }

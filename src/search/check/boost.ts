@@ -1,47 +1,33 @@
-import type { Json, JsonObject } from '../../contract/json.ts';
-import { getOwn, isJsonObject } from '../../contract/json.ts';
-import { searchBoostsMax, searchBoostWeightMax } from '../../contract/limits.ts';
+import type { Json } from '../../contract/json.ts';
+import { boostShape } from '../../contract/shapes-query.ts';
 import type { CheckedBoost } from '../checked-query.ts';
 import { parseDateText } from '../columns/date-text.ts';
 import { type FieldMeaning, type FieldTable, meaningOf } from '../fields/field-table.ts';
 import { isNumeric } from '../fields/field-type.ts';
+import { isSent, readerOf } from './members.ts';
 import { type Mistakes, quote } from './mistakes.ts';
 
+const readBoost = readerOf(boostShape, 'ignored');
+
 /** The boosts of a search (docs/reference/indexes-and-queries.md "Boosts"). */
-export function checkBoost(boost: Json, table: FieldTable, mistakes: Mistakes): CheckedBoost[] {
-  if (boost === null) return [];
-  if (!Array.isArray(boost)) {
-    mistakes.add('search.boost', `must be an array of {"field", "weight"}, not ${quote(boost)}`);
-    return [];
-  }
-  if (boost.length > searchBoostsMax) {
-    mistakes.add('search.boost', `${boost.length} boosts; at most ${searchBoostsMax} are allowed`);
-    return [];
-  }
-  return boost.flatMap((one, at) => checkOne(one, `search.boost[${at}]`, table, mistakes) ?? []);
+export function checkBoost(boosts: readonly Json[], table: FieldTable, mistakes: Mistakes): CheckedBoost[] {
+  return boosts.flatMap((one, at) => checkOne(one, `search.boost[${at}]`, table, mistakes) ?? []);
 }
 
-function checkOne(boost: Json, place: string, table: FieldTable, mistakes: Mistakes): CheckedBoost | null {
-  if (!isJsonObject(boost)) {
-    mistakes.add(place, `must be {"field", "weight"}, not ${quote(boost)}`);
-    return null;
-  }
-  const field = getOwn(boost, 'field') ?? null;
-  const weight = checkWeight(getOwn(boost, 'weight') ?? null, `${place}.weight`, mistakes);
-  const halfLifeDays = checkHalfLife(getOwn(boost, 'halfLife') ?? null, `${place}.halfLife`, mistakes);
-  const originMs = checkOrigin(getOwn(boost, 'origin') ?? null, `${place}.origin`, mistakes);
-  if (typeof field !== 'string') {
-    mistakes.add(`${place}.field`, field === null ? 'is missing' : `must be a string, not ${quote(field)}`);
-    return null;
-  }
-  checkField(meaningOf(table, field), field, boost, place, mistakes);
-  return { field, weight, halfLifeDays, originMs };
+function checkOne(sent: Json, place: string, table: FieldTable, mistakes: Mistakes): CheckedBoost | null {
+  const boost = readBoost(sent, place, mistakes);
+  if (boost === null) return null;
+  const { field, weight, halfLife, origin } = boost;
+  const originMs = checkOrigin(origin ?? null, `${place}.origin`, mistakes);
+  if (typeof field !== 'string') return null;
+  checkField(meaningOf(table, field), field, sent, place, mistakes);
+  return { field, weight: weight ?? 1, halfLifeDays: halfLife ?? null, originMs };
 }
 
 function checkField(
   meaning: FieldMeaning,
   field: string,
-  boost: JsonObject,
+  boost: Json,
   place: string,
   mistakes: Mistakes,
 ): void {
@@ -55,36 +41,21 @@ function checkField(
     return;
   }
   const isDate = traits.kind === 'date';
-  const has = (name: string) => (getOwn(boost, name) ?? null) !== null;
-  if (isDate && !has('halfLife')) {
+  if (isDate && !isSent(boost, 'halfLife')) {
     mistakes.add(
       `${place}.halfLife`,
       'is missing; a field of dates needs the days after which a boost is half',
     );
   }
   for (const name of ['halfLife', 'origin']) {
-    if (!isDate && has(name))
+    if (!isDate && isSent(boost, name))
       mistakes.add(`${place}.${name}`, `is for fields of dates; ${quote(field)} has numbers`);
   }
 }
 
-function checkWeight(weight: Json, place: string, mistakes: Mistakes): number {
-  if (typeof weight === 'number' && weight > 0 && weight <= searchBoostWeightMax) return weight;
-  const wrong = `must be a number over 0, up to ${searchBoostWeightMax}, not ${quote(weight)}`;
-  mistakes.add(place, weight === null ? 'is missing' : wrong);
-  return 1;
-}
-
-function checkHalfLife(days: Json, place: string, mistakes: Mistakes): number | null {
-  if (days === null) return null;
-  if (typeof days === 'number' && days > 0 && Number.isFinite(days)) return days;
-  mistakes.add(place, `must be a number of days over 0, not ${quote(days)}`);
-  return null;
-}
-
-function checkOrigin(origin: Json, place: string, mistakes: Mistakes): number | null {
+function checkOrigin(origin: string | null, place: string, mistakes: Mistakes): number | null {
   if (origin === null) return null;
-  const ms = typeof origin === 'string' ? parseDateText(origin) : null;
+  const ms = parseDateText(origin);
   if (ms === null) mistakes.add(place, `must be a date as ISO 8601 text, not ${quote(origin)}`);
   return ms;
 }

@@ -1,16 +1,17 @@
-import { type FilterOperator, filterOperators } from '../../contract/filter-operators.ts';
-import { getOwn, type Json, type JsonObject } from '../../contract/json.ts';
+import type { FilterOperator } from '../../contract/filter-operators.ts';
+import type { Json, JsonObject } from '../../contract/json.ts';
+import { conditionShape } from '../../contract/shapes-query.ts';
 import { parseDate } from '../columns/date-text.ts';
 import { parseWhole, queryPointOf } from '../columns/number-point.ts';
 import { type FieldMeaning, type FieldTable, meaningOf } from '../fields/field-table.ts';
 import { isOrdered } from '../fields/field-type.ts';
 import type { FilterNode } from '../filter/condition.ts';
 import { checkGeoCondition, isGeoOperator } from './geo.ts';
-import { checkKnownMembers } from './members.ts';
+import { readerOf } from './members.ts';
 import { type Mistakes, quote } from './mistakes.ts';
 import { itemsOfText, valueOfText } from './value-text.ts';
 
-const conditionMembers = ['field', 'operator', 'value', 'caseInsensitive'];
+const readCondition = readerOf(conditionShape, 'refused');
 
 const ordering: ReadonlySet<FilterOperator> = new Set([
   'greaterThan',
@@ -28,38 +29,31 @@ export interface FilterCheck {
 }
 
 /** Checks a condition, and counts it and its pattern. @returns null when the condition has no field or no known operator */
-export function checkCondition(condition: JsonObject, place: string, check: FilterCheck): FilterNode | null {
+export function checkCondition(sent: JsonObject, place: string, check: FilterCheck): FilterNode | null {
   check.conditions += 1;
   const { table, mistakes } = check;
-  checkKnownMembers(condition, conditionMembers, place, mistakes);
-  const field = getOwn(condition, 'field') ?? null;
-  const operator = checkOperator(getOwn(condition, 'operator') ?? null, place, mistakes);
-  const sent = getOwn(condition, 'value') ?? null;
-  const caseInsensitive = getOwn(condition, 'caseInsensitive') ?? false;
-  if (typeof caseInsensitive !== 'boolean') {
-    mistakes.add(`${place}.caseInsensitive`, `must be true or false, not ${quote(caseInsensitive)}`);
-  }
-  if (typeof field !== 'string') {
-    mistakes.add(`${place}.field`, field === null ? 'is missing' : `must be a string, not ${quote(field)}`);
-    return null;
-  }
+  const condition = readCondition(sent, place, mistakes);
+  const { field, operator } = condition ?? {};
+  const value = condition?.value ?? null;
+  if (typeof field !== 'string') return null;
   const meaning = meaningOf(table, field);
   if (meaning.kind === 'unknown') mistakes.add(`${place}.field`, `the index has no field ${quote(field)}`);
   if (meaning.kind === 'score') mistakes.add(`${place}.field`, '"_score" can be sorted by, not filtered');
-  if (operator === null) return null;
+  if (operator === undefined || operator === null) return null;
   if (isGeoOperator(operator)) {
-    const value = checkGeoCondition(meaning, field, operator, sent, place, mistakes);
-    return { caseInsensitive: false, field, kind: 'condition', operator, value };
+    const area = checkGeoCondition(meaning, field, operator, value, place, mistakes);
+    return { caseInsensitive: false, field, kind: 'condition', operator, value: area };
   }
-  if (operator === 'exists') return checkExists(field, sent, `${place}.value`, mistakes);
-  if (isPattern(operator) && typeof sent === 'string' && sent.includes('*')) check.patterns += 1;
-  const listed = isList(operator) && typeof sent === 'string' ? itemsOfText(sent) : sent;
+  if (operator === 'exists') return checkExists(field, value, `${place}.value`, mistakes);
+  if (isPattern(operator) && typeof value === 'string' && value.includes('*')) check.patterns += 1;
+  const listed = isList(operator) && typeof value === 'string' ? itemsOfText(value) : value;
   const isOfUse = checkUse(meaning, field, operator, listed, place, mistakes);
-  const value = isOfUse ? readValue(meaning, listed, `${place}.value`, mistakes) : listed;
-  if (value === unreadable) return null;
-  checkValue(meaning, operator, value, `${place}.value`, mistakes);
+  const operand = isOfUse ? readValue(meaning, listed, `${place}.value`, mistakes) : listed;
+  if (operand === unreadable) return null;
+  checkValue(meaning, operator, operand, `${place}.value`, mistakes);
   // In this order `canonicalJson` need not copy it.
-  return { caseInsensitive: caseInsensitive === true, field, kind: 'condition', operator, value };
+  const caseInsensitive = condition?.caseInsensitive === true;
+  return { caseInsensitive, field, kind: 'condition', operator, value: operand };
 }
 
 /** `exists` asks what `equals null` and `notEquals null` ask, so their page tokens are the same. */
@@ -79,14 +73,6 @@ function isList(operator: FilterOperator): boolean {
 
 function isPattern(operator: FilterOperator): boolean {
   return operator === 'contains' || operator === 'notContains';
-}
-
-function checkOperator(operator: Json, place: string, mistakes: Mistakes): FilterOperator | null {
-  const known = filterOperators.find((name) => name === operator);
-  if (known !== undefined) return known;
-  const problem = operator === null ? 'is missing' : `unknown operator ${quote(operator)}`;
-  mistakes.add(`${place}.operator`, `${problem}; use one of ${filterOperators.join(', ')}`);
-  return null;
 }
 
 const unreadable = Symbol('a value with a mistake');

@@ -1,28 +1,18 @@
-import type { JsonObject } from '../../contract/json.ts';
-import { getOwn } from '../../contract/json.ts';
 import type { CheckedDistinct } from '../checked-query.ts';
 import { type FieldTable, meaningOf } from '../fields/field-table.ts';
 import { isDistinguishable } from '../fields/field-type.ts';
 import { type Mistakes, quote } from './mistakes.ts';
 
-/** `distinct` and `distinctFacets` of a query; null for none (docs/reference/indexes-and-queries.md "One item of each value"). */
+/** `distinct` of a query; null for none (docs/reference/indexes-and-queries.md "One item of each value"). */
 export function checkDistinct(
-  body: JsonObject,
+  field: string | null,
+  isForFacets: boolean,
   table: FieldTable,
   mistakes: Mistakes,
 ): CheckedDistinct | null {
-  const field = getOwn(body, 'distinct') ?? null;
-  const facets = getOwn(body, 'distinctFacets') ?? true;
-  if (typeof facets !== 'boolean') {
-    mistakes.add('distinctFacets', `must be true or false, not ${quote(facets)}`);
-  }
   if (field === null) return null;
-  if (typeof field !== 'string') {
-    mistakes.add('distinct', `must be the name of a field, not ${quote(field)}`);
-    return null;
-  }
   checkDistinctField(field, table, mistakes);
-  return { field, isForFacets: facets !== false, beaten: null };
+  return { field, isForFacets, beaten: null };
 }
 
 function checkDistinctField(field: string, table: FieldTable, mistakes: Mistakes): void {

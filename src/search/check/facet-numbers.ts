@@ -1,11 +1,12 @@
-import { type FacetInterval, facetIntervals } from '../../contract/facet-intervals.ts';
-import type { Json, JsonObject } from '../../contract/json.ts';
-import { getOwn, isJsonObject } from '../../contract/json.ts';
-import { facetRangesMax } from '../../contract/limits.ts';
+import type { Json } from '../../contract/json.ts';
+import { facetRangeShape, type facetShape } from '../../contract/shapes-query.ts';
 import type { FacetRange, NumberFacet } from '../checked-query.ts';
 import { comparePoints, type NumberPoint, queryPointOf } from '../columns/number-point.ts';
 import type { ValueKind } from '../fields/field-type.ts';
+import { type Members, readerOf } from './members.ts';
 import { type Mistakes, quote } from './mistakes.ts';
+
+const readRange = readerOf(facetRangeShape, 'ignored');
 
 /** What a facet asks of numbers and dates, whatever its field is. */
 export type NumberQuestion = Omit<NumberFacet, 'kind'>;
@@ -17,69 +18,34 @@ export type NumberQuestion = Omit<NumberFacet, 'kind'>;
  * @returns null when the facet asks for none of them
  */
 export function checkNumberFacet(
-  facet: JsonObject,
+  facet: Members<typeof facetShape>,
   kind: ValueKind | null,
   place: string,
   mistakes: Mistakes,
 ): NumberQuestion | null {
-  const stats = getOwn(facet, 'stats') ?? false;
-  if (typeof stats !== 'boolean')
-    mistakes.add(`${place}.stats`, `must be true or false, not ${quote(stats)}`);
-  const ranges = checkRanges(getOwn(facet, 'ranges') ?? null, kind, `${place}.ranges`, mistakes);
-  const interval = checkInterval(getOwn(facet, 'interval') ?? null, `${place}.interval`, mistakes);
+  const stats = facet.stats ?? false;
+  const interval = facet.interval ?? null;
+  const ranges =
+    facet.ranges?.map((range, at) => checkRange(range, kind, `${place}.ranges[${at}]`, mistakes)) ?? null;
   if (ranges !== null && interval !== null) {
     mistakes.add(place, 'has both "ranges" and "interval"; use one facet for each');
   }
-  if (stats === false && ranges === null && interval === null) return null;
-  return { stats: stats === true, ranges, interval };
-}
-
-function checkInterval(interval: Json, place: string, mistakes: Mistakes): FacetInterval | null {
-  if (interval === null) return null;
-  const known = facetIntervals.find((name) => name === interval);
-  if (known === undefined) {
-    mistakes.add(place, `must be one of ${facetIntervals.join(', ')}, not ${quote(interval)}`);
-  }
-  return known ?? null;
-}
-
-function checkRanges(
-  ranges: Json,
-  kind: ValueKind | null,
-  place: string,
-  mistakes: Mistakes,
-): FacetRange[] | null {
-  if (ranges === null) return null;
-  if (!Array.isArray(ranges)) {
-    mistakes.add(place, `must be an array of {"from", "to", "name"}, not ${quote(ranges)}`);
-    return null;
-  }
-  if (ranges.length > facetRangesMax) {
-    mistakes.add(place, `${ranges.length} ranges; at most ${facetRangesMax} are allowed`);
-    return null;
-  }
-  return ranges.map((range, at) => checkRange(range, kind, `${place}[${at}]`, mistakes));
+  if (!stats && ranges === null && interval === null) return null;
+  return { stats, ranges, interval };
 }
 
 const everything: FacetRange = { from: null, to: null, name: null };
 
 function checkRange(range: Json, kind: ValueKind | null, place: string, mistakes: Mistakes): FacetRange {
-  if (!isJsonObject(range)) {
-    mistakes.add(place, `must be {"from", "to", "name"}, not ${quote(range)}`);
-    return everything;
-  }
-  const from = checkEnd(getOwn(range, 'from') ?? null, kind, `${place}.from`, mistakes);
-  const to = checkEnd(getOwn(range, 'to') ?? null, kind, `${place}.to`, mistakes);
-  const name = getOwn(range, 'name') ?? null;
-  if (name !== null && typeof name !== 'string') {
-    mistakes.add(`${place}.name`, `must be a string, not ${quote(name)}`);
-    return everything;
-  }
+  const read = readRange(range, place, mistakes);
+  if (read === null) return everything;
+  const from = checkEnd(read.from ?? null, kind, `${place}.from`, mistakes);
+  const to = checkEnd(read.to ?? null, kind, `${place}.to`, mistakes);
   const [low, high] = [pointOf(kind, from), pointOf(kind, to)];
   if (low !== null && high !== null && comparePoints(low, high) > 0) {
     mistakes.add(place, `from ${quote(from)} is over to ${quote(to)}`);
   }
-  return { from, to, name };
+  return { from, to, name: read.name ?? null };
 }
 
 /** An end of a range of a field that has no such ranges is not compared, but it must look like one. */

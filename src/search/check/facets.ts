@@ -1,56 +1,33 @@
 import type { Json } from '../../contract/json.ts';
-import { getOwn, isJsonObject } from '../../contract/json.ts';
-import { facetSizeDefault, facetSizeMax, facetsPerQueryMax } from '../../contract/limits.ts';
+import { facetSizeDefault } from '../../contract/limits.ts';
+import { facetShape } from '../../contract/shapes-query.ts';
 import type { CheckedFacet } from '../checked-query.ts';
 import { type FieldTable, meaningOf } from '../fields/field-table.ts';
 import { isFacetable, isNumeric, type ValueKind } from '../fields/field-type.ts';
 import { checkNumberFacet, type NumberQuestion } from './facet-numbers.ts';
-import { type Mistakes, quote } from './mistakes.ts';
+import { readerOf } from './members.ts';
+import type { Mistakes } from './mistakes.ts';
+
+const readFacet = readerOf(facetShape, 'ignored');
 
 /**
  * The facets of a query. A field that cannot be faceted, or does not exist, is no mistake: its facet is not valid and
  * has no groups.
  */
-export function checkFacets(facets: Json, table: FieldTable, mistakes: Mistakes): CheckedFacet[] {
-  if (facets === null) return [];
-  if (!Array.isArray(facets)) {
-    mistakes.add('facets', `must be an array of {"field", "name", "size"}, not ${quote(facets)}`);
-    return [];
-  }
-  if (facets.length > facetsPerQueryMax) {
-    mistakes.add('facets', `${facets.length} facets; at most ${facetsPerQueryMax} are allowed`);
-    return [];
-  }
+export function checkFacets(facets: readonly Json[], table: FieldTable, mistakes: Mistakes): CheckedFacet[] {
   return facets.flatMap((facet, at) => checkFacet(facet, `facets[${at}]`, table, mistakes) ?? []);
 }
 
-function checkFacet(facet: Json, place: string, table: FieldTable, mistakes: Mistakes): CheckedFacet | null {
-  if (!isJsonObject(facet)) {
-    mistakes.add(place, `must be {"field", "name", "size"}, not ${quote(facet)}`);
-    return null;
-  }
-  const field = getOwn(facet, 'field') ?? null;
-  const name = getOwn(facet, 'name') ?? field;
-  // Some clients send 0 for a size that nobody asked for.
-  const sent = getOwn(facet, 'size') ?? facetSizeDefault;
-  const size = sent === 0 ? facetSizeDefault : sent;
-  if (typeof field !== 'string') {
-    mistakes.add(`${place}.field`, field === null ? 'is missing' : `must be a string, not ${quote(field)}`);
-  }
-  if (typeof name !== 'string' && name !== field) {
-    mistakes.add(`${place}.name`, `must be a string, not ${quote(name)}`);
-  }
-  const isSize = typeof size === 'number' && Number.isInteger(size) && size >= 1 && size <= facetSizeMax;
-  if (!isSize) {
-    mistakes.add(`${place}.size`, `must be a whole number from 1 to ${facetSizeMax}, not ${quote(size)}`);
-  }
-  const filter = getOwn(facet, 'filter') ?? true;
-  if (typeof filter !== 'boolean') {
-    mistakes.add(`${place}.filter`, `must be true or false, not ${quote(filter)}`);
-  }
+function checkFacet(sent: Json, place: string, table: FieldTable, mistakes: Mistakes): CheckedFacet | null {
+  const facet = readFacet(sent, place, mistakes);
+  if (facet === null) return null;
+  const { field, filter } = facet;
   const kind = typeof field === 'string' ? facetKind(table, field) : null;
   const question = checkNumberFacet(facet, kind !== null && isNumeric(kind) ? kind : null, place, mistakes);
-  if (typeof field !== 'string' || typeof name !== 'string' || !isSize) return null;
+  if (typeof field !== 'string') return null;
+  const name = facet.name ?? field;
+  // Some clients send 0 for a size that nobody asked for.
+  const size = facet.size || facetSizeDefault;
   const isValid = kind !== null && (question === null || canHave(question, kind));
   const unfiltered = filter === false ? { isUnfiltered: true as const } : {};
   const numbers = isValid && question !== null ? { numbers: { kind, ...question } } : {};

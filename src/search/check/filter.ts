@@ -1,13 +1,11 @@
 import { getOwn, isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
 import { filterConditionsMax, filterPatternsMax } from '../../contract/limits.ts';
+import { type GroupKind, groupKinds } from '../../contract/shapes-query.ts';
 import type { FieldTable } from '../fields/field-table.ts';
 import type { FilterNode } from '../filter/condition.ts';
 import { checkCondition, type FilterCheck } from './condition.ts';
-import { checkKnownMembers } from './members.ts';
+import { isSent, refuseUnknownMembers } from './members.ts';
 import { type Mistakes, quote } from './mistakes.ts';
-
-type GroupKind = 'and' | 'or';
-const groupMembers: readonly GroupKind[] = ['and', 'or'];
 
 /**
  * The filter of a query, null for none (docs/reference/indexes-and-queries.md "Filters"). A group may hold conditions,
@@ -46,7 +44,7 @@ function checkGroup(
     check.mistakes.add(place, 'a condition must be inside {"and": […]} or {"or": […]}');
     return null;
   }
-  checkKnownMembers(group, groupMembers, place, check.mistakes);
+  refuseUnknownMembers(group, groupKinds, place, check.mistakes);
   if (and !== null && or !== null) check.mistakes.add(place, 'has both "and" and "or"; use one of them');
   if ((and === null) === (or === null)) return null;
   const kind: GroupKind = and === null ? 'or' : 'and';
@@ -80,7 +78,7 @@ function checkMember(
     check.mistakes.add(place, `must be a condition {"field", "operator", "value"}, not ${quote(member)}`);
     return null;
   }
-  const isGroup = (getOwn(member, 'and') ?? null) !== null || (getOwn(member, 'or') ?? null) !== null;
+  const isGroup = isSent(member, 'and') || isSent(member, 'or');
   if (!isGroup) return checkCondition(member, place, check);
   if (isInner) {
     check.mistakes.add(place, 'groups are nested at most two levels deep');
@@ -90,5 +88,5 @@ function checkMember(
 }
 
 function isCondition(group: JsonObject): boolean {
-  return (getOwn(group, 'field') ?? getOwn(group, 'operator') ?? null) !== null;
+  return isSent(group, 'field') || isSent(group, 'operator');
 }

@@ -1,10 +1,16 @@
 /** What a query says of places on the earth (docs/reference/indexes-and-queries.md "Places"). */
 import type { FilterOperator } from '../../contract/filter-operators.ts';
-import type { Json, JsonObject } from '../../contract/json.ts';
-import { getOwn, isJsonObject } from '../../contract/json.ts';
-import { type GeoPoint, isDegrees, latitudeMax, longitudeMax } from '../columns/geo-point.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
+import { boxShape, circleShape, nearShape } from '../../contract/shapes-query.ts';
+import type { GeoPoint } from '../columns/geo-point.ts';
 import type { FieldMeaning } from '../fields/field-table.ts';
+import { objectWords } from './member-rule.ts';
+import { readerOf } from './members.ts';
 import { type Mistakes, quote } from './mistakes.ts';
+
+const readCircle = readerOf(circleShape, 'ignored');
+const readBox = readerOf(boxShape, 'ignored');
+const readNear = readerOf(nearShape, 'ignored');
 
 export type GeoOperator = Extract<FilterOperator, 'withinDistance' | 'withinBox'>;
 
@@ -29,32 +35,23 @@ export function checkGeoCondition(
     const text = `${operator} needs a field of type geoPoint or geoPoint[]; ${quote(field)} is of type ${meaning.type}`;
     mistakes.add(`${place}.operator`, text);
   }
+  if (!isJsonObject(value)) {
+    const needed = objectWords(operator === 'withinDistance' ? circleShape : boxShape);
+    mistakes.add(`${place}.value`, `${operator} needs ${needed}, not ${quote(value)}`);
+    return {};
+  }
   return operator === 'withinDistance'
     ? checkCircle(value, `${place}.value`, mistakes)
     : checkBox(value, `${place}.value`, mistakes);
 }
 
-function checkCircle(value: Json, place: string, mistakes: Mistakes): JsonObject {
-  if (!isJsonObject(value)) {
-    mistakes.add(place, `withinDistance needs {"lat", "lon", "meters"}, not ${quote(value)}`);
-    return {};
-  }
-  const meters = getOwn(value, 'meters') ?? null;
-  const isDistance = typeof meters === 'number' && meters >= 0 && Number.isFinite(meters);
-  if (!isDistance) mistakes.add(`${place}.meters`, `must be a number from 0, not ${quote(meters)}`);
-  return { ...checkPoint(value, place, mistakes), meters };
+function checkCircle(value: JsonObject, place: string, mistakes: Mistakes): JsonObject {
+  const { lat = null, lon = null, meters = null } = readCircle(value, place, mistakes) ?? {};
+  return { lat, lon, meters };
 }
 
-function checkBox(value: Json, place: string, mistakes: Mistakes): JsonObject {
-  if (!isJsonObject(value)) {
-    mistakes.add(place, `withinBox needs {"north", "south", "east", "west"}, not ${quote(value)}`);
-    return {};
-  }
-  const degrees = (name: string, max: number) => checkDegrees(value, name, max, place, mistakes);
-  const north = degrees('north', latitudeMax);
-  const south = degrees('south', latitudeMax);
-  const east = degrees('east', longitudeMax);
-  const west = degrees('west', longitudeMax);
+function checkBox(value: JsonObject, place: string, mistakes: Mistakes): JsonObject {
+  const { north = null, south = null, east = null, west = null } = readBox(value, place, mistakes) ?? {};
   if (north !== null && south !== null && north < south) {
     mistakes.add(place, `north ${north} is below south ${south}`);
   }
@@ -62,35 +59,7 @@ function checkBox(value: Json, place: string, mistakes: Mistakes): JsonObject {
 }
 
 /** The origin of a sort by distance; null after a mistake. */
-export function checkOrigin(near: Json, place: string, mistakes: Mistakes): GeoPoint | null {
-  if (!isJsonObject(near)) {
-    mistakes.add(place, `must be {"lat", "lon"}, not ${quote(near)}`);
-    return null;
-  }
-  const { lat, lon } = checkPoint(near, place, mistakes);
+export function checkOrigin(near: JsonObject, place: string, mistakes: Mistakes): GeoPoint | null {
+  const { lat = null, lon = null } = readNear(near, place, mistakes) ?? {};
   return lat === null || lon === null ? null : { lat, lon };
-}
-
-function checkPoint(
-  point: JsonObject,
-  place: string,
-  mistakes: Mistakes,
-): { lat: number | null; lon: number | null } {
-  return {
-    lat: checkDegrees(point, 'lat', latitudeMax, place, mistakes),
-    lon: checkDegrees(point, 'lon', longitudeMax, place, mistakes),
-  };
-}
-
-function checkDegrees(
-  value: JsonObject,
-  name: string,
-  max: number,
-  place: string,
-  mistakes: Mistakes,
-): number | null {
-  const degrees = getOwn(value, name) ?? null;
-  if (isDegrees(degrees, max)) return degrees;
-  mistakes.add(`${place}.${name}`, `must be a number from -${max} to ${max}, not ${quote(degrees)}`);
-  return null;
 }

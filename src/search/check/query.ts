@@ -1,7 +1,6 @@
 import { canonicalJson } from '../../contract/canonical-json.ts';
-import type { Json, JsonObject } from '../../contract/json.ts';
-import { getOwn, isJsonObject } from '../../contract/json.ts';
-import { labelMemberNames, queryMemberNames } from '../../contract/shapes-query.ts';
+import { isJsonObject, type Json } from '../../contract/json.ts';
+import { autoQueryBodyShape, labelMemberNames, queryBodyShape } from '../../contract/shapes-query.ts';
 import type { CheckedQuery } from '../checked-query.ts';
 import type { FieldTable } from '../fields/field-table.ts';
 import { checkDistinct } from './distinct.ts';
@@ -9,11 +8,14 @@ import { checkFacets } from './facets.ts';
 import { checkFields } from './fields.ts';
 import { checkFilter } from './filter.ts';
 import { checkHighlight } from './highlight.ts';
-import { checkNearMembers } from './members.ts';
+import { type Members, readerOf } from './members.ts';
 import { Mistakes, quote } from './mistakes.ts';
 import { checkPagination, invalidNextPageToken } from './pagination.ts';
 import { checkSearch, searchIdentity } from './search.ts';
 import { checkSort } from './sort.ts';
+
+const readQuery = readerOf(queryBodyShape, 'near', labelMemberNames);
+const readGroupQuery = readerOf(autoQueryBodyShape, 'near', labelMemberNames);
 
 export interface QueryRules extends FieldTable {
   /**
@@ -43,17 +45,17 @@ export type QueryCheck =
 export function checkQuery(body: Json, rules: QueryRules): QueryCheck {
   if (!isJsonObject(body)) return { ok: false, errors: [`query: must be an object, not ${quote(body)}`] };
   const mistakes = new Mistakes();
-  const names = rules.isSchemaAlias === null ? queryMemberNames : [...queryMemberNames, 'aliases'];
-  checkNearMembers(body, names, '', mistakes, labelMemberNames);
-  const filter = checkFilter(memberOf(body, 'filters'), rules, mistakes);
-  const search = checkSearch(memberOf(body, 'search'), rules, mistakes);
-  const highlight = checkHighlight(memberOf(body, 'highlight'), search, rules, mistakes);
-  const distinct = checkDistinct(body, rules, mistakes);
-  const facets = checkFacets(memberOf(body, 'facets'), rules, mistakes);
-  const sort = checkSort(memberOf(body, 'sort'), search !== null, rules, mistakes);
-  const pagination = checkPagination(memberOf(body, 'pagination'), mistakes);
-  const aliases = checkAliases(memberOf(body, 'aliases'), rules, mistakes);
-  const fields = checkFields(memberOf(body, 'fields'), rules, mistakes);
+  const read = rules.isSchemaAlias === null ? readGroupQuery : readQuery;
+  const sent: Members<typeof queryBodyShape> = read(body, '', mistakes) ?? {};
+  const filter = checkFilter(sent.filters ?? null, rules, mistakes);
+  const search = sent.search ? checkSearch(sent.search, rules, mistakes) : null;
+  const highlight = sent.highlight ? checkHighlight(sent.highlight, search, rules, mistakes) : null;
+  const distinct = checkDistinct(sent.distinct ?? null, sent.distinctFacets ?? true, rules, mistakes);
+  const facets = sent.facets ? checkFacets(sent.facets, rules, mistakes) : [];
+  const sort = checkSort(sent.sort ?? [], search !== null, rules, mistakes);
+  const pagination = checkPagination(sent.pagination ?? null, mistakes);
+  const aliases = sent.aliases ? checkAliases(sent.aliases, rules, mistakes) : null;
+  const fields = sent.fields ? checkFields(sent.fields, rules, mistakes) : null;
   const { offset, pageSize, nextPageToken } = pagination;
   // A token comes with an answer. A query with these mistakes has no answer, so the token is of another query; see
   // `queryIdentity`.
@@ -75,22 +77,18 @@ export function checkQuery(body: Json, rules: QueryRules): QueryCheck {
   return { ok: true, query, aliases, nextPageToken };
 }
 
-function memberOf(body: JsonObject, name: string): Json {
-  return getOwn(body, name) ?? null;
-}
-
 /** A text that is equal for queries with the same filters, search, sort and distinct. A `nextPageToken` holds for all of them. */
 export function queryIdentity({ filter, search, sort, distinct }: CheckedQuery): string {
   const distinctField = distinct === null ? [] : [distinct.field];
   return canonicalJson([filter, search && searchIdentity(search), sort, ...distinctField]);
 }
 
-function checkAliases(aliases: Json, { isSchemaAlias }: QueryRules, mistakes: Mistakes): string[] | null {
-  if (isSchemaAlias === null || aliases === null) return null;
-  if (!Array.isArray(aliases)) {
-    mistakes.add('aliases', `must be an array of schema aliases, not ${quote(aliases)}`);
-    return null;
-  }
+function checkAliases(
+  aliases: readonly Json[],
+  { isSchemaAlias }: QueryRules,
+  mistakes: Mistakes,
+): string[] | null {
+  if (isSchemaAlias === null) return null;
   const known = new Set<string>();
   for (const [at, alias] of aliases.entries()) {
     if (typeof alias !== 'string') mistakes.add(`aliases[${at}]`, `must be a string, not ${quote(alias)}`);

@@ -1,41 +1,33 @@
-import type { Json, JsonObject } from '../../contract/json.ts';
-import { getOwn, isJsonObject } from '../../contract/json.ts';
-import { searchFieldsMax, searchWeightMax } from '../../contract/limits.ts';
+import type { Json } from '../../contract/json.ts';
+import { searchFieldShape, type searchShape } from '../../contract/shapes-query.ts';
 import type { CheckedSearch } from '../checked-query.ts';
 import { type FieldTable, meaningOf } from '../fields/field-table.ts';
 import { traitsOf } from '../fields/field-type.ts';
+import { isSent, type Members, readerOf } from './members.ts';
 import { type Mistakes, quote } from './mistakes.ts';
 
 type SearchField = CheckedSearch['fields'][number];
+
+const readSearchField = readerOf(searchFieldShape, 'ignored');
 
 /** Stands for every text field that `fields` does not name. */
 const everyText = '*';
 
 /** The fields of a search: `field`, or `fields` with their weights. @returns null when a field is missing or no text */
 export function checkSearchFields(
-  search: JsonObject,
+  sent: Json,
+  { field = null, fields = null }: Members<typeof searchShape>,
   table: FieldTable,
   mistakes: Mistakes,
 ): SearchField[] | null {
-  const field = getOwn(search, 'field') ?? null;
-  const fields = getOwn(search, 'fields') ?? null;
-  if (fields === null) {
-    const one = checkField(field, 'search.field', table, mistakes, 1);
-    return one?.flatMap((only) => expanded(only, new Set(), table)) ?? null;
+  if (!isSent(sent, 'fields')) {
+    if (!isSent(sent, 'field')) mistakes.add('search.field', 'is missing');
+    if (field === null) return null;
+    return expanded(checkField(field, 'search.field', table, mistakes, 1), new Set(), table);
   }
-  if (field !== null) {
-    mistakes.add('search', 'has both "field" and "fields"; use one of them');
-    return null;
-  }
-  if (!Array.isArray(fields)) {
-    mistakes.add('search.fields', `must be an array of {"field", "weight"}, not ${quote(fields)}`);
-    return null;
-  }
+  if (field !== null) mistakes.add('search', 'has both "field" and "fields"; use one of them');
+  if (field !== null || fields === null) return null;
   if (fields.length === 0) mistakes.add('search.fields', 'names no field');
-  if (fields.length > searchFieldsMax) {
-    mistakes.add('search.fields', `${fields.length} fields; at most ${searchFieldsMax} are allowed`);
-    return null;
-  }
   return checkList(fields, table, mistakes);
 }
 
@@ -44,17 +36,11 @@ function checkList(fields: readonly Json[], table: FieldTable, mistakes: Mistake
   const seen = new Set<string>();
   for (const [at, entry] of fields.entries()) {
     const place = `search.fields[${at}]`;
-    if (!isJsonObject(entry)) {
-      mistakes.add(place, `must be {"field", "weight"}, not ${quote(entry)}`);
-      continue;
-    }
-    const name = getOwn(entry, 'field') ?? null;
-    const weight = checkWeight(getOwn(entry, 'weight') ?? 1, `${place}.weight`, mistakes);
-    const one = checkField(name, `${place}.field`, table, mistakes, weight);
-    if (one === null || typeof name !== 'string') continue;
+    const { field: name, weight } = readSearchField(entry, place, mistakes) ?? {};
+    if (typeof name !== 'string') continue;
+    checked.push(checkField(name, `${place}.field`, table, mistakes, weight ?? 1));
     if (seen.has(name)) mistakes.add(`${place}.field`, `${quote(name)} is named twice`);
     seen.add(name);
-    checked.push(...one);
   }
   if (checked.length < fields.length || checked.length === 0) return null;
   return checked.flatMap((one) => expanded(one, seen, table));
@@ -75,19 +61,15 @@ function textFields({ fields }: FieldTable): string[] {
 }
 
 function checkField(
-  field: Json,
+  field: string,
   place: string,
   table: FieldTable,
   mistakes: Mistakes,
   weight: number,
-): SearchField[] | null {
-  if (typeof field !== 'string') {
-    mistakes.add(place, field === null ? 'is missing' : `must be a string, not ${quote(field)}`);
-    return null;
-  }
+): SearchField {
   const hasTexts = field === everyText && textFields(table).length > 0;
   if (!hasTexts) checkSearchable(field, place, table, mistakes);
-  return [{ field, weight }];
+  return { field, weight };
 }
 
 /** Checks that a field has words, for a search or what goes with one. */
@@ -98,10 +80,4 @@ export function checkSearchable(field: string, place: string, table: FieldTable,
   if (isSearchable || meaning.kind === 'absent' || meaning.kind === 'unknown') return;
   const type = meaning.kind === 'field' ? `of type ${meaning.type}` : 'built in';
   mistakes.add(place, `search needs a field of type text or text[]; ${quote(field)} is ${type}`);
-}
-
-function checkWeight(weight: Json, place: string, mistakes: Mistakes): number {
-  if (typeof weight === 'number' && weight > 0 && weight <= searchWeightMax) return weight;
-  mistakes.add(place, `must be a number over 0, up to ${searchWeightMax}, not ${quote(weight)}`);
-  return 1;
 }

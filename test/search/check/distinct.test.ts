@@ -16,8 +16,8 @@ test('distinct needs a field with single values', () => {
   assert.deepEqual(errorsOf({ distinct: 'nope' }), ['distinct: the index has no field "nope"']);
   assert.deepEqual(errorsOf({ distinct: 'nope' }, open), []);
   assert.deepEqual(errorsOf({ distinct: ['text'], distinctFacets: 0 }), [
-    'distinctFacets: must be true or false, not 0',
     'distinct: must be the name of a field, not "[…]"',
+    'distinctFacets: must be true or false, not 0',
   ]);
 });
 

@@ -17,6 +17,6 @@ test('an unknown field is a mistake in an index and nothing in an auto-indexed g
   ]);
   assert.deepEqual(queryOf({ fields: ['nope'] }, open).fields, ['nope']);
   const many = Array<string>(1001).fill('text');
-  assert.deepEqual(errorsOf({ fields: many }), ['fields: 1001 names; at most 1000 are allowed']);
+  assert.deepEqual(errorsOf({ fields: many }), ['fields: 1001 field names; at most 1000 are allowed']);
   assert.deepEqual(errorsOf({ fields: 'text' }), ['fields: must be an array of field names, not "text"']);
 });

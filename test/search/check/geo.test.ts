@@ -13,9 +13,9 @@ function mistakesOf(operator: string, value: Json, field = 'geoPoint'): string[]
 test('the operand of a geo operator is checked member by member', () => {
   assert.deepEqual(mistakesOf('withinDistance', { ...origin, meters: 0, name: 'ignored' }), []);
   assert.deepEqual(mistakesOf('withinDistance', { lat: 90.1, lon: '5', meters: -1 }), [
-    'value.meters: must be a number from 0, not -1',
     'value.lat: must be a number from -90 to 90, not 90.1',
     'value.lon: must be a number from -180 to 180, not "5"',
+    'value.meters: must be a number from 0, not -1',
   ]);
   assert.deepEqual(mistakesOf('withinDistance', { ...origin, meters: Infinity }).length, 1);
   assert.deepEqual(mistakesOf('withinDistance', [16, 48]), [
@@ -28,8 +28,8 @@ test('the operand of a geo operator is checked member by member', () => {
     'value: north 1 is below south 2',
   ]);
   assert.deepEqual(mistakesOf('withinBox', { north: 1, south: 1, west: 181 }), [
-    'value.east: must be a number from -180 to 180, not null',
     'value.west: must be a number from -180 to 180, not 181',
+    'value.east: is missing; it must be a number from -180 to 180',
   ]);
   assert.deepEqual(mistakesOf('withinBox', null), [
     'value: withinBox needs {"north", "south", "east", "west"}, not null',

@@ -11,6 +11,12 @@ test('highlights are of the searched fields or those named, between <em> and </e
   const asked = { fields: ['text[]', 'text', 'text[]'], before: '', after: ']', length: 20 };
   assert.deepEqual(queryOf({ search, highlight: asked }).highlight, { ...asked, fields: ['text[]', 'text'] });
   assert.equal(queryOf({ search, highlight: null }).highlight, null);
+  const mark = '😀'.repeat(256);
+  assert.equal(
+    queryOf({ search, highlight: { before: mark } }).highlight?.before,
+    mark,
+    'counted in code points',
+  );
   assert.equal(queryOf({ highlight: asked }).highlight, null, 'nothing is highlighted without a search');
   assert.deepEqual(queryOf({ search, highlight: { fields: ['other'] } }, open).highlight?.fields, ['other']);
 });

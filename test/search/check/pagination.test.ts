@@ -14,5 +14,6 @@ test('pages reach 10,000 items; a token has no depth limit and its page is ignor
   assert.ok(result.ok);
   assert.equal(result.query.offset, 0);
   assert.equal(result.nextPageToken, 't');
+  assert.deepEqual(errorsOf({ pagination: { page: 'x', nextPageToken: 't' } }), []);
   assert.equal(errorsOf({ pagination: { nextPageToken: 5 } }).length, 1);
 });

@@ -52,15 +52,15 @@ test('every mistake of a query is named with its place', () => {
   assert.deepEqual(places, [
     'filters.and[0].operator',
     'filters.and[1].or[0].field',
-    'search.field',
     'search.value',
     'search.literal',
-    'facets[0].field',
+    'search.field',
     'facets[0].size',
+    'facets[0].field',
     'sort[0].field',
     'sort[1].order',
-    'pagination.pageSize',
     'pagination.page',
+    'pagination.pageSize',
     'aliases[1]',
   ]);
   assert.match(errors[0] ?? '', /unknown operator "like"; use one of equals, notEquals/);

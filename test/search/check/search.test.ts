@@ -116,7 +116,7 @@ test('each mistake of a boost has its place', () => {
 });
 
 test('each mistake of a search has its place', () => {
-  assert.deepEqual(errorsOf({ search: {} }), ['search.field: is missing', 'search.value: is missing']);
+  assert.deepEqual(errorsOf({ search: {} }), ['search.value: is missing', 'search.field: is missing']);
   const one = { field: 'text' };
   const mistakes: [JsonObject, ...RegExp[]][] = [
     [{ field: 'text', fields: [one] }, /^search: has both/],

@@ -225,9 +225,10 @@ test('what is wrong with a facet is told with the other mistakes', async () => {
   assert.equal(status, 400);
   assert.deepEqual(
     json.errors.map((text: string) => text.slice(0, text.indexOf(':'))),
-    ['filter', 'stats', 'ranges[0]', 'ranges[1].to', 'interval']
-      .map((name) => `facets[0].${name}`)
-      .concat('sort'),
+    [
+      'sort',
+      ...['interval', 'stats', 'filter', 'ranges[0]', 'ranges[1].to'].map((name) => `facets[0].${name}`),
+    ],
   );
 });
 
@@ -375,8 +376,8 @@ test('what is wrong with a place is told with the other mistakes', async () => {
   assert.deepEqual(
     json.errors.map((text: string) => text.slice(0, text.indexOf(':'))),
     [
-      'filters.or[0].value.meters',
       'filters.or[0].value.lat',
+      'filters.or[0].value.meters',
       'filters.or[1].value',
       'filters.or[2].operator',
       'filters.or[3].operator',

@@ -27,7 +27,7 @@ export class OpenapiComponents {
     return Object.fromEntries([...this.#schemas].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
-  #written({ component: _name, ...shape }: Shape): object {
+  #written({ component: _name, itemsName: _items, ...shape }: Shape): object {
     const { anyOf, items, properties, additionalProperties } = shape;
     const hasMemberShape = typeof additionalProperties === 'object';
     return {

@@ -1,0 +1,121 @@
+/** What one member of a query object may be, from its shape, and what a mistake says about it. */
+import { isJsonObject, type Json } from '../../contract/json.ts';
+import type { Shape, ShapeType } from '../../contract/shape.ts';
+import { countCodePoints, hasMoreCodePoints } from '../../lib/code-points.ts';
+import { quote } from './mistakes.ts';
+
+const anyString = 'must be a string';
+/** Up to so many values or members are written out in a mistake. */
+const writtenOutMax = 4;
+
+/** A value is never null here: null is as absent. */
+export interface MemberRule {
+  readonly isRequired: boolean;
+  accepts(value: Json): boolean;
+  /** What is wrong with a value that is not accepted. */
+  mistakeOf(value: Json): string;
+  readonly missing: string;
+}
+
+/** A member whose shape names several types, or none, may be anything here: the check that knows its field decides. */
+export function memberRule(name: string, within: Shape): MemberRule {
+  const shape = within.properties?.[name] ?? {};
+  const isRequired = within.required?.includes(name) === true;
+  const values = shape.enum ?? [];
+  if (values.length > writtenOutMax + 1) {
+    const advice = `use one of ${values.join(', ')}`;
+    return {
+      isRequired,
+      accepts: acceptsOf(shape),
+      mistakeOf: (value) => `unknown ${name} ${quote(value)}; ${advice}`,
+      missing: `is missing; ${advice}`,
+    };
+  }
+  const rule = shape['x-rule'] ?? `must be ${wordsOf(shape)}`;
+  return {
+    isRequired,
+    accepts: acceptsOf(shape),
+    mistakeOf: (value) => excessOf(shape, value) ?? `${rule}, not ${quote(value)}`,
+    missing: rule === anyString ? 'is missing' : `is missing; it ${rule}`,
+  };
+}
+
+/** The type of a shape besides null; undefined when it has several or none. */
+function soleType({ type }: Shape): ShapeType | undefined {
+  if (type === undefined || typeof type === 'string') return type;
+  const [one, ...others] = type.filter((each) => each !== 'null');
+  return others.length === 0 ? one : undefined;
+}
+
+function acceptsOf(shape: Shape): (value: Json) => boolean {
+  if (shape.enum !== undefined) {
+    const values: ReadonlySet<Json> = new Set(shape.enum);
+    return (value) => values.has(value);
+  }
+  const { maxLength = Infinity, maxItems = Infinity } = shape;
+  const { minimum = -Infinity, exclusiveMinimum = -Infinity, maximum = Infinity } = shape;
+  const isWithin = (value: number) => value >= minimum && value > exclusiveMinimum && value <= maximum;
+  switch (soleType(shape)) {
+    case 'boolean':
+      return (value) => typeof value === 'boolean';
+    case 'string':
+      return (value) => typeof value === 'string' && !hasMoreCodePoints(value, maxLength);
+    case 'integer':
+      return (value) => typeof value === 'number' && Number.isInteger(value) && isWithin(value);
+    case 'number':
+      return (value) => typeof value === 'number' && Number.isFinite(value) && isWithin(value);
+    case 'array':
+      return (value) => Array.isArray(value) && value.length <= maxItems;
+    case 'object':
+      return isJsonObject;
+    default:
+      return () => true;
+  }
+}
+
+/** Says how much too long a string or a list is; null for another mistake. */
+function excessOf(shape: Shape, value: Json): string | null {
+  const type = soleType(shape);
+  if (type === 'string' && typeof value === 'string' && shape.maxLength !== undefined)
+    return `has ${countCodePoints(value)} characters; at most ${shape.maxLength} are allowed`;
+  if (type === 'array' && Array.isArray(value))
+    return `${value.length} ${shape.itemsName}; at most ${shape.maxItems} are allowed`;
+  return null;
+}
+
+function wordsOf(shape: Shape): string {
+  if (shape.enum !== undefined) return choiceOf(shape.enum.filter((value) => value !== null));
+  switch (soleType(shape)) {
+    case 'boolean':
+      return 'true or false';
+    case 'integer':
+      return `a whole number${rangeOf(shape)}`;
+    case 'number':
+      return `a number${rangeOf(shape)}`;
+    case 'array':
+      return `an array of ${shape.items?.properties === undefined ? shape.itemsName : objectWords(shape.items)}`;
+    case 'object':
+      return objectWords(shape);
+    default:
+      return 'a string';
+  }
+}
+
+function choiceOf(values: readonly Json[]): string {
+  if (values.length >= writtenOutMax) return `one of ${values.join(', ')}`;
+  const texts = values.map((value) => JSON.stringify(value));
+  return `${texts.slice(0, -1).join(', ')} or ${texts.at(-1)}`;
+}
+
+function rangeOf({ minimum, exclusiveMinimum, maximum }: Shape): string {
+  if (exclusiveMinimum !== undefined)
+    return ` over ${exclusiveMinimum}${maximum === undefined ? '' : `, up to ${maximum}`}`;
+  return ` from ${minimum}${maximum === undefined ? '' : ` to ${maximum}`}`;
+}
+
+/** `{"lat", "lon"}` */
+export function objectWords({ properties = {} }: Shape): string {
+  const names = Object.keys(properties).map((name) => JSON.stringify(name));
+  const written = names.length > writtenOutMax ? [...names.slice(0, writtenOutMax - 1), '…'] : names;
+  return `{${written.join(', ')}}`;
+}
