@@ -2,6 +2,7 @@ import { itemPath, memberPath } from '../lib/json-place.ts';
 import { quote } from '../lib/quote.ts';
 import { adviceForUnknown } from '../lib/suggest.ts';
 import type { ConfigIssue } from './diagnostic.ts';
+import type { ObjectShape } from './document-shape.ts';
 import { getOwn, isJsonObject, type Json, type JsonObject } from './json.ts';
 import { configurationFindingsMax } from './limits.ts';
 
@@ -71,8 +72,9 @@ export class Cursor {
     return [];
   }
 
-  /** The object here; null with an issue when it is none. A member that is not among `known` is an issue, too. */
-  object(known: readonly string[]): JsonObject | null {
+  /** The object here; null with an issue when it is none. A member that the shape does not have is an issue, too. */
+  object({ properties }: ObjectShape): JsonObject | null {
+    const known = Object.keys(properties);
     const json = this.anyObject(`Its members are ${known.join(', ')}.`);
     for (const name of this.names()) {
       if (known.includes(name) || this.#isSchemaName(name)) continue;

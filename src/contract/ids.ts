@@ -44,7 +44,7 @@ export function parseViewId(id: string): ViewRef | null {
   return { environmentId, sourceId, originId, alias };
 }
 
-const aliasPattern = /^[A-Za-z0-9_-]+$/;
+export const aliasPattern = /^[A-Za-z0-9_-]+$/;
 
 /** True for what may be the alias of a thing in the configuration: letters, digits, `-` and `_`. */
 export function isAlias(text: string): boolean {

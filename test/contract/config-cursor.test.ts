@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Cursor, type Findings } from '../../src/contract/config-cursor.ts';
+import { objectOf } from '../../src/contract/document-shape.ts';
 import type { Json } from '../../src/contract/json.ts';
 
 function cursorOver(json: Json): { root: Cursor; told: () => string[] } {
@@ -23,7 +24,7 @@ test('what is wrong is told with its place and its kind', () => {
   assert.deepEqual(root.member('list').items(), []);
   assert.equal(root.member('text').filledText(), null);
   assert.equal(root.member('flag').optionalBoolean(false), false);
-  assert.ok(root.object(['list', 'text', 'flag']));
+  assert.ok(root.object(objectOf({ list: {}, text: {}, flag: {} })));
   assert.deepEqual(told(), [
     '$.list must be a list, is an object',
     '$.text must be a string, is empty',

@@ -24,7 +24,7 @@ export interface SchemaPlace {
   readonly language: SchemaLanguage;
 }
 
-const idPattern = /^[A-Za-z0-9._-]+$/;
+export const idPattern = /^[A-Za-z0-9._-]+$/;
 // Everything that no file system, shell or address takes for something else; a leading dot hides a folder.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it keeps out.
 const sortingFolderPattern = /^[^.\\/:*?"<>|\x00-\x1f\x7f][^\\/:*?"<>|\x00-\x1f\x7f]*$/;

@@ -3,7 +3,7 @@ import { apiKeyCharactersMax } from '../../contract/limits.ts';
 
 const hashedPattern = /^sha256:[0-9a-f]{64}$/i;
 /** What an HTTP header carries unchanged. */
-const plainPattern = /^[\x21-\x7e]+$/;
+export const plainKeyPattern = /^[\x21-\x7e]+$/;
 
 /** `sha256:<hex>` of a key's text. */
 export function hashKey(apiKey: string): string {
@@ -21,6 +21,6 @@ export function isHashed(written: string): boolean {
  */
 export function hashedForm(written: string): string | null {
   if (isHashed(written)) return hashedPattern.test(written) ? written.toLowerCase() : null;
-  if (written.length > apiKeyCharactersMax || !plainPattern.test(written)) return null;
+  if (written.length > apiKeyCharactersMax || !plainKeyPattern.test(written)) return null;
   return hashKey(written);
 }

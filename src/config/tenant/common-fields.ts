@@ -1,6 +1,7 @@
 /** The fields that several parts of a tenant file have: ids, aliases, names of other things, API keys. */
 
 import type { Cursor } from '../../contract/config-cursor.ts';
+import type { WholeNumberShape } from '../../contract/document-shape.ts';
 import { isAlias } from '../../contract/ids.ts';
 import { apiKeyCharactersMax, configNameCharactersMax } from '../../contract/limits.ts';
 import { quote } from '../../lib/quote.ts';
@@ -61,11 +62,12 @@ export function readKeys(list: Cursor): WrittenKey[] {
   });
 }
 
-/** `absent` when it is not there, and with an issue for what is not a whole number between the two. */
-export function readWholeNumber<T>(at: Cursor, min: number, max: number, absent: T): number | T {
+/** `absent` when it is not there, and with an issue for what is not a whole number within the limits. */
+export function readWholeNumber<T>(at: Cursor, shape: WholeNumberShape, absent: T): number | T {
+  const { minimum, maximum } = shape;
   const { json } = at;
   if (json === undefined) return absent;
-  if (typeof json === 'number' && Number.isInteger(json) && json >= min && json <= max) return json;
-  at.issue(`must be a whole number from ${min} to ${max}`, 'Write it without quotes.');
+  if (typeof json === 'number' && Number.isInteger(json) && json >= minimum && json <= maximum) return json;
+  at.issue(`must be a whole number from ${minimum} to ${maximum}`, 'Write it without quotes.');
   return absent;
 }

@@ -1,9 +1,7 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
-import type { Json } from '../../contract/json.ts';
 import {
   cacheControlCharactersMax,
   configNameCharactersMax,
-  deliveryDepthMax,
   originsPerClientMax,
 } from '../../contract/limits.ts';
 import { quote } from '../../lib/quote.ts';
@@ -13,6 +11,7 @@ import { canonicalHost } from '../urls/host.ts';
 import { AllowedOrigins, originPattern } from '../urls/origins.ts';
 import { readAlias, readKeys, readNamed, readWholeNumber, type WrittenKey } from './common-fields.ts';
 import { type IndexPatterns, readIndexPatterns } from './index-patterns.ts';
+import { clientScopes, clientShape, depthShape, domainShape, hostedScopes } from './tenant-shapes.ts';
 
 /** What an environment client says to caches before the fronts (docs/guide/caches.md): `cacheControl`, `cacheTags`. */
 
@@ -76,15 +75,6 @@ export interface ClientEntry {
   readonly at: Cursor;
 }
 
-const scopes: readonly Scope[] = ['delivery', 'routes', 'query', 'source', 'changes'];
-/** The names of the hosted service, whose `Query` includes source groups. */
-const hostedScopes: ReadonlyMap<Json | undefined, readonly Scope[]> = new Map([
-  ['Delivery', ['delivery']],
-  ['Routes', ['routes']],
-  ['Query', ['query', 'source']],
-] as const);
-/** Every name that `scopes` may have. */
-export const clientScopeNames: readonly string[] = [...scopes, 'Delivery', 'Routes', 'Query'];
 /** A tenant without domains answers as if it had this one: relative URLs and every host. */
 const everyHost: Domain = { alias: 'default', hostnames: ['*'] };
 /** Stands for an environment that could not be read, so that the rest of its client is checked. */
@@ -95,7 +85,7 @@ export function readDomains(list: Cursor): Domains {
   const domains = new Domains();
   const taken = new Names<true>('hostname');
   for (const at of list.items()) {
-    if (at.object(['alias', 'hostnames']) === null) continue;
+    if (at.object(domainShape) === null) continue;
     const alias = readAlias(at.member('alias'));
     const hostnames = readHostnames(at.member('hostnames'), taken);
     if (alias !== null) domains.add(alias, { alias, hostnames }, at.member('alias'));
@@ -136,21 +126,7 @@ export function readClient(
   environments: Names<Environment>,
   domains: Domains,
 ): ClientEntry | null {
-  if (
-    at.object([
-      'name',
-      'environment',
-      'domains',
-      'scopes',
-      'indexes',
-      'origins',
-      'cacheControl',
-      'cacheTags',
-      'depth',
-      'apiKeys',
-    ]) === null
-  )
-    return null;
+  if (at.object(clientShape) === null) return null;
   return {
     name: at.member('name').optionalText(`client ${index + 1}`),
     environment: readNamed(at.member('environment'), environments) ?? unknownEnvironment,
@@ -160,7 +136,7 @@ export function readClient(
     origins: readOrigins(at.member('origins')),
     cacheControl: readCacheControl(at.member('cacheControl')),
     cacheTags: readCacheTags(at.member('cacheTags')),
-    depth: readWholeNumber(at.member('depth'), 0, deliveryDepthMax, null),
+    depth: readWholeNumber(at.member('depth'), depthShape, null),
     keys: readKeys(at.member('apiKeys')),
     at,
   };
@@ -206,10 +182,10 @@ function readClientDomains(list: Cursor, domains: Domains): readonly Domain[] {
 }
 
 function readScopes(list: Cursor): ReadonlySet<Scope> {
-  if (list.json === undefined) return new Set(scopes);
+  if (list.json === undefined) return new Set(clientScopes);
   const known = new Names<Scope>(
     'scope',
-    scopes.map((scope) => [scope, scope]),
+    clientScopes.map((scope) => [scope, scope]),
   );
   const read = (item: Cursor) => hostedScopes.get(item.json) ?? readNamed(item, known) ?? [];
   return new Set(list.items().flatMap(read));

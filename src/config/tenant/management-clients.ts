@@ -2,6 +2,7 @@ import type { Cursor } from '../../contract/config-cursor.ts';
 import type { ManagementScope } from '../configuration.ts';
 import { Names } from '../documents/document-names.ts';
 import { readKeys, readNamed, type WrittenKey } from './common-fields.ts';
+import { managementClientShape, managementScopes } from './tenant-shapes.ts';
 
 export interface ManagementClientEntry {
   readonly name: string;
@@ -10,11 +11,9 @@ export interface ManagementClientEntry {
   readonly at: Cursor;
 }
 
-export const managementScopes: readonly ManagementScope[] = ['read', 'configure', 'operate'];
-
 /** Reads one of `managementClients`; `index` is its place in the list. Null with an issue for what is not an object. */
 export function readManagementClient(at: Cursor, index: number): ManagementClientEntry | null {
-  if (at.object(['name', 'scopes', 'apiKeys']) === null) return null;
+  if (at.object(managementClientShape) === null) return null;
   return {
     name: at.member('name').optionalText(`management client ${index + 1}`),
     scopes: readManagementScopes(at.member('scopes')),

@@ -1,7 +1,6 @@
 /** Reads `webhooks` of a tenant file (docs/reference/webhooks.md). No finding shows a secret or a header's value. */
 import type { Cursor } from '../../contract/config-cursor.ts';
 import {
-  webhookBatchSecondsMax,
   webhookBatchSizeMax,
   webhookHeadersMax,
   webhooksPerTenantMax,
@@ -14,25 +13,13 @@ import { Names } from '../documents/document-names.ts';
 import { readAlias, readNamed, readWholeNumber } from './common-fields.ts';
 import { keptMark } from './kept-secrets.ts';
 import type { KnownNames } from './named-things.ts';
+import { batchMembers, batchShape, webhookFormats, webhookShape } from './tenant-shapes.ts';
 
 export interface WebhookEntry {
   readonly webhook: Webhook;
   readonly at: Cursor;
 }
 
-const members = [
-  'alias',
-  'environment',
-  'url',
-  'secret',
-  'schemas',
-  'destination',
-  'expand',
-  'batch',
-  'headers',
-  'format',
-];
-export const webhookFormats: readonly WebhookFormat[] = ['standard', 'enterspeed'];
 const usualBatch = { size: webhookBatchSizeMax, seconds: 1 };
 
 /** @param mayBeKept secrets may be those that a backup does not have */
@@ -47,7 +34,7 @@ export function readWebhooks(
     list.issue(`has ${items.length} webhooks`, `At most ${webhooksPerTenantMax} are allowed.`);
   }
   return items.flatMap((at) => {
-    if (at.object(members) === null) return [];
+    if (at.object(webhookShape) === null) return [];
     const alias = readAlias(at.member('alias'));
     if (alias !== null) taken.add(alias, true, at.member('alias'));
     const webhook: Webhook = {
@@ -132,10 +119,10 @@ function readExpand(at: Cursor): boolean {
 }
 
 function readBatch(at: Cursor): Webhook['batch'] {
-  if (at.isAbsent || at.object(['size', 'seconds']) === null) return usualBatch;
+  if (at.isAbsent || at.object(batchShape) === null) return usualBatch;
   return {
-    size: readWholeNumber(at.member('size'), 1, webhookBatchSizeMax, usualBatch.size),
-    seconds: readWholeNumber(at.member('seconds'), 0, webhookBatchSecondsMax, usualBatch.seconds),
+    size: readWholeNumber(at.member('size'), batchMembers.size, usualBatch.size),
+    seconds: readWholeNumber(at.member('seconds'), batchMembers.seconds, usualBatch.seconds),
   };
 }
 

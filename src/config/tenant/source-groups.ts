@@ -3,6 +3,7 @@ import { quote } from '../../lib/quote.ts';
 import type { Environment, Source, SourceGroup } from '../configuration.ts';
 import { Names } from '../documents/document-names.ts';
 import { readAlias, readId, readKeys, readNamed, type WrittenKey } from './common-fields.ts';
+import { sourceGroupShape, sourceShape } from './tenant-shapes.ts';
 
 export interface SourceEntry {
   readonly source: Source;
@@ -21,7 +22,7 @@ export function readSourceGroups(list: Cursor, environments: Names<Environment>)
   const sourceIds = new Names<true>('source id');
   const sources: SourceEntry[] = [];
   for (const at of list.items()) {
-    if (at.object(['alias', 'autoIndex', 'sources']) === null) continue;
+    if (at.object(sourceGroupShape) === null) continue;
     const alias = readAlias(at.member('alias'));
     const entries = readSources(at.member('sources'), alias ?? '', environments, sourceIds);
     for (const entry of entries) sources.push(entry);
@@ -44,7 +45,7 @@ function readSources(
   // Environment alias -> name of the source of this group that uses it.
   const users = new Map<string, string>();
   return list.items().flatMap((at) => {
-    if (at.object(['id', 'name', 'environments', 'propertiesOptional', 'apiKeys']) === null) return [];
+    if (at.object(sourceShape) === null) return [];
     const id = readId(at.member('id'));
     if (id !== null) sourceIds.add(id, true, at.member('id'));
     const name = at.member('name').optionalText(id ?? '');

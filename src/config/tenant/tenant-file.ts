@@ -12,6 +12,7 @@ import { type ClientEntry, readClient, readDomains } from './environment-clients
 import { type ManagementClientEntry, readManagementClient } from './management-clients.ts';
 import { readWebhooks, type WebhookEntry } from './read-webhooks.ts';
 import { readSourceGroups, type SourceGroups } from './source-groups.ts';
+import { environmentShape, tenantShape, urlsShape } from './tenant-shapes.ts';
 
 export interface TenantFile extends SourceGroups {
   readonly urlForm: UrlForm;
@@ -27,15 +28,7 @@ export interface TenantFile extends SourceGroups {
  * @param isStored the file may be one of a backup, which has no secrets
  */
 export function readTenantFile(root: Cursor, isStored: boolean): TenantFile {
-  root.object([
-    'environments',
-    'sourceGroups',
-    'domains',
-    'urls',
-    'environmentClients',
-    'managementClients',
-    'webhooks',
-  ]);
+  root.object(tenantShape);
   const environments = readEnvironments(root.member('environments'));
   const domains = readDomains(root.member('domains'));
   const clients = root.member('environmentClients').items();
@@ -55,7 +48,7 @@ export function readTenantFile(root: Cursor, isStored: boolean): TenantFile {
 
 /** `urls: {caseInsensitive?}` */
 function readUrlForm(at: Cursor): UrlForm {
-  if (at.isAbsent || at.object(['caseInsensitive']) === null) return 'exact';
+  if (at.isAbsent || at.object(urlsShape) === null) return 'exact';
   return at.member('caseInsensitive').optionalBoolean(false) ? 'folded' : 'exact';
 }
 
@@ -63,7 +56,7 @@ function readEnvironments(list: Cursor): Names<Environment> {
   const environments = new Names<Environment>('environment');
   const ids = new Names<true>('environment id');
   for (const at of list.items()) {
-    if (at.object(['id', 'alias']) === null) continue;
+    if (at.object(environmentShape) === null) continue;
     const id = readId(at.member('id'));
     const alias = readAlias(at.member('alias'));
     if (id !== null) ids.add(id, true, at.member('id'));

@@ -6,6 +6,7 @@ import type { Build } from '../build/build.ts';
 import { compileField } from '../language/expression-field.ts';
 import type { Evaluate, EvaluateText, Frame, Scope } from '../language/scope.ts';
 import type { ResolvedAction } from '../schema.ts';
+import { actionShape } from '../shapes.ts';
 
 type Resolve = (frame: Frame) => ResolvedAction[];
 
@@ -21,7 +22,7 @@ export function compileActions(at: Cursor, scope: Scope): Resolve {
 }
 
 function compileAction(at: Cursor, scope: Scope): Resolve {
-  if (at.object(['type', 'alias', 'originId', 'source']) === null) return () => [];
+  if (at.object(actionShape) === null) return () => [];
   if (at.member('type').json !== 'process')
     at.member('type').expected('`process`', 'It is the only action there is.');
   const alias = optionalText(at.member('alias'), scope);

@@ -6,6 +6,7 @@ import { quote } from '../../lib/quote.ts';
 import { compileField } from '../language/expression-field.ts';
 import type { Evaluate, Frame, Scope } from '../language/scope.ts';
 import type { ResolvedDestination } from '../schema.ts';
+import { destinationShape } from '../shapes.ts';
 
 type Resolve = (frame: Frame) => ResolvedDestination[];
 
@@ -27,7 +28,7 @@ export function destinationWith(alias: string, options: JsonObject): ResolvedDes
 }
 
 function compileDestination(at: Cursor, scope: Scope, seen: Set<string>) {
-  if (at.object(['alias', 'options']) === null) return null;
+  if (at.object(destinationShape) === null) return null;
   const options = compileOptions(at.member('options'), scope);
   const alias = at.member('alias').filledText();
   if (alias === null) return null;

@@ -4,6 +4,7 @@ import { BodyWriter } from '../build/view-body.ts';
 import { rootFrame } from '../language/scope.ts';
 import { compileSchemaProperties } from '../property/property.ts';
 import type { FullSchema } from '../schema.ts';
+import { fullSchemaShape } from '../shapes.ts';
 import { compileActions } from './actions.ts';
 import { Needs, ownPlace } from './definition.ts';
 import { reached } from './definition-digest.ts';
@@ -17,7 +18,7 @@ import { readTriggers } from './triggers.ts';
  * (docs/reference/mapping-language.md "Schema files").
  */
 export function compileFullSchema(alias: string, at: Cursor, surroundings: Surroundings): FullSchema {
-  at.object(['triggers', 'sourceEntityTypes', 'route', 'properties', 'actions', 'destinations']);
+  at.object(fullSchemaShape);
   const { partials, scope, sourceGroups } = surroundings;
   const triggers = readTriggers(at, sourceGroups);
   const claims = compileRoute(at.member('route'), scope);

@@ -1,4 +1,5 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
+import { objectOf, told } from '../../contract/document-shape.ts';
 import { chain, type Resumable } from '../../lib/cooperative-yield.ts';
 import type { BuildInput } from '../build/build-input.ts';
 import type { BuiltItem } from '../build/build-outcome.ts';
@@ -7,21 +8,27 @@ import { rootFrame } from '../language/scope.ts';
 import { type Compile, compileSchemaProperties } from '../property/property.ts';
 import { compileAnyValue, compileShorthand } from '../property/string.ts';
 import type { IndexSchema } from '../schema.ts';
+import { properties, triggers as triggerShapes } from '../shapes.ts';
 import { readCollations } from './collations.ts';
 import { Needs, ownPlace, type Write } from './definition.ts';
 import { type Partials, reachablePartials, reached } from './definition-digest.ts';
-import { type FieldTypeName, readIndexFields } from './index-fields.ts';
+import { type FieldTypeName, indexShape, readIndexFields } from './index-fields.ts';
 import { readIndexMetadata } from './index-metadata.ts';
 import { readIndexTexts } from './index-texts.ts';
 import type { Surroundings } from './surroundings.ts';
 import { readTriggers } from './triggers.ts';
+
+export const indexSchemaShape = objectOf(
+  { ...triggerShapes, index: indexShape, properties: told('The values of the fields.', properties) },
+  ['index', 'properties'],
+);
 
 /**
  * `{triggers, index, properties}`: what makes an item of an index of an entity
  * (docs/reference/indexes-and-queries.md "Indexes").
  */
 export function compileIndexSchema(alias: string, at: Cursor, surroundings: Surroundings): IndexSchema {
-  at.object(['triggers', 'sourceEntityTypes', 'index', 'properties']);
+  at.object(indexSchemaShape);
   const { partials, scope, sourceGroups } = surroundings;
   const triggers = readTriggers(at, sourceGroups);
   const properties = at.member('properties');

@@ -1,4 +1,5 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
+import { anyText, listOf, objectOf } from '../../contract/document-shape.ts';
 import {
   keptCharactersMax,
   searchCodePointsMax,
@@ -135,6 +136,14 @@ function readSynonyms(at: Cursor): Synonym[] {
   return entries.map(readSynonym);
 }
 
+const synonymTextsShape = listOf(anyText, { minItems: 1, maxItems: synonymTextsMax });
+const synonymShape = objectOf({ from: anyText, to: synonymTextsShape }, ['from', 'to']);
+
+export const synonymsShape = listOf(
+  { anyOf: [synonymTextsShape, synonymShape] },
+  { maxItems: synonymEntriesMax },
+);
+
 const advice = 'Write ["tv", "television"] or {"from": "tv", "to": ["television"]}.';
 
 function readSynonym(at: Cursor): Synonym {
@@ -142,7 +151,7 @@ function readSynonym(at: Cursor): Synonym {
     const texts = readTexts(at);
     return { from: texts, to: texts };
   }
-  if (at.object(['from', 'to']) === null) return { from: [], to: [] };
+  if (at.object(synonymShape) === null) return { from: [], to: [] };
   return { from: readText(at.member('from')), to: readTexts(at.member('to')) };
 }
 

@@ -2,12 +2,13 @@ import type { Cursor } from '../../contract/config-cursor.ts';
 import { quote } from '../../lib/quote.ts';
 import type { Scope } from '../language/scope.ts';
 import { compileSchemaProperties } from '../property/property.ts';
+import { partialSchemaShape } from '../shapes.ts';
 import { Needs } from './definition.ts';
 import { type PartialDraft, withoutSchemaName } from './definition-digest.ts';
 
 /** `{properties, alias?}` (docs/reference/mapping-language.md "Schema files"). */
 export function compilePartialSchema(alias: string, at: Cursor, scope: Scope): PartialDraft {
-  at.object(['alias', 'properties']);
+  at.object(partialSchemaShape);
   checkAlias(at.member('alias'), alias);
   const needs = new Needs();
   const placeOf = (below: Cursor) => `partials/${alias} ${below.path}`;

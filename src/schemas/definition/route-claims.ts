@@ -6,10 +6,11 @@ import { chain, forEach, type Resumable, repeat, workBudget } from '../../lib/co
 import { compileField } from '../language/expression-field.ts';
 import type { Evaluate, EvaluateText, Frame, Scope } from '../language/scope.ts';
 import type { ViewClaims } from '../schema.ts';
+import { routeShape } from '../shapes.ts';
 
 /** `route: {url?, handles?}` (docs/reference/mapping-language.md "Route"): what a view is found by. */
 export function compileRoute(at: Cursor, scope: Scope): (frame: Frame) => Resumable<ViewClaims> {
-  if (at.isAbsent || at.object(['url', 'handles']) === null) return () => ({ url: null, handles: [] });
+  if (at.isAbsent || at.object(routeShape) === null) return () => ({ url: null, handles: [] });
   const url = at.member('url');
   const urlOf: EvaluateText = url.isAbsent ? () => null : compileField(url, scope).text;
   const handles = compileHandles(at.member('handles'), scope);

@@ -1,5 +1,6 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
 import { isJsonObject, type Json } from '../../contract/json.ts';
+import { expShape } from '../shapes.ts';
 import { compileExpression, type Expression } from './expression.ts';
 import type { Scope } from './scope.ts';
 import { parseAt } from './syntax-mistake.ts';
@@ -29,7 +30,7 @@ export function compileRequiredField(at: Cursor, scope: Scope): Expression {
 }
 
 function compileExp(at: Cursor, scope: Scope): Expression {
-  at.object(['$exp']);
+  at.object(expShape);
   const text = at.member('$exp').text('Write an expression: {"$exp": "{p.title}"}.');
   return text === null ? nullExpression : compileField(at.member('$exp'), scope);
 }

@@ -14,14 +14,12 @@ import { compileField, compileRequiredField } from '../language/expression-field
 import { Reader } from '../language/reader.ts';
 import type { Frame, Scope } from '../language/scope.ts';
 import { parseAt } from '../language/syntax-mistake.ts';
+import { filterLookupShape, matchLookupShape, orderByShape } from '../shapes.ts';
 import { CompiledLookup, type Order } from './compiled-lookup.ts';
 import type { PropertyPath } from './plan.ts';
 import { propertyPaths } from './property-paths.ts';
 import { QueryValues } from './query-values.ts';
 
-const commonKeys = ['orderBy', 'top', 'source'];
-const filterKeys = ['filter', ...commonKeys];
-const matchKeys = ['operator', 'sourceEntityProperty', 'matchValue', 'sourceEntityType', ...commonKeys];
 const nothingMatches: FilterNode = { kind: 'or', nodes: [] };
 
 /**
@@ -30,7 +28,7 @@ const nothingMatches: FilterNode = { kind: 'or', nodes: [] };
  */
 export function compileLookup(at: Cursor, context: DefinitionContext): (frame: Frame) => readonly Json[] {
   const isFilter = !at.member('filter').isAbsent;
-  if (at.object(isFilter ? filterKeys : matchKeys) === null) return () => [];
+  if (at.object(isFilter ? filterLookupShape : matchLookupShape) === null) return () => [];
   const values = new QueryValues();
   const condition = isFilter
     ? compileFilter(at.member('filter'), context.scope, values)
@@ -106,7 +104,7 @@ function compileType(at: Cursor, scope: Scope, values: QueryValues): FilterNode 
 }
 
 function readOrder(at: Cursor): Order | null {
-  if (at.isAbsent || at.object(['property', 'sort']) === null) return null;
+  if (at.isAbsent || at.object(orderByShape) === null) return null;
   const property = at.member('property').text('Name the property to order by: `title`.');
   const sort = at.member('sort');
   if (!sort.isAbsent && sort.json !== 'asc' && sort.json !== 'desc') {

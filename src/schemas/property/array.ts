@@ -14,6 +14,7 @@ import { listOf } from '../language/member.ts';
 import { Frame, isReservedName, type Scope } from '../language/scope.ts';
 import { parseAt } from '../language/syntax-mistake.ts';
 import { compileLookup } from '../lookup/lookup.ts';
+import { arrayShape, expShape, lookupInputShape, pathInputShape, variablePattern } from '../shapes.ts';
 
 /** What an array goes over. */
 interface ArrayInput {
@@ -24,11 +25,10 @@ interface ArrayInput {
 }
 
 const emptyInput: ArrayInput = { isLookup: false, list: () => [], whole: null };
-const identifier = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** `{type: "array", input, items?, var?}`; without `items` the elements are copied. */
 export function compileArray(at: Cursor, context: DefinitionContext): Definition {
-  if (at.object(['type', 'input', 'items', 'var']) === null) return nullDefinition;
+  if (at.object(arrayShape) === null) return nullDefinition;
   const { isLookup, list, whole } = compileInput(at.member('input'), context);
   const variable = readVariable(at.member('var'));
   const items = at.member('items');
@@ -85,7 +85,7 @@ const isMore = (): boolean => true;
 function readVariable(at: Cursor): string {
   const { json } = at;
   if (json === undefined) return 'item';
-  if (typeof json === 'string' && identifier.test(json) && !isReservedName(json)) return json;
+  if (typeof json === 'string' && variablePattern.test(json) && !isReservedName(json)) return json;
   const advice = 'Choose a name of letters, digits and _ that means nothing else in expressions.';
   at.issue('this cannot be the name of a variable', advice);
   return 'item';
@@ -113,7 +113,7 @@ function compileSource(at: Cursor, context: DefinitionContext): ArrayInput {
     return { isLookup: true, list: compileLookup(at.member('$lookup'), context), whole: null };
   }
   for (const unknown of at.names().filter((key) => key !== '$path' && key !== '$lookup')) {
-    const known = ['$path', '$lookup', '$exp'];
+    const known = [pathInputShape, lookupInputShape, expShape].flatMap((one) => Object.keys(one.properties));
     at.member(unknown).issue(`unknown key ${JSON.stringify(unknown)}`, () =>
       adviceForUnknown(unknown, known),
     );

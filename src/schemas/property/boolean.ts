@@ -8,10 +8,11 @@ import {
 } from '../definition/definition.ts';
 import { compileField, compileRequiredField } from '../language/expression-field.ts';
 import type { Evaluate, Scope } from '../language/scope.ts';
+import { booleanShape } from '../shapes.ts';
 
 /** `{type: "boolean", value, default?}`: true, false, or these words in any case; anything else gives `default`. */
 export function compileBoolean(at: Cursor, context: DefinitionContext): Definition {
-  if (at.object(['type', 'value', 'default']) === null) return nullDefinition;
+  if (at.object(booleanShape) === null) return nullDefinition;
   const { value } = compileRequiredField(at.member('value'), context.scope);
   const fallback = compileDefault(at.member('default'), context.scope);
   const place = context.placeOf(at);

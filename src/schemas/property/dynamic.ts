@@ -4,13 +4,14 @@ import { type Definition, type DefinitionContext, nullDefinition } from '../defi
 import { compilePath, type PathSelector } from '../json-path/json-path.ts';
 import type { Scope } from '../language/scope.ts';
 import { parseAt } from '../language/syntax-mistake.ts';
+import { dynamicShape } from '../shapes.ts';
 
 /**
  * The value that a path selects: `{"*": path}`, with or without `type: "dynamic"`; with the type, `value` may be
  * for `*`.
  */
 export function compileDynamic(at: Cursor, { scope }: DefinitionContext): Definition {
-  if (at.object(['type', '*', 'value']) === null) return nullDefinition;
+  if (at.object(dynamicShape) === null) return nullDefinition;
   const value = compileDynamicValue(at, scope);
   return { mayRefer: false, write: (frame, body) => chain(value(frame), (selected) => body.copy(selected)) };
 }
@@ -32,7 +33,7 @@ function compileDynamicValue(at: Cursor, scope: Scope): PathSelector['value'] {
 export function compileStar(at: Cursor, scope: Scope): PathSelector['value'] {
   const isDefinition = !at.member('*').isAbsent || at.member('type').json === 'dynamic';
   if (!isDefinition) return compileSelector(at, scope);
-  at.object(['type', '*', 'value']);
+  at.object(dynamicShape);
   return compileDynamicValue(at, scope);
 }
 

@@ -9,13 +9,14 @@ import {
 } from '../definition/definition.ts';
 import { compileField, compileRequiredField } from '../language/expression-field.ts';
 import type { Evaluate, Scope } from '../language/scope.ts';
+import { numberShape } from '../shapes.ts';
 
 /** Fractional digits that a 64-bit floating-point number can have at all. */
 const precisionMax = 1_100;
 
 /** `{type: "number", value, default?, precision?}`; what is not a number gives `default`, which is not rounded. */
 export function compileNumber(at: Cursor, context: DefinitionContext): Definition {
-  if (at.object(['type', 'value', 'default', 'precision']) === null) return nullDefinition;
+  if (at.object(numberShape) === null) return nullDefinition;
   const { value } = compileRequiredField(at.member('value'), context.scope);
   const precision = readPrecision(at.member('precision'));
   const fallback = compileDefault(at.member('default'), context.scope);

@@ -12,11 +12,12 @@ import {
 } from '../definition/definition.ts';
 import type { PathSelector } from '../json-path/json-path.ts';
 import type { Frame } from '../language/scope.ts';
+import { objectShape } from '../shapes.ts';
 import { compileStar } from './dynamic.ts';
 
 /** `{type: "object", properties}`. With `*` as its only property the value is whatever the path selects. */
 export function compileObject(at: Cursor, context: DefinitionContext): Definition {
-  if (at.object(['type', 'properties']) === null) return nullDefinition;
+  if (at.object(objectShape) === null) return nullDefinition;
   const properties = at.member('properties');
   const [name, ...rest] = properties.names();
   if (name !== '*' || rest.length > 0) return compileProperties(properties, context);

@@ -8,13 +8,14 @@ import { CompiledPartial } from '../definition/compiled-partial.ts';
 import { type Definition, type DefinitionContext, nullDefinition } from '../definition/definition.ts';
 import { compileRequiredField } from '../language/expression-field.ts';
 import { Frame } from '../language/scope.ts';
+import { partialShape } from '../shapes.ts';
 
 /**
  * `{type: "partial", input, alias}`. An alias that names no partial gives null and a diagnostic; so does a partial
  * `partialDepthMax` partials deep, which only a cycle reaches.
  */
 export function compilePartialUse(at: Cursor, context: DefinitionContext): Definition {
-  if (at.object(['type', 'input', 'alias']) === null) return nullDefinition;
+  if (at.object(partialShape) === null) return nullDefinition;
   const { value: inputOf } = compileRequiredField(at.member('input'), context.scope);
   const alias = compileRequiredField(at.member('alias'), context.scope);
   if (alias.constant === null) context.needs.anyPartial = true;

@@ -5,6 +5,7 @@ import type { ReferencePiece } from '../build/build-outcome.ts';
 import { type Definition, type DefinitionContext, nullDefinition } from '../definition/definition.ts';
 import { compileField, compileRequiredField } from '../language/expression-field.ts';
 import type { EvaluateText, Frame, Scope } from '../language/scope.ts';
+import { referenceShape } from '../shapes.ts';
 
 type Meant = Pick<ReferencePiece, 'target' | 'viewId'>;
 
@@ -17,7 +18,7 @@ const idKeys = ['id', 'gid', 'originId'] as const;
  * (docs/reference/mapping-language.md "reference").
  */
 export function compileReference(at: Cursor, { scope, needs }: DefinitionContext): Definition {
-  if (at.object(['type', 'alias', 'view', ...idKeys, 'source']) === null) return nullDefinition;
+  if (at.object(referenceShape) === null) return nullDefinition;
   needs.references.push(at);
   const { text: aliasOf } = compileRequiredField(at.member(aliasKey(at)), scope);
   const resolve = compileTarget(at, scope);

@@ -3,10 +3,11 @@ import { type Definition, type DefinitionContext, nullDefinition } from '../defi
 import type { Expression } from '../language/expression.ts';
 import { compileField, compileRequiredField } from '../language/expression-field.ts';
 import type { EvaluateText } from '../language/scope.ts';
+import { stringShape } from '../shapes.ts';
 
 /** `{type: "string", value, default?}`: `default` stands for null and for the empty text. */
 export function compileString(at: Cursor, { scope }: DefinitionContext): Definition {
-  if (at.object(['type', 'value', 'default']) === null) return nullDefinition;
+  if (at.object(stringShape) === null) return nullDefinition;
   const value = compileRequiredField(at.member('value'), scope);
   const fallback = at.member('default');
   if (fallback.isAbsent) return textDefinition(value);

@@ -1,22 +1,20 @@
 /**
- * Pieces of the JSON Schemas (draft 7) that editors check configuration files with. They say what `check` says of the form
- * of a file; `test/config/json-schemas` holds the two together.
+ * Pieces of the shapes of configuration documents: JSON Schemas (draft 7), from which the readers take the members that an
+ * object may have, and editors everything.
  */
-import type { Json, JsonObject } from '../../contract/json.ts';
-import { configNameCharactersMax } from '../../contract/limits.ts';
+import type { Json, JsonObject } from './json.ts';
 
 export type JsonSchema = JsonObject;
+
+/** Of an object with certain members and no others. */
+export type ObjectShape = JsonSchema & { readonly properties: Readonly<Record<string, JsonSchema>> };
+
+/** Of a whole number between the two. */
+export type WholeNumberShape = JsonSchema & { readonly minimum: number; readonly maximum: number };
 
 export const anyText: JsonSchema = { type: 'string' };
 export const filledText: JsonSchema = { type: 'string', minLength: 1 };
 export const truth: JsonSchema = { type: 'boolean' };
-
-export const alias = nameOf('^[A-Za-z0-9_-]+$');
-export const id = nameOf('^[A-Za-z0-9._-]+$');
-
-function nameOf(pattern: string): JsonSchema {
-  return { type: 'string', pattern, maxLength: configNameCharactersMax };
-}
 
 export const listOf = (items: JsonSchema, limits: JsonSchema = {}): JsonSchema => ({
   type: 'array',
@@ -28,11 +26,10 @@ export const oneOf = (values: readonly Json[]): JsonSchema => ({ enum: [...value
 
 export const refTo = (name: string): JsonSchema => ({ $ref: `#/definitions/${name}` });
 
-/** An object with these members and no others. */
 export function objectOf(
   properties: Readonly<Record<string, JsonSchema>>,
   required: readonly string[] = [],
-): JsonSchema {
+): ObjectShape {
   return {
     type: 'object',
     properties: { ...properties },
@@ -41,25 +38,28 @@ export function objectOf(
   };
 }
 
+export function wholeNumber(minimum: number, maximum: number): WholeNumberShape {
+  return { type: 'integer', minimum, maximum };
+}
+
 export const mapOf = (values: JsonSchema): JsonSchema => ({ type: 'object', additionalProperties: values });
 
-export const told = (description: string, schema: JsonSchema): JsonSchema => ({ description, ...schema });
+export function told<S extends JsonSchema>(description: string, schema: S): S {
+  return { description, ...schema };
+}
 
 /** A whole file: an object that may name its JSON Schema. */
 export function fileOf(
   title: string,
-  properties: Readonly<Record<string, JsonSchema>>,
+  { properties, ...object }: ObjectShape,
   rest: JsonSchema = {},
 ): JsonSchema {
-  const { additionalProperties, ...object } = objectOf({
-    $schema: told('Where editors find the JSON Schema of this file.', anyText),
-    ...properties,
-  });
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title,
+    type: 'object',
+    properties: { $schema: told('Where editors find the JSON Schema of this file.', anyText), ...properties },
     ...object,
-    additionalProperties: additionalProperties ?? false,
     ...rest,
   };
 }

@@ -1,0 +1,163 @@
+/** Shapes of `tenant.json` and of what is in it (docs/reference/configuration.md "tenant.json"). */
+
+import {
+  filledText,
+  type JsonSchema,
+  listOf,
+  mapOf,
+  objectOf,
+  oneOf,
+  told,
+  truth,
+  wholeNumber,
+} from '../../contract/document-shape.ts';
+import { aliasPattern } from '../../contract/ids.ts';
+import type { Json } from '../../contract/json.ts';
+import {
+  apiKeyCharactersMax,
+  cacheControlCharactersMax,
+  configNameCharactersMax,
+  deliveryDepthMax,
+  originsPerClientMax,
+  webhookBatchSecondsMax,
+  webhookBatchSizeMax,
+  webhookHeadersMax,
+  webhooksPerTenantMax,
+  webhookUrlCharactersMax,
+} from '../../contract/limits.ts';
+import type { ManagementScope, Scope, WebhookFormat } from '../configuration.ts';
+import { idPattern } from '../documents/document-path.ts';
+import { plainKeyPattern } from './api-key.ts';
+
+export const clientScopes: readonly Scope[] = ['delivery', 'routes', 'query', 'source', 'changes'];
+/** The names of the hosted service, whose `Query` includes source groups. */
+export const hostedScopes: ReadonlyMap<Json | undefined, readonly Scope[]> = new Map([
+  ['Delivery', ['delivery']],
+  ['Routes', ['routes']],
+  ['Query', ['query', 'source']],
+] as const);
+export const managementScopes: readonly ManagementScope[] = ['read', 'configure', 'operate'];
+export const webhookFormats: readonly WebhookFormat[] = ['standard', 'enterspeed'];
+
+const alias = nameOf(aliasPattern);
+const id = nameOf(idPattern);
+
+function nameOf({ source }: RegExp): JsonSchema {
+  return { type: 'string', pattern: source, maxLength: configNameCharactersMax };
+}
+
+const apiKeys = told(
+  'API keys: each as itself, or as "sha256:" and the 64 hex digits of its digest.',
+  listOf({ type: 'string', pattern: plainKeyPattern.source, maxLength: apiKeyCharactersMax }),
+);
+
+export const environmentShape = objectOf(
+  { id: told('Part of view ids; it cannot be changed later.', id), alias },
+  ['id', 'alias'],
+);
+
+export const sourceShape = objectOf(
+  {
+    id: told('Part of view ids; it cannot be changed later.', id),
+    name: filledText,
+    environments: told('Aliases of the environments that use it.', listOf(filledText)),
+    propertiesOptional: told(
+      'An entity without "properties" counts as one with {}; absent: it is refused.',
+      truth,
+    ),
+    apiKeys,
+  },
+  ['id', 'environments'],
+);
+
+export const sourceGroupShape = objectOf(
+  {
+    alias,
+    autoIndex: told('Each entity type is indexed by itself, with its top-level properties as fields.', truth),
+    sources: listOf(sourceShape),
+  },
+  ['alias'],
+);
+
+export const domainShape = objectOf(
+  { alias, hostnames: told('"*": relative URLs, and any host.', listOf(filledText, { minItems: 1 })) },
+  ['alias', 'hostnames'],
+);
+
+export const depthShape = told(
+  'How deep references are resolved where a request does not say it; absent: all are.',
+  wholeNumber(0, deliveryDepthMax),
+);
+
+export const clientShape = objectOf(
+  {
+    name: filledText,
+    environment: told('Alias of what it reads.', filledText),
+    domains: told('Aliases; absent: all.', listOf(filledText)),
+    scopes: told(
+      'What it may ask for; absent: everything.',
+      listOf(oneOf([...clientScopes, ...[...hostedScopes.keys()].map(String)])),
+    ),
+    indexes: told(
+      'Patterns of the indexes that it may query, "blog*", and of types of source groups, "cms:*".',
+      listOf({ type: 'string', pattern: '^[A-Za-z0-9_*-]+(?::[\\s\\S]+)?$' }),
+    ),
+    origins: told(
+      'Origins whose pages may use its keys; absent: all.',
+      listOf(filledText, { maxItems: originsPerClientMax }),
+    ),
+    cacheControl: told('Cache-Control of what caches may keep.', {
+      ...filledText,
+      maxLength: cacheControlCharactersMax,
+    }),
+    cacheTags: told(
+      'The header in which a cache reads tags: "Cache-Tag", "Surrogate-Key", "xkey".',
+      filledText,
+    ),
+    depth: depthShape,
+    apiKeys,
+  },
+  ['environment'],
+);
+
+export const managementClientShape = objectOf({
+  name: filledText,
+  scopes: told('Absent: all.', listOf(oneOf(managementScopes))),
+  apiKeys,
+});
+
+export const batchMembers = {
+  size: wholeNumber(1, webhookBatchSizeMax),
+  seconds: wholeNumber(0, webhookBatchSecondsMax),
+};
+export const batchShape = objectOf(batchMembers);
+
+export const webhookShape = objectOf(
+  {
+    alias,
+    environment: filledText,
+    url: { ...filledText, maxLength: webhookUrlCharactersMax },
+    secret: told('"whsec_" and base64; a list of two while one replaces the other.', {
+      anyOf: [filledText, listOf(filledText, { minItems: 1, maxItems: 2 })],
+    }),
+    schemas: told('Aliases; absent: all.', listOf(filledText)),
+    destination: told('Only views whose schema names it in "destinations".', truth),
+    expand: told('Say where else a changed view is shown.', oneOf(['shown'])),
+    batch: batchShape,
+    headers: { ...mapOf(filledText), maxProperties: webhookHeadersMax },
+    format: oneOf(webhookFormats),
+  },
+  ['alias', 'environment', 'url', 'secret'],
+);
+
+export const urlsShape = objectOf({ caseInsensitive: told('Paths are compared in lower case.', truth) });
+
+export const tenantShape = objectOf({
+  environments: told('Where views are served: production, staging.', listOf(environmentShape)),
+  sourceGroups: told('Where entities come from.', listOf(sourceGroupShape)),
+  domains: told('Hosts on which URLs are served.', listOf(domainShape)),
+  urls: urlsShape,
+  environmentClients: told('Who may read.', listOf(clientShape)),
+  managementClients: told('Who may look after the tenant.', listOf(managementClientShape)),
+  webhooks: told('Who is sent the changes.', listOf(webhookShape, { maxItems: webhooksPerTenantMax })),
+});
