@@ -81,7 +81,7 @@ export interface SearchField<Item> {
 }
 
 export interface Search<Item> {
-  readonly value?: string | null;
+  readonly value: string;
   /** `*` stands for every text field that the search does not name. */
   readonly field?: FieldOf<Item> | '*' | null;
   /** In place of `field`. */

@@ -103,6 +103,8 @@ export interface BuiltIn {
   /** Field -> its text, or texts, with the found words marked. */
   readonly _highlights?: Readonly<Record<string, string | readonly string[]>>;
   readonly _views?: Readonly<Record<string, AnyJson>>;
+  /** Ids of the views that exist. */
+  readonly _viewIds?: readonly string[];
 }
 
 export interface Facet {

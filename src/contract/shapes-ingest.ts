@@ -8,48 +8,48 @@ import {
 } from './limits.ts';
 import type { Shape } from './shape.ts';
 
-export const originIdShape: Shape = {
+export const originIdShape = {
   type: 'string',
   minLength: 1,
   maxLength: originIdCodePointsMax,
   description: 'Id of the entity in its source',
   examples: ['city-42'],
-};
+} as const satisfies Shape;
 
-const entityUrl: Shape = {
+const entityUrl = {
   type: 'string',
   maxLength: urlCodePointsMax,
   pattern: '^(/(?!/)|[hH][tT][tT][pP][sS]?://[^/?#\\s])[^#]*$',
   'x-rule': 'must begin with one / or be an absolute http(s) URL, and must have no fragment (#)',
   examples: ['/europe/france'],
-};
+} as const satisfies Shape;
 
-export const entityTypeShape: Shape = {
+export const entityTypeShape = {
   type: 'string',
   minLength: 1,
   maxLength: entityTypeCodePointsMax,
   description: 'Type of the entity; fixed by its first ingest',
   examples: ['country'],
-};
+} as const satisfies Shape;
 
-export const entityUrlShape: Shape = {
+export const entityUrlShape = {
   ...entityUrl,
   type: ['string', 'null'],
   description: 'Null if the entity has no page',
-};
+} as const satisfies Shape;
 
-const originParentIdShape: Shape = {
+const originParentIdShape = {
   type: ['string', 'null'],
   maxLength: originIdCodePointsMax,
   description: 'originId of the parent; null when there is no hierarchy',
-};
+} as const satisfies Shape;
 
-const redirectsShape: Shape = {
+const redirectsShape = {
   type: ['array', 'null'],
   items: entityUrl,
   maxItems: redirectsMax,
   description: 'URLs that redirect to the url',
-};
+} as const satisfies Shape;
 
 /** The rule for the names in `properties` itself. */
 export const propertyName = {
@@ -57,7 +57,7 @@ export const propertyName = {
   rule: 'must not start with a digit, must not consist only of underscores, and may contain A-Z, a-z, 0-9 and _',
 } as const;
 
-const entityPropertiesShape: Shape = {
+const entityPropertiesShape = {
   component: 'Properties',
   type: 'object',
   additionalProperties: true,
@@ -66,12 +66,12 @@ const entityPropertiesShape: Shape = {
     'The data of the entity. The rule for names applies to the names directly in it, not to nested ones. ' +
     'Optional if the source has `propertiesOptional`',
   examples: [{ title: 'France', population: 67390000 }],
-};
+} as const satisfies Shape;
 
-const publishTimeShape: Shape = {
+const publishTimeShape = {
   type: ['string', 'null'],
   examples: ['2027-01-04T09:00:00+01:00'],
-};
+} as const satisfies Shape;
 
 const publishTimes = {
   publishAt: {
@@ -93,12 +93,12 @@ const entityMembers = {
   ...publishTimes,
 } as const;
 
-export const simplifiedEntityShape: Shape = {
+export const simplifiedEntityShape = {
   component: 'Entity',
   type: 'object',
   properties: entityMembers,
   required: ['type', 'properties'],
-};
+} as const satisfies Shape;
 
 const v1Members = {
   id: originIdShape,
@@ -110,15 +110,15 @@ const v1Members = {
 const v1Required = ['id', 'type', 'properties'];
 
 /** An entity of ingest v1 whose properties are plain already. */
-export const plainEntityV1Shape: Shape = {
+export const plainEntityV1Shape = {
   type: 'object',
   properties: { ...v1Members, properties: entityPropertiesShape },
   required: v1Required,
-};
+} as const satisfies Shape;
 
-const anyProperties: Shape = { type: ['object', 'null'], additionalProperties: true };
+const anyProperties = { type: ['object', 'null'], additionalProperties: true } as const satisfies Shape;
 
-const typedPropertyShape: Shape = {
+const typedPropertyShape = {
   component: 'TypedProperty',
   type: ['object', 'null'],
   properties: {
@@ -137,10 +137,10 @@ const typedPropertyShape: Shape = {
     },
   },
   required: ['type'],
-};
+} as const satisfies Shape;
 
 /** Body of ingest v1. Members of typed properties can begin with an upper-case letter. */
-export const entityV1Shape: Shape = {
+export const entityV1Shape = {
   component: 'EntityV1',
   type: 'object',
   properties: {
@@ -148,46 +148,48 @@ export const entityV1Shape: Shape = {
     properties: { type: 'object', additionalProperties: typedPropertyShape },
   },
   required: v1Required,
-};
+} as const satisfies Shape;
 
 /** Body of a single save: the simplified form, or with a `…-Type` header the properties alone. */
-export const entityBodyShape: Shape = { anyOf: [simplifiedEntityShape, entityPropertiesShape] };
+export const entityBodyShape = {
+  anyOf: [simplifiedEntityShape, entityPropertiesShape],
+} as const satisfies Shape;
 
-export const bulkEntityShape: Shape = {
+export const bulkEntityShape = {
   component: 'SourceEntity',
   type: 'object',
   properties: { originId: originIdShape, ...entityMembers },
   required: ['originId', 'type', 'properties'],
-};
+} as const satisfies Shape;
 
-export const bulkBodyShape: Shape = {
+export const bulkBodyShape = {
   type: 'array',
   items: bulkEntityShape,
   maxItems: bulkEntitiesMax,
-};
+} as const satisfies Shape;
 
-export const bulkDeleteBodyShape: Shape = {
+export const bulkDeleteBodyShape = {
   type: 'object',
   properties: { originIds: { type: 'array', items: originIdShape, maxItems: bulkEntitiesMax } },
   required: ['originIds'],
-};
+} as const satisfies Shape;
 
-export const acceptedShape: Shape = {
+export const acceptedShape = {
   component: 'Accepted',
   type: 'object',
   properties: { status: { type: 'integer', examples: [200] }, message: { type: 'string' } },
   required: ['status', 'message'],
-};
+} as const satisfies Shape;
 
-const originIdsShape: Shape = { type: 'array', items: { type: 'string' } };
+const originIdsShape = { type: 'array', items: { type: 'string' } } as const satisfies Shape;
 
-const errorsByOriginIdShape: Shape = {
+const errorsByOriginIdShape = {
   type: 'object',
   additionalProperties: { type: 'array', items: { type: 'string' } },
   description: 'originId, or entities[index] if it has no usable one -> errors',
-};
+} as const satisfies Shape;
 
-export const bulkAnswerShape: Shape = {
+export const bulkAnswerShape = {
   component: 'BulkSaveResult',
   type: 'object',
   properties: {
@@ -207,9 +209,9 @@ export const bulkAnswerShape: Shape = {
     },
   },
   required: ['status', 'changedSourceEntities', 'unchangedSourceEntities', 'errors', 'ingestMetadata'],
-};
+} as const satisfies Shape;
 
-export const bulkDeleteAnswerShape: Shape = {
+export const bulkDeleteAnswerShape = {
   component: 'BulkDeleteResult',
   type: 'object',
   properties: {
@@ -219,9 +221,9 @@ export const bulkDeleteAnswerShape: Shape = {
     errors: errorsByOriginIdShape,
   },
   required: ['status', 'deletedSourceEntities', 'notFoundSourceEntities', 'errors'],
-};
+} as const satisfies Shape;
 
-export const listedEntitiesShape: Shape = {
+export const listedEntitiesShape = {
   component: 'ListedEntities',
   type: 'object',
   properties: {
@@ -233,4 +235,4 @@ export const listedEntitiesShape: Shape = {
     },
   },
   required: ['status', 'originIds', 'next'],
-};
+} as const satisfies Shape;

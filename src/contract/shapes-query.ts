@@ -20,11 +20,11 @@ import {
   searchWeightMax,
   sortKeysMax,
 } from './limits.ts';
-import type { Shape } from './shape.ts';
+import type { Shape, ValueOf } from './shape.ts';
 import { namedQueryProblemShape } from './shapes-problems.ts';
 import { viewShape } from './shapes-read.ts';
 
-const anyValue: Shape = {};
+const anyValue = {} as const satisfies Shape;
 
 const latitude = { type: 'number', minimum: -90, maximum: 90 } as const;
 const longitude = { type: 'number', minimum: -180, maximum: 180 } as const;
@@ -62,23 +62,24 @@ export const conditionShape = {
 export const groupKinds = ['and', 'or'] as const;
 export type GroupKind = (typeof groupKinds)[number];
 
-function groupShape(component: string, kind: GroupKind, member: Shape, description: string): Shape {
-  return {
-    component,
-    type: 'object',
-    properties: { [kind]: { type: 'array', items: member } },
-    required: [kind],
-    description,
-  };
+function groupShape<const Kind extends GroupKind, Member extends Shape>(
+  component: string,
+  kind: Kind,
+  member: Member,
+  description: string,
+) {
+  const list = { type: 'array', items: member } as const;
+  const properties = { [kind]: list } as Record<Kind, typeof list>;
+  return { component, type: 'object', properties, required: [kind], description } as const satisfies Shape;
 }
 
 /** A group within a group holds conditions alone. */
-const innerGroupShapes: Readonly<Record<GroupKind, Shape>> = {
+const innerGroupShapes = {
   and: groupShape('AndConditions', 'and', conditionShape, 'Each of the conditions holds'),
   or: groupShape('OrConditions', 'or', conditionShape, 'One of the conditions holds at least'),
 };
 
-const filtersShape: Shape = {
+const filtersShape = {
   anyOf: [
     groupShape(
       'AndFilter',
@@ -94,7 +95,7 @@ const filtersShape: Shape = {
     ),
     { type: 'null' },
   ],
-};
+} as const satisfies Shape;
 
 /** What it must be depends on the field. */
 const rangeEndShape = {
@@ -353,7 +354,7 @@ export const indexQueriesShape: Shape = {
 };
 
 /** Text: a date, or a long beyond 2^53. */
-const statShape: Shape = { type: ['number', 'string', 'null'] };
+const statShape = { type: ['number', 'string', 'null'] } as const satisfies Shape;
 
 const answerMembers = {
   status: { type: 'integer', enum: [0], description: '0: the query is valid' },
@@ -429,14 +430,16 @@ const answerMembers = {
   nextPageToken: { type: ['string', 'null'] },
 } as const satisfies Record<string, Shape>;
 
-const answerRequired = ['status', 'totalResults', 'results', 'facets', 'nextPageToken'];
+const answerRequired = ['status', 'totalResults', 'results', 'facets', 'nextPageToken'] as const;
 
-export const queryAnswerShape: Shape = {
+export const queryAnswerShape = {
   component: 'QueryResult',
   type: 'object',
   properties: answerMembers,
   required: answerRequired,
-};
+} as const satisfies Shape;
+
+export type QueryAnswer = ValueOf<typeof queryAnswerShape>;
 
 /** The answers to several queries: the result of each, or what is wrong with it. */
 function answersShape(component: string, labels: readonly string[]): Shape {

@@ -1,14 +1,14 @@
 /** Requests and answers of the delivery, routes, changes and operations interfaces (docs/reference/http.md). */
 import { deliveryDepthMax, deliveryKeysMax } from './limits.ts';
-import type { Shape } from './shape.ts';
+import type { Shape, ValueOf } from './shape.ts';
 
-const keyListShape: Shape = {
+const keyListShape = {
   type: ['array', 'null'],
   items: { type: 'string' },
   maxItems: deliveryKeysMax,
-};
+} as const satisfies Shape;
 
-export const deliveryBodyShape: Shape = {
+export const deliveryBodyShape = {
   type: 'object',
   properties: {
     ids: { ...keyListShape, description: 'View ids' },
@@ -21,9 +21,9 @@ export const deliveryBodyShape: Shape = {
     },
   },
   examples: [{ handles: ['continents'] }],
-};
+} as const satisfies Shape;
 
-const listedReferencesShape: Shape = {
+const listedReferencesShape = {
   type: 'array',
   items: {
     component: 'ListedReference',
@@ -34,9 +34,9 @@ const listedReferencesShape: Shape = {
     },
     required: ['path', 'viewId'],
   },
-};
+} as const satisfies Shape;
 
-const metaShape: Shape = {
+export const metaShape = {
   component: 'DeliveryMeta',
   type: 'object',
   properties: {
@@ -49,37 +49,37 @@ const metaShape: Shape = {
     },
   },
   required: ['status', 'missingViewReferences'],
-};
+} as const satisfies Shape;
 
 /** What a schema makes of an entity: any JSON object. */
-export const viewShape: Shape = {
+export const viewShape = {
   component: 'View',
   type: 'object',
   additionalProperties: true,
   description: 'As its schema defines',
-};
+} as const satisfies Shape;
 
-const viewsShape: Shape = {
+const viewsShape = {
   type: 'object',
   additionalProperties: viewShape,
   description: 'View id or handle -> view',
-};
+} as const satisfies Shape;
 
-export const deliveryAnswerShape: Shape = {
+export const deliveryAnswerShape = {
   component: 'Delivery',
   type: 'object',
   properties: { meta: metaShape, route: { anyOf: [viewShape, { type: 'null' }] }, views: viewsShape },
   required: ['meta', 'route', 'views'],
-};
+} as const satisfies Shape;
 
-export const deliveryKeysAnswerShape: Shape = {
+export const deliveryKeysAnswerShape = {
   component: 'DeliveryByKeys',
   type: 'object',
   properties: { meta: metaShape, views: viewsShape },
   required: ['meta', 'views'],
-};
+} as const satisfies Shape;
 
-const routesShape: Shape = {
+const routesShape = {
   type: 'array',
   items: {
     component: 'Route',
@@ -91,9 +91,9 @@ const routesShape: Shape = {
     },
     required: ['url', 'redirect', 'updatedAt'],
   },
-};
+} as const satisfies Shape;
 
-export const routesV1AnswerShape: Shape = {
+export const routesV1AnswerShape = {
   component: 'RoutesV1Page',
   type: 'object',
   properties: {
@@ -111,9 +111,9 @@ export const routesV1AnswerShape: Shape = {
     results: routesShape,
   },
   required: ['total', 'pageInfo', 'results'],
-};
+} as const satisfies Shape;
 
-export const routesV2AnswerShape: Shape = {
+export const routesV2AnswerShape = {
   component: 'RoutesV2Page',
   type: 'object',
   properties: {
@@ -121,20 +121,20 @@ export const routesV2AnswerShape: Shape = {
     results: routesShape,
   },
   required: ['continuationToken', 'results'],
-};
+} as const satisfies Shape;
 
-export const liveShape: Shape = {
+export const liveShape = {
   type: 'object',
   properties: {
     status: { type: 'integer' },
     version: { type: 'string', description: 'Version of the platform' },
   },
   required: ['status', 'version'],
-};
+} as const satisfies Shape;
 
-const waitingFor: Shape = { type: 'array', items: { type: 'string' } };
+const waitingFor = { type: 'array', items: { type: 'string' } } as const satisfies Shape;
 
-export const notReadyShape: Shape = {
+export const notReadyShape = {
   component: 'NotReady',
   type: 'object',
   properties: {
@@ -144,16 +144,16 @@ export const notReadyShape: Shape = {
     requestId: { type: 'string' },
   },
   required: ['status', 'waitingFor', 'code', 'requestId'],
-};
+} as const satisfies Shape;
 
-const wholeShape: Shape = {
+const wholeShape = {
   component: 'Readiness',
   type: 'object',
   properties: { status: { type: 'integer', enum: [200] }, waitingFor },
   required: ['status', 'waitingFor'],
-};
+} as const satisfies Shape;
 
-export const readyShape: Shape = {
+export const readyShape = {
   anyOf: [
     wholeShape,
     {
@@ -166,17 +166,17 @@ export const readyShape: Shape = {
       required: ['status', 'degraded'],
     },
   ],
-};
+} as const satisfies Shape;
 
-const texts: Shape = { type: 'array', items: { type: 'string' } };
+const texts = { type: 'array', items: { type: 'string' } } as const satisfies Shape;
 
 const servedProperties = {
   urls: { ...texts, description: 'URLs of the page' },
   handles: texts,
   redirects: { ...texts, description: 'URLs that redirect to it' },
-} as const;
+} as const satisfies Record<string, Shape>;
 
-const changeShape: Shape = {
+const changeShape = {
   component: 'Change',
   type: 'object',
   properties: {
@@ -214,9 +214,9 @@ const changeShape: Shape = {
     'version',
     'at',
   ],
-};
+} as const satisfies Shape;
 
-export const changesAnswerShape: Shape = {
+export const changesAnswerShape = {
   component: 'Changes',
   type: 'object',
   properties: {
@@ -225,4 +225,6 @@ export const changesAnswerShape: Shape = {
     upToDate: { type: 'boolean', description: 'There were no further changes' },
   },
   required: ['changes', 'offset', 'upToDate'],
-};
+} as const satisfies Shape;
+
+export type ChangesAnswer = ValueOf<typeof changesAnswerShape>;

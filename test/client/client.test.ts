@@ -11,12 +11,8 @@ import {
   type Client,
   createClient,
   MillraceError,
-  type Operator,
-  type Query,
   type QueryOf,
 } from '../../src/client/client.ts';
-import { filterOperators } from '../../src/contract/filter-operators.ts';
-import { queryBodyShape } from '../../src/contract/shapes-query.ts';
 import { parseVersion, type Version } from '../../src/store/visibility/version.ts';
 import { openBrowser, servePage } from '../support/browser.ts';
 import { System } from '../system/support/processes/system.ts';
@@ -211,21 +207,6 @@ test('a source group is queried by its type', async () => {
   assert.deepEqual([totalResults, results[0]?.name], [1, 'In a group']);
   await assert.rejects(client.queryGroup('nowhere', 'note'), { status: 404 });
   await client.remove('in-group');
-});
-
-test('the types of a query have the members and operators of the platform', () => {
-  const members: Record<keyof Query, true> = {
-    ...{ filters: true, search: true, highlight: true, facets: true, sort: true, pagination: true },
-    ...{ distinct: true, distinctFacets: true, fields: true, aliases: true },
-  };
-  assert.deepEqual(Object.keys(members).sort(), Object.keys(queryBodyShape.properties).sort());
-  const operators: readonly Operator[] = filterOperators;
-  const isKnown: Record<Operator, true> = {
-    ...{ equals: true, notEquals: true, contains: true, notContains: true, in: true, notIn: true },
-    ...{ greaterThan: true, greaterThanOrEquals: true, lessThan: true, lessThanOrEquals: true },
-    ...{ exists: true, withinDistance: true, withinBox: true },
-  };
-  assert.deepEqual([...operators].sort(), Object.keys(isKnown).sort());
 });
 
 test('what was written over several fronts is read over any of them', async () => {

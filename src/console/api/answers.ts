@@ -1,5 +1,4 @@
 /** What `/management/v1` answers (docs/reference/management.md), as the server declares it. */
-import type { Change, Facet } from '../../client/types.ts';
 import type {
   ConfigurationAnswer,
   DiagnosticsAnswer,
@@ -13,6 +12,8 @@ import type {
   TenantAnswer,
   WebhookAnswer,
 } from '../../contract/shapes-management.ts';
+import type { QueryAnswer } from '../../contract/shapes-query.ts';
+import type { ChangesAnswer } from '../../contract/shapes-read.ts';
 
 export type Tenant = TenantAnswer;
 export type SourceGroup = Tenant['sourceGroups'][number];
@@ -33,11 +34,6 @@ export type Preview = PreviewAnswer;
 export type Lookup = Preview['lookups'][number] & Partial<ViewExplained['lookups'][number]>;
 export type Webhook = WebhookAnswer;
 
-export interface QueryResult {
-  readonly totalResults: number;
-  readonly results: readonly Readonly<Record<string, unknown>>[];
-  readonly facets: readonly Facet[];
-  readonly nextPageToken: string | null;
-}
-
-export type { Change, Facet };
+export type QueryResult = Pick<QueryAnswer, 'totalResults' | 'results' | 'facets' | 'nextPageToken'>;
+export type Facet = QueryResult['facets'][number];
+export type Change = ChangesAnswer['changes'][number];

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { urlCodePointsMax } from '../../../src/contract/limits.ts';
+import type { Shape } from '../../../src/contract/shape.ts';
 import { entityUrlShape, originIdShape } from '../../../src/contract/shapes-ingest.ts';
 import { previewBodyShape } from '../../../src/contract/shapes-management.ts';
 import { mistakesOf } from '../../../src/http/routing/validate.ts';
 
-function mistakes(shape: typeof entityUrlShape, value: string): string[] {
+function mistakes(shape: Shape, value: string): string[] {
   return mistakesOf(shape, value, 10, 'url').map(({ text }) => text);
 }
 
