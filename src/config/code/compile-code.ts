@@ -3,6 +3,7 @@
  * documents beside its sources. The compiler only reads them. `triggers` is run for it, in the sandbox; nothing else is.
  */
 
+import { posix } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { Cursor, type Findings } from '../../contract/config-cursor.ts';
 import type { ConfigIssue } from '../../contract/diagnostic.ts';
@@ -20,7 +21,13 @@ import { readCollations } from '../../schemas/definition/collations.ts';
 import { readIndexFields } from '../../schemas/definition/index-fields.ts';
 import { readIndexTexts } from '../../schemas/definition/index-texts.ts';
 import type { ConfigDocuments } from '../configuration.ts';
-import { documentPlace, programPath, type SchemaPlace, tenantFilePath } from '../documents/document-path.ts';
+import {
+  documentPlace,
+  moduleCandidates,
+  programPath,
+  type SchemaPlace,
+  tenantFilePath,
+} from '../documents/document-path.ts';
 import { schemaFolders } from '../documents/schema-file-name.ts';
 import { schemaFilesMax, tooMany } from '../tenant/sizes.ts';
 import { Compiler } from './compiler.ts';
@@ -45,6 +52,8 @@ const kinds: Readonly<Record<SchemaPlace['kind'], ProgramKind>> = {
   partials: 'partial',
   indexes: 'index',
 };
+
+const importedFile = /\bfrom\s*['"](\.\.?\/[^'"\n]+)['"]/g;
 
 const sizeAdvice =
   'Each schema has all that it imports for itself: import less, keep large tables in entities, or share code as a partial.';
@@ -145,10 +154,35 @@ class Compilation {
       this.issues.push({ file, path: '$', message, advice: sizeAdvice });
       return null;
     }
+    const files = await this.#withTypes(draft.files, tenant);
     return await this.#describe(
-      { ...draft, kind: kinds[folder], alias, members: [], triggers: [], index: null },
+      { ...draft, files, kind: kinds[folder], alias, members: [], triggers: [], index: null },
       tenant,
     );
+  }
+
+  /** With the files of which types alone are imported: bundles leave them out, and generated types need them. */
+  async #withTypes(files: readonly string[], tenant: string): Promise<readonly string[]> {
+    const all = new Set(files);
+    // A set that grows is walked to its end.
+    for (const file of all) {
+      for (const [, from = ''] of (this.sources.get(file) ?? '').matchAll(importedFile)) {
+        const target = posix.join(posix.dirname(file), from);
+        if (!target.startsWith(`tenants/${tenant}/`)) continue;
+        const found = await this.#firstOf(moduleCandidates(target));
+        if (found !== null) all.add(found);
+      }
+    }
+    return [...all];
+  }
+
+  /** Null also for a file that may not be read: nothing of it is run. */
+  async #firstOf(files: readonly string[]): Promise<string | null> {
+    for (const file of files) {
+      const text = await this.#read(file).catch(() => null);
+      if (text !== null) return file;
+    }
+    return null;
   }
 
   #hasTooMany(tenant: string): boolean {
