@@ -1,6 +1,7 @@
 /** `millrace dev`: runs everything and follows the files of the configuration (docs/guide/first-site.md). */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { keepCompiler } from '../config/code/compile-code.ts';
 import { lossesText } from '../jobs/removal-plan.ts';
 import { importFile } from './import/import-file.ts';
 import { firstManagementKey, firstSourceKey, isStoreEmpty } from './site/first-import.ts';
@@ -15,15 +16,20 @@ const dataFile = 'data.ndjson';
 const importConcurrency = 4;
 
 async function develop(platform: RunningPlatform): Promise<void> {
-  const { settings, address, url, say, signal } = platform;
-  const apply = () => applyAgain(settings, address, { consent: (losses) => say(lossesText(losses)) }, say);
-  void watchFolder(settings.configDir, signal, apply);
+  const { settings, address, url, trust, say, signal } = platform;
+  let changes = 0;
+  void watchFolder(settings.configDir, signal, async () => {
+    changes += 1;
+    await applyAgain(settings, address, { consent: (losses) => say(lossesText(losses)) }, say);
+  });
   await importOnce(platform);
   signal.throwIfAborted();
   const consoleKey = await firstManagementKey(settings.configDir);
   console.log(welcomeText(url, { ...settings, demo: false }, 'full', consoleKey));
   say(`watching ${settings.configDir}`);
-  void followFindings(address, settings, signal, say);
+  const settled = () =>
+    waitUntilSettled({ baseUrl: url, trust, metricsKey: settings.metricsKey, signal }, () => {});
+  void followFindings({ address, settings, signal, say, changes: () => changes, settled });
 }
 
 /** Imports `data.ndjson` beside the configuration folder into a store that has no entity yet. */
@@ -43,4 +49,5 @@ async function importOnce({ settings, address, url, trust, signal, say }: Runnin
   );
 }
 
+keepCompiler();
 await runCommand(() => runPlatform(develop, 'full'));

@@ -16,6 +16,9 @@ import { keepFiles, keptFiles, readFiles, writeFiles } from './kept-files.mjs';
 const sourceFolder = fileURLToPath(new URL('./', import.meta.url));
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
+/** Code of the platform that is in the console's script too. */
+const shared = ['../contract/view-title.ts'];
+
 const packedFolder = path.join(root, 'dist/console');
 const keptFolder = path.join(root, 'node_modules/.cache/millrace/console');
 
@@ -64,6 +67,7 @@ async function sourceDigest() {
     hash.update(path.relative(sourceFolder, name)).update('\0');
     hash.update(await readFile(name)).update('\0');
   }
+  for (const file of shared) hash.update(await readFile(new URL(file, import.meta.url))).update('\0');
   const require = createRequire(import.meta.url);
   for (const name of ['esbuild', 'preact']) hash.update(require(`${name}/package.json`).version);
   return hash.digest('hex');

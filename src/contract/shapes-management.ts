@@ -48,7 +48,7 @@ export const statusAnswerShape = {
           id: text,
           role: { type: 'string', enum: ['web', 'worker', 'jobs'] },
           host: text,
-          pid: count,
+          pid: { ...count, description: 'With `--small` all roles are one process, with one pid' },
           version: { ...textOrNull, description: 'Version of the platform that it runs; null before 1.0' },
           generation: { ...count, description: 'Configuration generation that it uses' },
           partitions: list(count),

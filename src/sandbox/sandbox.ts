@@ -26,6 +26,9 @@ export class Sandbox {
   readonly #host = this.#hostOfTenants();
   #isClosed = false;
 
+  /** @param idleMs how long the process of a tenant without work is kept */
+  constructor(private readonly idleMs = codeIdleMs) {}
+
   /** Replies in the order of the calls. @throws Error when the sandbox cannot be run at all */
   async run(calls: readonly CodeCall[]): Promise<CodeReply[]> {
     return await Promise.all(calls.map((call) => this.ask(call).reply));
@@ -106,7 +109,7 @@ export class Sandbox {
     const timer = setTimeout(() => {
       this.#idle.delete(tenant);
       if (tenant.isIdle) tenant.endProcess();
-    }, codeIdleMs);
+    }, this.idleMs);
     timer.unref();
     this.#idle.set(tenant, timer);
   }

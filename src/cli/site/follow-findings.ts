@@ -3,11 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Configuration } from '../../config/configuration.ts';
 import { counted } from '../../config/documents/issue-text.ts';
 import { parseEntityId } from '../../contract/ids.ts';
+import { Sandbox } from '../../sandbox/sandbox.ts';
 import { readActiveDigest } from '../../store/configuration/published-configuration.ts';
 import type { RedisAddress } from '../../store/redis/redis-connection.ts';
 import { StoreUnavailableError } from '../../store/redis/redis-errors.ts';
 import type { Store } from '../../store/store.ts';
-import { diagnose } from '../../verify/diagnostics/diagnose.ts';
+import { type DiagnoseOptions, diagnose } from '../../verify/diagnostics/diagnose.ts';
 import { DiagnosticGroups, type LocatedDiagnostic } from '../../verify/diagnostics/located-diagnostic.ts';
 import { TypeCounts } from '../../verify/diagnostics/type-counts.ts';
 import { activeConfiguration } from '../configuration/load-active-configuration.ts';
@@ -21,16 +22,25 @@ const linesMax = 10;
 
 type Say = (text: string) => void;
 
+/** What is looked at, and when it may be. */
+export interface Followed {
+  readonly address: RedisAddress;
+  readonly settings: StoreSettings;
+  readonly signal: AbortSignal;
+  readonly say: Say;
+  /** Number of changes of the folder until now. */
+  changes(): number;
+  /** Waits until views are as the configuration says: whoever changed it waits for these, and not for the look. */
+  settled(): Promise<void>;
+}
+
 /** Reports until the signal aborts. */
-export async function followFindings(
-  address: RedisAddress,
-  settings: StoreSettings,
-  signal: AbortSignal,
-  say: Say,
-): Promise<void> {
+export async function followFindings(followed: Followed): Promise<void> {
+  const { address, settings, signal, say } = followed;
+  const sandbox = new Sandbox();
   try {
     await withStore(address, settings, redisTimeoutMs, async (store) => {
-      const findings = new Findings(store, signal, say);
+      const findings = new Findings(store, sandbox, followed);
       while (!signal.aborted) {
         await findings.look().catch(ignoreOutage);
         await sleep(lookEveryMs, undefined, { signal });
@@ -38,6 +48,8 @@ export async function followFindings(
     });
   } catch (error) {
     if (!signal.aborted) say(`Failing builds are no longer reported: ${String(error)}`);
+  } finally {
+    sandbox.close();
   }
 }
 
@@ -55,8 +67,8 @@ class Findings {
 
   constructor(
     private readonly store: Store,
-    private readonly signal: AbortSignal,
-    private readonly say: Say,
+    private readonly sandbox: Sandbox,
+    private readonly followed: Followed,
   ) {}
 
   /** Failures are looked for in each new configuration, types without a schema at every look. */
@@ -68,7 +80,10 @@ class Findings {
       if (active.folder !== this.#folder) this.#reported.clear();
       this.#folder = active.folder;
       // Another generation of the same folder has lookups that its code asked for: more builds come to their end.
-      for (const line of await failureLines(this.store, this.#configuration, this.signal)) this.#report(line);
+      const lines = await this.#failures(this.#configuration);
+      // The next change came meanwhile.
+      if (lines === null) return;
+      for (const line of lines) this.#report(line);
       this.#generation = active.generation;
     }
     if (this.#configuration !== null) await this.#reportTypes(this.#configuration);
@@ -87,34 +102,45 @@ class Findings {
   #report(line: string, key = line): void {
     if (this.#reported.has(key)) return;
     this.#reported.add(key);
-    this.say(line);
+    this.followed.say(line);
+  }
+
+  /** Null when the folder changes before the end. */
+  async #failures(configuration: Configuration): Promise<readonly string[] | null> {
+    const { signal, changes, settled } = this.followed;
+    const before = changes();
+    const onProgress = (_: number, total: number) => {
+      signal.throwIfAborted();
+      if (changes() !== before) throw new Interrupted();
+      if (total > entitiesMax) throw new TooMany();
+    };
+    try {
+      await settled();
+      return await failureLines({ store: this.store, configuration, sandbox: this.sandbox, onProgress });
+    } catch (error) {
+      if (error instanceof Interrupted) return null;
+      if (!(error instanceof TooMany)) throw error;
+      return [
+        `More than ${entitiesMax} entities are stored. To find builds that fail, run npm run diagnostics`,
+      ];
+    }
   }
 }
 
 /** Thrown to end a look at a large store. */
 class TooMany extends Error {}
 
+/** Thrown to end a look at what is changing. */
+class Interrupted extends Error {}
+
 async function failureLines(
-  store: Store,
-  configuration: Configuration,
-  signal: AbortSignal,
+  options: Pick<DiagnoseOptions, 'store' | 'configuration' | 'onProgress'> & { readonly sandbox: Sandbox },
 ): Promise<readonly string[]> {
   const groups = new DiagnosticGroups();
   const onDiagnostic = (finding: LocatedDiagnostic) => {
     if (finding.kind === 'schemaFailed') groups.add(finding);
   };
-  const onProgress = (_: number, total: number) => {
-    signal.throwIfAborted();
-    if (total > entitiesMax) throw new TooMany();
-  };
-  try {
-    await diagnose({ store, configuration, tenant: null, onProgress, onDiagnostic });
-  } catch (error) {
-    if (!(error instanceof TooMany)) throw error;
-    return [
-      `More than ${entitiesMax} entities are stored. To find builds that fail, run npm run diagnostics`,
-    ];
-  }
+  await diagnose({ ...options, tenant: null, onDiagnostic });
   const lines = [...new Set(groups.all.map(failureLine))];
   const more = lines.length - linesMax;
   if (more <= 0) return lines;

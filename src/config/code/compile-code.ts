@@ -3,6 +3,8 @@
  * documents beside its sources. The compiler only reads them. `triggers` is run for it, in the sandbox; nothing else is.
  */
 
+import { createHash } from 'node:crypto';
+import { posix } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { Cursor, type Findings } from '../../contract/config-cursor.ts';
 import type { ConfigIssue } from '../../contract/diagnostic.ts';
@@ -20,7 +22,13 @@ import { readCollations } from '../../schemas/definition/collations.ts';
 import { readIndexFields } from '../../schemas/definition/index-fields.ts';
 import { readIndexTexts } from '../../schemas/definition/index-texts.ts';
 import type { ConfigDocuments } from '../configuration.ts';
-import { documentPlace, programPath, type SchemaPlace, tenantFilePath } from '../documents/document-path.ts';
+import {
+  documentPlace,
+  moduleCandidates,
+  programPath,
+  type SchemaPlace,
+  tenantFilePath,
+} from '../documents/document-path.ts';
 import { schemaFolders } from '../documents/schema-file-name.ts';
 import { schemaFilesMax, tooMany } from '../tenant/sizes.ts';
 import { Compiler } from './compiler.ts';
@@ -35,16 +43,36 @@ export interface CompiledDocuments {
 /** What the programs are for: a preview has less time, and does not wait for configurations. */
 export type CompilePurpose = 'preview' | 'configuration';
 
-const compilers: Readonly<Record<CompilePurpose, { compiler: Compiler; cpuMs: number }>> = {
-  preview: { compiler: new Compiler(), cpuMs: compilePreviewCpuMs },
-  configuration: { compiler: new Compiler(), cpuMs: compileConfigurationCpuMs },
+interface Tools {
+  readonly compiler: Compiler;
+  readonly cpuMs: number;
+  /** Where programs say what they are; null: each compilation has its own, which ends with it. */
+  readonly sandbox: Sandbox | null;
+}
+
+const tools: Record<CompilePurpose, Tools> = {
+  preview: { compiler: new Compiler(), cpuMs: compilePreviewCpuMs, sandbox: null },
+  configuration: { compiler: new Compiler(), cpuMs: compileConfigurationCpuMs, sandbox: null },
 };
+
+const keptMs = 24 * 60 * 60 * 1_000;
+
+/**
+ * For a process that compiles a configuration whenever somebody saves a file: its compiler and its sandbox stay, for to
+ * start them takes several times as long as to compile a few files.
+ */
+export function keepCompiler(): void {
+  const { cpuMs } = tools.configuration;
+  tools.configuration = { compiler: new Compiler(keptMs), cpuMs, sandbox: new Sandbox(keptMs) };
+}
 
 const kinds: Readonly<Record<SchemaPlace['kind'], ProgramKind>> = {
   schemas: 'full',
   partials: 'partial',
   indexes: 'index',
 };
+
+const importedFile = /\bfrom\s*['"](\.\.?\/[^'"\n]+)['"]/g;
 
 const sizeAdvice =
   'Each schema has all that it imports for itself: import less, keep large tables in entities, or share code as a partial.';
@@ -103,7 +131,8 @@ function tooManyFiles(places: readonly SchemaPlace[]): ConfigIssue[] {
 }
 
 class Compilation {
-  readonly #sandbox = new Sandbox();
+  readonly #tools: Tools;
+  readonly #sandbox: Sandbox;
   /** Of the programs of each tenant until now. */
   readonly #characters = new Map<string, number>();
   /** Processor time that compiling and describing took until now, by tenant. */
@@ -114,17 +143,20 @@ class Compilation {
   /** @param sources takes in what is imported */
   constructor(
     private readonly sources: Map<string, string>,
-    private readonly purpose: CompilePurpose,
+    purpose: CompilePurpose,
     private readonly readFile: ReadModule,
     private readonly issues: ConfigIssue[],
-  ) {}
+  ) {
+    this.#tools = tools[purpose];
+    this.#sandbox = this.#tools.sandbox ?? new Sandbox();
+  }
 
   close(): void {
-    this.#sandbox.close();
+    if (this.#tools.sandbox === null) this.#sandbox.close();
   }
 
   async compile(file: string, { tenant, kind: folder, alias }: SchemaPlace): Promise<CodeProgram | null> {
-    const { compiler, cpuMs: cpuMsMax } = compilers[this.purpose];
+    const { compiler, cpuMs: cpuMsMax } = this.#tools;
     const cpuMsLeft = cpuMsMax - (this.#cpuMs.get(tenant) ?? 0);
     if (this.#outOfTime.delete(tenant)) {
       const message = `the schemas before it took more than ${cpuMsMax / 1000} s of processor time to compile and check`;
@@ -145,10 +177,35 @@ class Compilation {
       this.issues.push({ file, path: '$', message, advice: sizeAdvice });
       return null;
     }
+    const files = await this.#withTypes(draft.files, tenant);
     return await this.#describe(
-      { ...draft, kind: kinds[folder], alias, members: [], triggers: [], index: null },
+      { ...draft, files, kind: kinds[folder], alias, members: [], triggers: [], index: null },
       tenant,
     );
+  }
+
+  /** With the files of which types alone are imported: bundles leave them out, and generated types need them. */
+  async #withTypes(files: readonly string[], tenant: string): Promise<readonly string[]> {
+    const all = new Set(files);
+    // A set that grows is walked to its end.
+    for (const file of all) {
+      for (const [, from = ''] of (this.sources.get(file) ?? '').matchAll(importedFile)) {
+        const target = posix.join(posix.dirname(file), from);
+        if (!target.startsWith(`tenants/${tenant}/`)) continue;
+        const found = await this.#firstOf(moduleCandidates(target));
+        if (found !== null) all.add(found);
+      }
+    }
+    return [...all];
+  }
+
+  /** Null also for a file that may not be read: nothing of it is run. */
+  async #firstOf(files: readonly string[]): Promise<string | null> {
+    for (const file of files) {
+      const text = await this.#read(file).catch(() => null);
+      if (text !== null) return file;
+    }
+    return null;
   }
 
   #hasTooMany(tenant: string): boolean {
@@ -167,7 +224,8 @@ class Compilation {
   async #describe(program: CodeProgram, owner: string): Promise<CodeProgram> {
     const { kind, alias, code, file } = program;
     const name = programName(kind, alias);
-    const set = { id: file, owner, programs: new Map([[name, code]]) };
+    const id = `${file} ${createHash('sha256').update(code).digest('hex')}`;
+    const set = { id, owner, programs: new Map([[name, code]]) };
     const beganMs = performance.now();
     const reply = await this.#sandbox.describe(set, kind, alias);
     // A process that was ended takes time to start again. What fails is refused anyway, so a slow machine refuses nothing more.
@@ -186,7 +244,7 @@ class Compilation {
   #charge(tenant: string, cpuMs: number): void {
     const spentMs = (this.#cpuMs.get(tenant) ?? 0) + cpuMs;
     this.#cpuMs.set(tenant, spentMs);
-    if (spentMs >= compilers[this.purpose].cpuMs) this.#outOfTime.add(tenant);
+    if (spentMs >= this.#tools.cpuMs) this.#outOfTime.add(tenant);
   }
 
   #checkMembers({ kind, file }: CodeProgram, members: readonly string[], index: CodeProgram['index']): void {

@@ -33,6 +33,9 @@ export class Compiler {
   #process: CompilerProcess | null = null;
   #idle: NodeJS.Timeout | null = null;
 
+  /** @param idleMs how long its process is kept without work */
+  constructor(private readonly idleMs = compilerIdleMs) {}
+
   /** @returns also the processor time that it took, in ms. @throws ProblemError where too many files of a tenant wait */
   async compile(request: CompileRequest): Promise<CompiledFile & { cpuMs: number }> {
     const endTurn = await this.#turns.turn(request.tenant);
@@ -40,7 +43,7 @@ export class Compiler {
     try {
       return await this.#inTurn(request);
     } finally {
-      this.#idle = setTimeout(() => this.#process?.end(), compilerIdleMs).unref();
+      this.#idle = setTimeout(() => this.#process?.end(), this.idleMs).unref();
       endTurn();
     }
   }

@@ -1,96 +1,181 @@
 /** The names of a schema's code and what they stand for, as far as they are written out once and never given again. */
 import type {
   AnyNode,
+  CallExpression,
   Expression,
   Function as FunctionNode,
+  Identifier,
   ObjectExpression,
   Pattern,
   Program,
   ReturnStatement,
-  VariableDeclarator,
+  VariableDeclaration,
 } from 'acorn';
-import { base, simple } from 'acorn-walk';
+import { ancestor, base, simple } from 'acorn-walk';
+
+/** What a name is declared as. */
+export type Binding =
+  | { readonly kind: 'constant'; readonly value: Expression }
+  | { readonly kind: 'function'; readonly node: FunctionNode }
+  /** A member of what a constant is taken from or of the first parameter of a function; without a path it is all of it. */
+  | {
+      readonly kind: 'part';
+      readonly of: Expression | FirstParameter;
+      readonly path: readonly string[];
+      /** Stands for what is undefined; null: nothing does. */
+      readonly fallback: Expression | null;
+    };
+
+export interface FirstParameter {
+  readonly type: 'FirstParameter';
+  readonly function: FunctionNode;
+}
+
+/** A part of the code. */
+interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+interface Declaration {
+  /** Null: what nobody sees here. */
+  readonly binding: Binding | null;
+  /** The part of the code where the name means this. */
+  readonly scope: Range;
+}
+
+/** Names and calls between an export and its object. */
+const namesMax = 20;
+
+const blocks = new Set([
+  ...['BlockStatement', 'StaticBlock', 'Program', 'ForStatement', 'ForInStatement', 'ForOfStatement'],
+  ...['SwitchStatement', 'CatchClause'],
+]);
 
 export class CodeScope {
-  readonly #constants = new Map<string, Expression>();
-  readonly #functions = new Map<string, FunctionNode>();
-  /** Names that are declared several times, or are parameters. */
-  readonly #unclear = new Set<string>();
+  readonly #declarations = new Map<string, Declaration[]>();
+  readonly #assigned = new Set<string>();
   readonly #mentions = new Map<string, number>();
 
   constructor(readonly tree: Program) {
+    ancestor(tree, {
+      VariableDeclaration: (node, _, ancestors) =>
+        this.#variables(node, scopeOf(ancestors, node.kind === 'var')),
+      Function: (node, _, ancestors) => {
+        if (node.type === 'FunctionDeclaration' && node.id)
+          this.#declare(node.id.name, { kind: 'function', node }, scopeOf(ancestors, false));
+        else if (node.type === 'FunctionExpression' && node.id) this.#declare(node.id.name, null, node);
+        node.params.forEach((param, at) => {
+          const of = { type: 'FirstParameter', function: node } as const;
+          for (const [name, binding] of parts(param, at === 0 ? of : null))
+            this.#declare(name, binding, node);
+        });
+      },
+      Class: (node, _, ancestors) => {
+        if (node.id) this.#declare(node.id.name, null, scopeOf(ancestors, false));
+      },
+      CatchClause: (node) => {
+        if (!node.param) return;
+        for (const [name] of parts(node.param, null)) this.#declare(name, null, node);
+      },
+      AssignmentExpression: ({ left }) => this.#assign(left),
+      UpdateExpression: ({ argument }) => this.#assign(argument),
+      ForInStatement: ({ left }) => this.#assign(left),
+      ForOfStatement: ({ left }) => this.#assign(left),
+    });
     simple(tree, {
-      VariableDeclaration: (node) => {
-        for (const declared of node.declarations)
-          this.#declare(declared, node.kind === 'const' || node.kind === 'var');
-      },
-      FunctionDeclaration: (node) => {
-        if (node.id !== null) this.#add(this.#functions, node.id.name, node);
-      },
-      Function: (node) => {
-        for (const param of node.params) this.#hide(param);
-      },
-      AssignmentExpression: ({ left }) => {
-        if (left.type === 'Identifier') this.#unclear.add(left.name);
-      },
-      UpdateExpression: ({ argument }) => {
-        if (argument.type === 'Identifier') this.#unclear.add(argument.name);
-      },
       Identifier: ({ name }) => {
         this.#mentions.set(name, (this.#mentions.get(name) ?? 0) + 1);
       },
     });
   }
 
-  /** What a constant was given; null for any other name. */
-  constant(name: string): Expression | null {
-    return this.#unclear.has(name) ? null : (this.#constants.get(name) ?? null);
+  /** Null for a name that may stand for anything. */
+  binding({ name, start, end }: Identifier): Binding | null {
+    if (this.#assigned.has(name)) return null;
+    const around = (this.#declarations.get(name) ?? []).filter(
+      ({ scope }) => scope.start <= start && end <= scope.end,
+    );
+    const size = ({ scope }: Declaration) => scope.end - scope.start;
+    const least = Math.min(...around.map(size));
+    const [nearest, ...others] = around.filter((one) => size(one) === least);
+    return others.length > 0 ? null : (nearest?.binding ?? null);
   }
 
-  function(name: string): FunctionNode | null {
-    if (this.#unclear.has(name)) return null;
-    const known = this.#functions.get(name);
-    if (known !== undefined) return known;
-    const constant = this.constant(name);
-    return constant !== null && isFunction(constant) ? constant : null;
+  /** What a constant was given; null for any other name. */
+  constant(name: Identifier): Expression | null {
+    const binding = this.binding(name);
+    return binding?.kind === 'constant' ? binding.value : null;
+  }
+
+  function(name: Identifier): FunctionNode | null {
+    const binding = this.binding(name);
+    if (binding?.kind === 'function') return binding.node;
+    return binding?.kind === 'constant' && isFunction(binding.value) ? binding.value : null;
   }
 
   /** True when what it stands for may be changed where else it is named. */
-  mayBeChanged(name: string): boolean {
+  mayBeChanged({ name }: Identifier): boolean {
     return (this.#mentions.get(name) ?? 0) > 1;
   }
 
-  #declare({ id, init }: VariableDeclarator, isConstant: boolean): void {
-    if (id.type !== 'Identifier') this.#hide(id);
-    else if (isConstant && init !== null && init !== undefined) this.#add(this.#constants, id.name, init);
-    else this.#unclear.add(id.name);
-  }
-
-  #add<T>(map: Map<string, T>, name: string, thing: T): void {
-    if (this.#constants.has(name) || this.#functions.has(name)) this.#unclear.add(name);
-    map.set(name, thing);
-  }
-
-  /** Names of a pattern stand for what nobody sees here. */
-  #hide(pattern: Pattern): void {
-    switch (pattern.type) {
-      case 'Identifier':
-        this.#unclear.add(pattern.name);
-        return;
-      case 'ObjectPattern':
-        for (const property of pattern.properties) {
-          this.#hide(property.type === 'RestElement' ? property.argument : property.value);
-        }
-        return;
-      case 'ArrayPattern':
-        for (const item of pattern.elements) if (item !== null) this.#hide(item);
-        return;
-      case 'AssignmentPattern':
-        this.#hide(pattern.left);
-        return;
-      case 'RestElement':
-        this.#hide(pattern.argument);
+  #variables({ kind, declarations }: VariableDeclaration, scope: Range): void {
+    for (const { id, init } of declarations) {
+      const isConstant = kind === 'const' || kind === 'var';
+      if (id.type === 'Identifier' && isConstant && init)
+        this.#declare(id.name, { kind: 'constant', value: init }, scope);
+      else
+        for (const [name, binding] of parts(id, isConstant ? (init ?? null) : null))
+          this.#declare(name, binding, scope);
     }
+  }
+
+  #declare(name: string, binding: Binding | null, scope: Range): void {
+    this.#declarations.set(name, [...(this.#declarations.get(name) ?? []), { binding, scope }]);
+  }
+
+  #assign(to: Pattern | Expression | VariableDeclaration): void {
+    if (to.type === 'VariableDeclaration') return;
+    if (to.type !== 'Identifier' && !to.type.endsWith('Pattern')) return;
+    for (const [name] of parts(to as Pattern, null)) this.#assigned.add(name);
+  }
+}
+
+/** @param ancestors of a declaration, and itself @param isVar it means the same in all of its function */
+function scopeOf(ancestors: readonly AnyNode[], isVar: boolean): Range {
+  const around = ancestors.slice(0, -1).reverse();
+  const isScope = ({ type }: AnyNode) =>
+    /Function/.test(type) || type === 'Program' || (!isVar && blocks.has(type));
+  return around.find(isScope) ?? { start: 0, end: Number.POSITIVE_INFINITY };
+}
+
+/** The names of a pattern, and what they are of what is taken apart. @param of null: nobody sees it here */
+function parts(
+  pattern: Pattern,
+  of: Expression | FirstParameter | null,
+  path: readonly string[] = [],
+  fallback: Expression | null = null,
+): (readonly [name: string, Binding | null])[] {
+  switch (pattern.type) {
+    case 'Identifier':
+      return [[pattern.name, of === null ? null : { kind: 'part', of, path, fallback }]];
+    case 'ObjectPattern':
+      return pattern.properties.flatMap((property) => {
+        if (property.type === 'RestElement') return parts(property.argument, null);
+        const { key, computed, value } = property;
+        const name = computed ? null : key.type === 'Identifier' ? key.name : null;
+        // What stands for the whole object is not told from its members.
+        const isSeen = name !== null && fallback === null;
+        return parts(value, isSeen ? of : null, name === null ? path : [...path, name]);
+      });
+    case 'ArrayPattern':
+      return pattern.elements.flatMap((item) => (item === null ? [] : parts(item, null)));
+    case 'AssignmentPattern':
+      return parts(pattern.left, of, path, pattern.right);
+    case 'RestElement':
+      return parts(pattern.argument, null);
+    default:
+      return [];
   }
 }
 
@@ -98,13 +183,33 @@ export function isFunction(node: AnyNode): node is FunctionNode & Expression {
   return node.type === 'FunctionExpression' || node.type === 'ArrowFunctionExpression';
 }
 
-/** The object that a schema's file exports; null where it is made by a call. */
+/** The object that a schema's file exports, also through a function that returns what it is given; null for any other. */
 export function exportedObject(scope: CodeScope): ObjectExpression | null {
   const exported = scope.tree.body.find(
     (node): node is ReturnStatement => node.type === 'ReturnStatement',
   )?.argument;
-  const object = exported?.type === 'Identifier' ? scope.constant(exported.name) : exported;
-  return object?.type === 'ObjectExpression' ? object : null;
+  let at = exported ?? null;
+  for (let steps = 0; at !== null && steps < namesMax; steps += 1) {
+    if (at.type === 'ObjectExpression') return at;
+    if (at.type === 'Identifier') at = scope.constant(at);
+    else at = at.type === 'CallExpression' ? givenBack(scope, at) : null;
+  }
+  return null;
+}
+
+/** The argument of a call of a function that returns it as it is; null for any other call. */
+function givenBack(scope: CodeScope, { callee, arguments: [given] }: CallExpression): Expression | null {
+  const called = callee.type === 'Identifier' ? scope.function(callee) : null;
+  if (called === null || called.async || called.generator || given?.type === 'SpreadElement') return null;
+  const isParameter = (node: Expression | null) => {
+    const binding = node?.type === 'Identifier' ? scope.binding(node) : null;
+    if (binding?.kind !== 'part' || binding.of.type !== 'FirstParameter') return false;
+    return binding.of.function === called && binding.path.length === 0;
+  };
+  const body = called.body.type === 'BlockStatement' ? called.body.body : [];
+  const returned = returnedBy(called);
+  const isSame = body.length <= 1 && returned.length > 0 && returned.every(isParameter);
+  return isSame ? (given ?? null) : null;
 }
 
 /** A function of that object; null where it is none that can be seen. */
@@ -117,7 +222,7 @@ export function memberFunction(
     if (property.type !== 'Property' || property.computed) continue;
     if (property.key.type !== 'Identifier' || property.key.name !== name) continue;
     if (isFunction(property.value)) return property.value;
-    return property.value.type === 'Identifier' ? scope.function(property.value.name) : null;
+    return property.value.type === 'Identifier' ? scope.function(property.value) : null;
   }
   return null;
 }

@@ -1,28 +1,34 @@
 /**
- * Types of what schemas in JavaScript return, as far as their code shows it without being run. What it does not show is
- * any JSON. An object that is written out has the members that are there, and no others.
+ * Types of what schemas in JavaScript return, as far as their code shows it without being run, and of what it takes from an
+ * entity, as far as the schema declares it. What neither shows is any JSON. An object that is written out has the members
+ * that are there, and no others.
  */
 import type {
   CallExpression,
   Expression,
   Function as FunctionNode,
+  Identifier,
   MemberExpression,
   ObjectExpression,
   SpreadElement,
 } from 'acorn';
-import { type CodeScope, isFunction, returnedBy } from './code-scope.ts';
+import { type Binding, type CodeScope, isFunction, returnedBy } from './code-scope.ts';
 import { type KnownTypes, partialType, referenceType } from './mapping-types.ts';
 import {
   absent,
   anyJson,
   boolean,
   includes,
+  isText,
   listOf,
   type Member,
+  memberType,
   nothing,
   number,
+  type ObjectType,
   openObject,
   orNull,
+  present,
   type Type,
   text,
   unionOf,
@@ -46,11 +52,19 @@ const listReferences = new Set(['byOriginIds', 'children', 'filter']);
 
 export class CodeTypes {
   #depth = 0;
+  /** What the first parameters of functions are, as far as it is known. */
+  readonly #given = new Map<FunctionNode, Type>();
 
   constructor(
     private readonly scope: CodeScope,
     private readonly known: KnownTypes,
   ) {}
+
+  /** What a function returns that is called in one place. @param input what it is given first */
+  ofFunctionGiven(node: FunctionNode, input: Type): Type {
+    this.#given.set(node, input);
+    return this.ofFunction(node);
+  }
 
   /** What a function returns; a promise is what it promises. */
   ofFunction(node: FunctionNode): Type {
@@ -87,7 +101,7 @@ export class CodeTypes {
           ? boolean
           : this.#binary(node.operator, node.left, node.right);
       case 'Identifier':
-        return this.#name(node.name);
+        return this.#name(node);
       case 'MemberExpression':
         return this.#member(node);
       case 'NewExpression':
@@ -105,12 +119,14 @@ export class CodeTypes {
     let isOpen = false;
     for (const property of node.properties) {
       if (property.type === 'SpreadElement') {
-        const spread = this.of(property.argument);
-        if (spread.kind !== 'object') isOpen = true;
-        else {
-          isOpen ||= spread.isOpen;
-          for (const member of spread.members) members.set(member.name, member);
+        const spread = this.#spread(property.argument);
+        if (spread.isOpen) {
+          isOpen = true;
+          // It may hold any of these again.
+          for (const name of members.keys()) members.set(name, { name, type: anyJson });
         }
+        for (const member of spread.members)
+          members.set(member.name, spreadMember(member, members.get(member.name)));
         continue;
       }
       const name = property.computed ? null : keyName(property.key);
@@ -118,6 +134,29 @@ export class CodeTypes {
       else members.set(name, memberOf(name, this.of(property.value)));
     }
     return { kind: 'object', members: [...members.values()], isOpen };
+  }
+
+  /** What `...(a && { b })` puts into an object, and what may be in it. */
+  #spread(node: Expression): ObjectType {
+    const isCondition = node.type === 'LogicalExpression' && node.operator === '&&';
+    const type = isCondition ? unionOf([this.of(node.right), absent]) : this.of(node);
+    const kinds = type.kind === 'union' ? type.of : [type];
+    const members = new Map<string, Member>();
+    for (const kind of kinds) {
+      if (kind === absent || kind === nothing) continue;
+      if (kind.kind !== 'object' || kind.isOpen) return openObject;
+      for (const member of kind.members) {
+        const known = members.get(member.name);
+        const types = known === undefined ? [member.type] : [known.type, member.type];
+        const isOptional = kinds.length > 1 || member.isOptional === true;
+        members.set(member.name, {
+          name: member.name,
+          type: unionOf(types),
+          ...(isOptional ? { isOptional } : {}),
+        });
+      }
+    }
+    return { kind: 'object', members: [...members.values()], isOpen: false };
   }
 
   #item(item: Expression | SpreadElement): Type {
@@ -135,39 +174,48 @@ export class CodeTypes {
   #binary(operator: string, left: Expression, right: Expression): Type {
     if (/^(?:[=!]==?|[<>]=?|in|instanceof)$/.test(operator)) return boolean;
     const [a, b] = [this.of(left), this.of(right)];
-    if (operator === '+' && (a === text || b === text)) return text;
+    if (operator === '+' && (isText(a) || isText(b))) return text;
     const areNumbers = a === number && b === number;
     if (operator === '+') return areNumbers ? number : anyJson;
     // Not a number, and what is infinite, is null in JSON.
     return areNumbers && (operator === '-' || operator === '*') ? number : orNull(number);
   }
 
-  #name(name: string): Type {
-    if (name === 'undefined') return absent;
-    if (name === 'NaN' || name === 'Infinity') return nothing;
-    const constant = this.scope.constant(name);
-    if (constant === null || this.#depth >= depthMax) return anyJson;
+  #name(node: Identifier): Type {
+    if (node.name === 'undefined') return absent;
+    if (node.name === 'NaN' || node.name === 'Infinity') return nothing;
+    const binding = this.scope.binding(node);
+    if (binding === null || binding.kind === 'function' || this.#depth >= depthMax) return anyJson;
     this.#depth += 1;
-    const type = this.of(constant);
+    const type = binding.kind === 'part' ? this.#part(binding) : this.of(binding.value);
     this.#depth -= 1;
-    if (!this.scope.mayBeChanged(name)) return type;
-    const isWritten = constant.type === 'ObjectExpression' || constant.type === 'ArrayExpression';
+    if (binding.kind === 'part' || !this.scope.mayBeChanged(node)) return type;
+    const isWritten = binding.value.type === 'ObjectExpression' || binding.value.type === 'ArrayExpression';
     if (!isWritten) return type;
     return type.kind === 'object' ? openObject : anyJson;
   }
 
-  #member({ object, property, computed }: MemberExpression): Type {
-    if (computed || property.type !== 'Identifier' || object.type === 'Super') return anyJson;
+  #part({ of, path, fallback }: Extract<Binding, { kind: 'part' }>): Type {
+    let type = of.type === 'FirstParameter' ? (this.#given.get(of.function) ?? anyJson) : this.of(of);
+    for (const name of path) type = memberType(present(type), name);
+    return fallback === null ? type : unionOf([without(type, absent), this.of(fallback)]);
+  }
+
+  #member(node: MemberExpression): Type {
+    const { object, property, computed } = node;
+    if (property.type === 'PrivateIdentifier' || object.type === 'Super') return anyJson;
+    const name = computed ? literalOf(property) : keyName(property);
+    if (name === null) return anyJson;
     const of = this.of(object);
-    if (property.name === 'length' && (of === text || of.kind === 'list')) return number;
-    if (of.kind !== 'object') return anyJson;
-    return of.members.find(({ name }) => name === property.name)?.type ?? anyJson;
+    const type = memberType(present(of), name);
+    const mayEnd = isInOptionalChain(node) && (includes(of, absent) || includes(of, nothing));
+    return mayEnd ? unionOf([type, absent]) : type;
   }
 
   #call(node: CallExpression): Type {
     const { callee } = node;
     const [first] = node.arguments;
-    if (callee.type === 'Identifier') return this.#namedCall(callee.name, first);
+    if (callee.type === 'Identifier') return this.#namedCall(callee, first);
     if (callee.type !== 'MemberExpression' || callee.computed || callee.property.type !== 'Identifier')
       return anyJson;
     const reference = this.#reference(node);
@@ -178,15 +226,16 @@ export class CodeTypes {
       const known = this.#staticCall(callee.object.name, method, first);
       if (known !== null) return known;
     }
-    return this.#method(callee.object, method, first, callee.optional);
+    return this.#method(callee.object, method, first, isInOptionalChain(callee));
   }
 
-  #namedCall(name: string, first: Expression | SpreadElement | undefined): Type {
+  #namedCall(callee: Identifier, first: Expression | SpreadElement | undefined): Type {
+    const { name } = callee;
     if (name === 'String') return text;
     if (name === 'Boolean') return boolean;
     if (name === 'Number' || name === 'parseInt' || name === 'parseFloat') return orNull(number);
     if (name === 'partial') return partialType(literalOf(first), this.known);
-    const own = this.scope.function(name);
+    const own = this.scope.function(callee);
     return own === null ? anyJson : this.ofFunction(own);
   }
 
@@ -212,23 +261,25 @@ export class CodeTypes {
     const perhaps = (type: Type) => (isOptional ? unionOf([type, absent]) : type);
     if (textMethods.has(method)) return perhaps(text);
     if (truthMethods.has(method)) return perhaps(boolean);
+    const of = present(this.of(object));
     if (method === 'map' || method === 'flatMap') {
-      const item = first === undefined ? anyJson : this.#callback(first);
+      const item =
+        first === undefined ? anyJson : this.#callback(first, of.kind === 'list' ? of.of : anyJson);
       if (method === 'map') return perhaps(listOf(jsonOf(item)));
       return perhaps(listOf(item.kind === 'list' ? item.of : jsonOf(item)));
     }
-    const of = this.of(object);
-    if (of.kind === 'list' && sameListMethods.has(method)) return method === 'concat' ? listOf(anyJson) : of;
+    if (of.kind === 'list' && sameListMethods.has(method))
+      return perhaps(method === 'concat' ? listOf(anyJson) : of);
     if (method === 'split') return perhaps(listOf(text));
-    if (of === text && method === 'slice') return text;
+    if (isText(of) && method === 'slice') return perhaps(text);
     if (method === 'toPromise') return of;
     return anyJson;
   }
 
-  #callback(node: Expression | SpreadElement): Type {
-    if (node.type !== 'SpreadElement' && isFunction(node)) return this.ofFunction(node);
+  #callback(node: Expression | SpreadElement, item: Type): Type {
+    if (node.type !== 'SpreadElement' && isFunction(node)) return this.ofFunctionGiven(node, item);
     if (node.type !== 'Identifier') return anyJson;
-    return node.name === 'String' ? text : this.#namedCall(node.name, undefined);
+    return node.name === 'String' ? text : this.#namedCall(node, undefined);
   }
 
   /** `context.reference(alias).byOriginId(…)`, and what else may be in its chain; null for any other call. */
@@ -257,6 +308,24 @@ function referencesType(methods: readonly string[], alias: string | null, known:
   const view = referenceType(alias, known);
   if (methods.some((method) => singleReferences.has(method))) return view;
   return methods.some((method) => listReferences.has(method)) ? listOf(view) : anyJson;
+}
+
+/** True when it is not reached if something before it is null: `a?.b.c`. */
+function isInOptionalChain(node: MemberExpression): boolean {
+  let at: Expression | MemberExpression['object'] = node;
+  while (at.type === 'MemberExpression' || at.type === 'CallExpression') {
+    if (at.optional) return true;
+    const next: Expression | MemberExpression['object'] =
+      at.type === 'CallExpression' ? at.callee : at.object;
+    at = next;
+  }
+  return false;
+}
+
+/** What a spread object leaves out keeps its earlier value. */
+function spreadMember(spread: Member, earlier: Member | undefined): Member {
+  if (spread.isOptional !== true || earlier === undefined) return spread;
+  return { ...earlier, type: unionOf([earlier.type, spread.type]) };
 }
 
 function literalType(value: unknown): Type {

@@ -90,3 +90,21 @@ function nameText(name: string): string {
 
 /** `Views["page"]` */
 export const memberOf = (map: string, name: string): Type => named(`${map}[${JSON.stringify(name)}]`);
+
+/** True for a string, also one of those that are written out. */
+export function isText(type: Type): boolean {
+  if (type.kind === 'union') return type.of.length > 0 && type.of.every(isText);
+  return type.kind === 'name' && (type === text || type.text.startsWith('"'));
+}
+
+/** Without null, and without what is left out. */
+export const present = (type: Type): Type => without(without(type, nothing), absent);
+
+/** What a member of a value is; any JSON where that is not known. */
+export function memberType(of: Type, name: string): Type {
+  if (of.kind === 'union') return unionOf(of.of.map((one) => memberType(one, name)));
+  if (name === 'length' && (of.kind === 'list' || isText(of))) return number;
+  const member = of.kind === 'object' ? of.members.find((one) => one.name === name) : undefined;
+  if (member === undefined) return anyJson;
+  return member.isOptional === true ? unionOf([member.type, absent]) : member.type;
+}

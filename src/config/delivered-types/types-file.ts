@@ -12,6 +12,7 @@ import type { SchemaFolder } from '../documents/schema-file-name.ts';
 import { parseDocuments, type TenantDocuments } from '../documents/tenant-documents.ts';
 import { CodeScope, exportedObject, memberFunction } from './code-scope.ts';
 import { CodeTypes } from './code-types.ts';
+import { DeclaredTypes } from './declared-types.ts';
 import { constantOf, type KnownTypes, propertiesType } from './mapping-types.ts';
 import {
   absent,
@@ -23,6 +24,7 @@ import {
   number,
   type ObjectType,
   openObject,
+  orNull,
   type Type,
   text,
   typeText,
@@ -122,17 +124,30 @@ function templateType(parts: readonly (string | null)[]): Type {
 /** @param documents of all tenants, sound ones @param alias of the tenant */
 export function typesFile(documents: ConfigDocuments, alias: string): string {
   const files = atOnce(parseDocuments(documents, { mistakes: [], warnings: [] })).get(alias);
-  return files === undefined ? '' : new TypesOfTenant(alias, files).text();
+  return files === undefined ? '' : new TypesOfTenant(alias, files, documents).text();
+}
+
+/** A source entity, as code sees it. */
+function entityType(properties: Type): Type {
+  const types: Readonly<Record<string, Type>> = {
+    ...{ sourceId: text, id: text, type: text, originId: text, originParentId: orNull(text) },
+    ...{ url: orNull(text), updatedAt: text, redirects: listOf(text), properties },
+  };
+  const members = Object.entries(types).map(([name, type]) => ({ name, type }));
+  return { kind: 'object', members, isOpen: false };
 }
 
 class TypesOfTenant {
   readonly #programs: ReadonlyMap<string, CodeProgram>;
   readonly #known: KnownTypes;
+  readonly #declared: DeclaredTypes;
 
   constructor(
     private readonly alias: string,
     private readonly files: TenantDocuments,
+    documents: ConfigDocuments,
   ) {
+    this.#declared = new DeclaredTypes(documents);
     this.#programs = new Map(files.programs.map((program) => [program.file, program]));
     const schemas = [...files.folders.schemas].filter(([, { file }]) => this.#makesView(file));
     this.#known = {
@@ -183,7 +198,9 @@ class TypesOfTenant {
     const exported = exportedObject(scope);
     const properties = exported === null ? null : memberFunction(scope, exported, 'properties');
     if (properties === null) return openObject;
-    const made = without(new CodeTypes(scope, this.#known).ofFunction(properties), absent);
+    const declared = this.#declared.ofSchema(root.file);
+    const input = isOfEntity ? entityType(declared) : declared;
+    const made = without(new CodeTypes(scope, this.#known).ofFunctionGiven(properties, input), absent);
     return isOfEntity && made.kind === 'name' ? openObject : made;
   }
 

@@ -72,6 +72,18 @@ function modulePlace(tenant: string, names: readonly string[]): DocumentPlace | 
 /** Endings of files that schemas in JavaScript may import. */
 export const moduleEndings = ['.ts', '.js', '.json'] as const;
 
+/** Files that an import of a path may mean, the first that is there. TypeScript may be imported as the JavaScript made of it. */
+export function moduleCandidates(path: string): readonly string[] {
+  const stem = path.replace(/\.js$/, '');
+  const candidates = [
+    path,
+    ...(stem === path ? [] : [`${stem}.ts`]),
+    ...moduleEndings.map((ending) => `${path}${ending}`),
+    ...moduleEndings.map((ending) => `${path}/index${ending}`),
+  ];
+  return candidates.filter(isModuleName);
+}
+
 function isModuleName(name: string): boolean {
   return moduleEndings.some((ending) => name.endsWith(ending));
 }

@@ -1,3 +1,4 @@
+import { titleOf } from '../../contract/view-title.ts';
 import type { UrlExplained, ViewExplained } from '../api/answers.ts';
 import { withParameters } from '../api/request.ts';
 import { useGet } from '../api/use-get.ts';
@@ -8,7 +9,6 @@ import { PageHead } from '../parts/page-head.tsx';
 import { State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
-import { titleOf } from '../parts/title-of.ts';
 import { TitlesContext } from '../parts/titles.ts';
 import { ViewLink } from '../parts/view-name.tsx';
 import { pageHref } from '../shell/addresses.ts';

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
+import { titleOf } from '../../contract/view-title.ts';
 import type { ViewExplained } from '../api/answers.ts';
-import { titleOf } from '../parts/title-of.ts';
 import { Explanations } from './explanations.ts';
 import { firstStep, type GraphData, grown, neighbours } from './graph-data.ts';
 

@@ -1,3 +1,4 @@
+import { titleOf } from '../../contract/view-title.ts';
 import type { Entity, ViewExplained } from '../api/answers.ts';
 import { viewParts } from '../api/ids.ts';
 import { withParameters } from '../api/request.ts';
@@ -7,7 +8,6 @@ import { ErrorBox } from '../parts/error-box.tsx';
 import { Json } from '../parts/json.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { PageHead } from '../parts/page-head.tsx';
-import { titleOf } from '../parts/title-of.ts';
 import { TitlesContext } from '../parts/titles.ts';
 import { entitiesHref, pageHref } from '../shell/addresses.ts';
 import { usePlace } from '../shell/place.ts';

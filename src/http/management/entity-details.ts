@@ -1,10 +1,10 @@
 /** What people want to see of the entities of a list: what their views are called, and whether they are published. */
 import type { Environment, Tenant } from '../../config/configuration.ts';
-import { titleOf } from '../../console/parts/title-of.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
 import type { EntityRef } from '../../contract/ids.ts';
 import { namedViewBytesMax, namedViewsBytesMax } from '../../contract/limits.ts';
 import { momentText, type PublishState } from '../../contract/publish-times.ts';
+import { titleOf } from '../../contract/view-title.ts';
 import { groupBy } from '../../lib/group-by.ts';
 import { portions } from '../../lib/portions.ts';
 import { readProcessed } from '../../store/derived/processed.ts';

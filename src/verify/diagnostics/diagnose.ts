@@ -37,6 +37,7 @@ async function diagnoseAll(options: DiagnoseOptions, diagnosis: EntityDiagnosis)
   );
   const total = counts.reduce((sum, count) => sum + count, 0);
   let done = 0;
+  options.onProgress(done, total);
   for (const place of places) {
     for await (const originIds of scanOriginIds(store, place.partition, place.tenant, place.sourceId)) {
       for (const portion of portions(originIds, entitiesPerPortion)) {

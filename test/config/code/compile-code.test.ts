@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { startedEsbuild } from '../../../src/config/code/child/esbuild.ts';
-import { compileCode } from '../../../src/config/code/compile-code.ts';
+import { compileCode, keepCompiler } from '../../../src/config/code/compile-code.ts';
 import type { ConfigIssue } from '../../../src/contract/diagnostic.ts';
 import { schemasMax } from '../../../src/contract/limits.ts';
 import { Sandbox } from '../../../src/sandbox/sandbox.ts';
@@ -207,4 +207,14 @@ test('compile: of more schemas than a tenant may have, none is compiled', async 
     [[`${folder}/tenant.json`, 'has 5001 schemas; at most 5000 are allowed']],
   );
   assert.ok(![...documents.keys()].some((path) => path.includes('.compiled')));
+});
+
+test('compile: a compiler that is kept runs the triggers of each state of a file', async () => {
+  keepCompiler();
+  const groups: unknown[] = [];
+  for (const group of ['cms', 'shop']) {
+    const { program } = await compiled(schemaOf('return {};').replace('cms', group));
+    groups.push(program?.triggers);
+  }
+  assert.deepEqual(groups, [[['cms', ['page']]], [['shop', ['page']]]]);
 });

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { newSite } from '../../../src/cli/site/new-site.ts';
 import { typesFile } from '../../../src/config/delivered-types/types-file.ts';
 import { readConfiguration } from '../../../src/config/documents/read-documents.ts';
 import { compilerSays } from '../../support/type-check.ts';
@@ -32,6 +33,7 @@ function said(types: string, name: string): string {
 }
 
 const triggers = { cms: ['page'] };
+const triggered = "triggers(context) { context.triggers('cms', ['page']); },";
 
 test('each property type of a schema in JSON has its type, and null where it can be', async (context) => {
   const types = await typesOf(context, {
@@ -99,7 +101,6 @@ test('each property type of a schema in JSON has its type, and null where it can
 });
 
 test('what code writes out has its type, and what it does not show is any JSON', async (context) => {
-  const triggered = "triggers(context) { context.triggers('cms', ['page']); },";
   const types = await typesOf(context, {
     'lib/words.ts': 'export const words = (text: string) => ({ count: text.split(" ").length });',
     'schemas/page.full.ts': `
@@ -159,14 +160,140 @@ test('what code writes out has its type, and what it does not show is any JSON',
   assert.match(types, /export type Handle = `page-\$\{string\}`;/);
 });
 
+/** A schema whose view is made from one property each. */
+const eachOf = (properties: readonly string[]) =>
+  `properties({ properties: p }) { return { ${properties.map((name) => `${name}: p.${name}`).join(', ')} }; },`;
+
+test('properties have the types that FullSchema says, and any JSON where it says none', async (context) => {
+  const types = await typesOf(context, {
+    'lib/types.ts': `
+      export interface Tag { name: string; parent?: Tag }
+      export type Paged<T, U = number> = { items: readonly T[]; count: U };`,
+    'schemas/page.full.ts': `
+      import type { FullSchema } from 'millrace/schema';
+      import type { Paged, Tag } from '../lib/types.ts';
+      interface Base { title: string; teaser?: string }
+      interface Page extends Base {
+        size: number | null;
+        'two words': boolean;
+        state: 'draft' | 'live';
+        tags: Tag[];
+        pages: Paged<string>;
+        point: [number, number];
+        author?: { name: string; born?: number | null };
+        either: Readonly<Tag> | null;
+        index: Record<string, number>;
+        when: Date;
+        brand: string & {};
+        named: Base['title'];
+      }
+      export default {
+        ${triggered}
+        routes({ properties }, context) { context.handle(properties.title); },
+        properties(entity, context) {
+          const { properties } = entity;
+          const { teaser = 'none', author } = properties;
+          return {
+            originId: entity.originId,
+            url: entity.url,
+            title: properties.title,
+            words: properties['two words'],
+            teaser,
+            short: properties.teaser?.slice(0, 9),
+            sized: properties.size ?? 0,
+            size: properties.size,
+            state: properties.state,
+            tags: properties.tags,
+            names: properties.tags.map((tag) => tag.name),
+            pages: properties.pages,
+            point: properties.point,
+            name: author?.name,
+            born: properties.author?.born ?? null,
+            either: properties.either,
+            index: properties.index,
+            when: properties.when,
+            brand: properties.brand,
+            named: properties.named,
+            unknown: properties.tag,
+            inner: [properties].map((properties) => properties.titel),
+          };
+        },
+      } satisfies FullSchema<Page>;`,
+    'schemas/spread.full.ts': `
+      import type { FullSchema as Schema } from 'millrace/schema';
+      const schema: Schema<{ a: string; b?: number }> = {
+        ${triggered}
+        properties: ({ properties }) => ({ b: 'none', ...properties, ...(properties.b && { c: true }) }),
+      };
+      export default schema;`,
+    'schemas/helped.full.ts': `
+      import type { FullSchema } from 'millrace/schema';
+      type OfPage = FullSchema<{ a: string }>;
+      function schemaOf<T>(schema: FullSchema<T>): FullSchema<T> { return schema; }
+      export default schemaOf<{ a: number }>({ ${triggered} ${eachOf(['a'])} });`,
+    'schemas/alias.full.ts': `
+      import type { FullSchema } from 'millrace/schema';
+      type OfPage = FullSchema<{ a: string }>;
+      export default { ${triggered} ${eachOf(['a', 'b'])} } as OfPage;`,
+    'schemas/entity.full.ts': `
+      import type { SourceEntity } from 'millrace/schema';
+      export default { ${triggered} properties({ properties }: SourceEntity<{ a: string }>) { return { a: properties.a }; } };`,
+    'schemas/other.full.ts': `
+      interface FullSchema<T> { triggers: unknown; properties: unknown }
+      export default { ${triggered} ${eachOf(['a'])} } satisfies FullSchema<{ a: string }>;`,
+    'schemas/given.full.ts': `
+      import type { FullSchema } from 'millrace/schema';
+      export default {
+        ${triggered}
+        properties(entity) {
+          let { properties } = entity;
+          properties = { a: 5 } as never;
+          return { a: properties.a };
+        },
+      } satisfies FullSchema<{ a: string }>;`,
+    'schemas/card.partial.ts': `
+      import type { PartialSchema } from 'millrace/schema';
+      export default { properties: (input) => ({ name: input.name }) } satisfies PartialSchema<{ name: string }>;`,
+  });
+  const tag = '{ readonly name: string; readonly parent?: Json; }';
+  const expected = [
+    ...['originId: string', 'url: string | null', 'title: string', 'words: boolean', 'teaser: string'],
+    ...['short?: string', 'sized: number', 'size: number | null', 'state: "draft" | "live"'],
+    ...[`tags: readonly ${tag}[]`, 'names: readonly string[]'],
+    ...['pages: { readonly items: readonly string[]; readonly count: number; }', 'point: readonly number[]'],
+    ...['name?: string', 'born: number | null', `either: ${tag} | null`],
+    ...['index: { readonly [name: string]: Json; }', 'when: Json', 'brand: Json', 'named: string'],
+    ...['unknown: Json', 'inner: readonly Json[]'],
+  ].map((member) => `readonly ${member};`);
+  assert.equal(said(types, 'page'), `{ ${expected.join(' ')} };`);
+  assert.equal(
+    said(types, 'spread'),
+    '{ readonly b: string | number; readonly a: string; readonly c?: boolean; };',
+  );
+  assert.equal(said(types, 'helped'), '{ readonly a: number; };');
+  assert.equal(said(types, 'alias'), '{ readonly a: string; readonly b: Json; };');
+  assert.equal(said(types, 'entity'), '{ readonly a: string; };');
+  assert.equal(said(types, 'other'), '{ readonly a: Json; };');
+  assert.equal(said(types, 'given'), '{ readonly a: Json; };');
+  assert.equal(said(types, 'card'), '{ readonly name: string; };');
+});
+
 test('the types and the client compile strictly, and a wrong name does not', async (context) => {
   const demo = await readConfiguration(path.join(root, 'config'));
   assert.ok(demo.ok);
-  const folder = await folderWith(context, { 'millrace.ts': typesFile(demo.documents, 'atlas') });
+  const site = await readConfiguration(
+    path.join(await folderWith(context, Object.fromEntries(newSite('site'))), 'config'),
+  );
+  assert.ok(site.ok, JSON.stringify(site));
+  const folder = await folderWith(context, {
+    'millrace.ts': typesFile(demo.documents, 'atlas'),
+    'site.ts': typesFile(site.documents, 'site'),
+  });
   writeFileSync(
     path.join(folder, 'page.ts'),
     `import { createClient } from 'millrace/client';
 import type { Millrace, Views } from './millrace.ts';
+import type { Views as SiteViews } from './site.ts';
 
 const client = createClient<Millrace>({ url: 'http://127.0.0.1:4000' });
 export const card: Views['countryCard'] = { code: 'FR', name: 'France', flag: null, url: '/europe/france' };
@@ -174,6 +301,16 @@ export const card: Views['countryCard'] = { code: 'FR', name: 'France', flag: nu
 card.nam;
 // @ts-expect-error: a text is no number
 export const wrong: Views['countryCard'] = { ...card, name: 5 };
+
+export function showArticle(article: SiteViews['article']): string {
+  // @ts-expect-error: nothing is called so
+  article.tilte;
+  // @ts-expect-error: a text has no such method
+  article.title.toUperCase();
+  // @ts-expect-error: it may be absent
+  article.text.length;
+  return article.title.toUpperCase() + (article.text?.length ?? 0) + (article.author?.name.trim() ?? '');
+}
 
 export async function show(): Promise<void> {
   const { view } = await client.byUrl('/europe/france');

@@ -5,7 +5,7 @@ import type { Message, OnLoadResult, Plugin } from 'esbuild-wasm';
 import type { ConfigIssue } from '../../../contract/diagnostic.ts';
 import { quote } from '../../../lib/quote.ts';
 import { sourcePlace } from '../../../schemas/code/program.ts';
-import { moduleEndings } from '../../documents/document-path.ts';
+import { moduleCandidates } from '../../documents/document-path.ts';
 import { ModuleRefused, type ReadModule } from '../read-module.ts';
 import { variableImport } from './analysis.ts';
 import { startedEsbuild } from './esbuild.ts';
@@ -130,16 +130,7 @@ function mapOf(map: string): string {
 /** @param texts gets the texts that are loaded, by their paths */
 function tenantFiles(tenantFolder: string, read: ReadModule, texts: Map<string, string>): Plugin {
   const find = async (path: string): Promise<string | null> => {
-    const stem = path.replace(/\.js$/, '');
-    const candidates = [
-      path,
-      // TypeScript is imported by the name of the JavaScript that others would make of it.
-      ...(stem === path ? [] : [`${stem}.ts`]),
-      ...moduleEndings.map((ending) => `${path}${ending}`),
-      ...moduleEndings.map((ending) => `${path}/index${ending}`),
-    ];
-    for (const candidate of candidates) {
-      if (!moduleEndings.some((ending) => candidate.endsWith(ending))) continue;
+    for (const candidate of moduleCandidates(path)) {
       if ((await read(candidate)) !== null) return candidate;
     }
     return null;

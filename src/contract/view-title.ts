@@ -1,4 +1,4 @@
-/** What the console calls a view. The list of entities uses it too, so it depends on nothing of a browser. */
+/** What a view is called in lists of entities and in the console. */
 
 const titleNames = ['title', 'name', 'heading', 'label'];
 const titleCharactersMax = 80;

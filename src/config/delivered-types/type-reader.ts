@@ -1,0 +1,198 @@
+/** Reads a written type of TypeScript: names are replaced by what they stand for, and what JSON cannot hold is any JSON. */
+import {
+  absent,
+  anyJson,
+  boolean,
+  listOf,
+  type Member,
+  memberType,
+  named,
+  nothing,
+  number,
+  openObject,
+  type Type,
+  text,
+  unionOf,
+} from './type.ts';
+import {
+  type FindDeclaration,
+  nameIn,
+  nodeIn,
+  nodesIn,
+  type Placed,
+  type SourceModule,
+  type SyntaxNode,
+  textIn,
+  typeArgumentsOf,
+} from './type-syntax.ts';
+
+/** Nodes that are read of one type: names may stand for more and more of each other. */
+const nodesMax = 2_000;
+
+const keywords: Readonly<Record<string, Type>> = {
+  ...{ TSStringKeyword: text, TSNumberKeyword: number, TSBooleanKeyword: boolean },
+  ...{ TSNullKeyword: nothing, TSUndefinedKeyword: absent },
+  TSTemplateLiteralType: text,
+};
+
+/** What the type parameters of a declaration stand for. */
+type Arguments = ReadonlyMap<string, Type>;
+
+interface Place {
+  readonly module: SourceModule;
+  readonly given: Arguments;
+}
+
+export class TypeReader {
+  #nodesLeft = nodesMax;
+  /** Declarations that are being read: one that comes upon itself ends in any JSON. */
+  readonly #reading = new Set<SyntaxNode>();
+
+  constructor(private readonly declarationOf: FindDeclaration) {}
+
+  read({ node, module }: Placed): Type {
+    return this.#type(node, { module, given: new Map() });
+  }
+
+  #type(node: SyntaxNode | null, place: Place): Type {
+    this.#nodesLeft -= 1;
+    if (node === null || this.#nodesLeft < 0) return anyJson;
+    const inner = () => this.#type(nodeIn(node, 'typeAnnotation'), place);
+    switch (node.type) {
+      case 'TSParenthesizedType':
+        return inner();
+      case 'TSTypeOperator':
+        return node.operator === 'readonly' ? inner() : anyJson;
+      case 'TSLiteralType':
+        return literalType(nodeIn(node, 'literal'));
+      case 'TSArrayType':
+        return listOf(this.#item(nodeIn(node, 'elementType'), place));
+      case 'TSTupleType':
+        return this.#tuple(nodesIn(node, 'elementTypes'), place);
+      case 'TSUnionType':
+        return unionOf(nodesIn(node, 'types').map((one) => this.#type(one, place)));
+      case 'TSIntersectionType':
+        return merged(nodesIn(node, 'types').map((one) => this.#type(one, place)));
+      case 'TSTypeLiteral':
+        return this.#object(nodesIn(node, 'members'), place);
+      case 'TSIndexedAccessType':
+        return this.#indexed(node, place);
+      case 'TSTypeReference':
+        return this.#reference(node, nameIn(node, 'typeName'), place);
+      default:
+        return keywords[node.type] ?? anyJson;
+    }
+  }
+
+  /** JSON has null where a list has nothing. */
+  #item(node: SyntaxNode | null, place: Place): Type {
+    const type = this.#type(node, place);
+    return type === absent ? nothing : type;
+  }
+
+  #tuple(items: readonly SyntaxNode[], place: Place): Type {
+    const plain = items.map((item) =>
+      item.type === 'TSNamedTupleMember' ? nodeIn(item, 'elementType') : item,
+    );
+    return listOf(unionOf(plain.map((item) => this.#item(item, place))));
+  }
+
+  #object(written: readonly SyntaxNode[], place: Place): Type {
+    const members: Member[] = [];
+    let isOpen = false;
+    for (const node of written) {
+      const name = node.computed === true ? null : nameIn(node, 'key');
+      if (name === null) {
+        isOpen = true;
+        continue;
+      }
+      const isProperty = node.type === 'TSPropertySignature';
+      const type = isProperty
+        ? this.#type(nodeIn(nodeIn(node, 'typeAnnotation'), 'typeAnnotation'), place)
+        : anyJson;
+      members.push({ name, type, ...(node.optional === true ? { isOptional: true } : {}) });
+    }
+    // `{}` takes any value.
+    return members.length === 0 && !isOpen ? anyJson : { kind: 'object', members, isOpen };
+  }
+
+  #indexed(node: SyntaxNode, place: Place): Type {
+    const name = nameIn(nodeIn(node, 'indexType') ?? node, 'literal');
+    return name === null ? anyJson : memberType(this.#type(nodeIn(node, 'objectType'), place), name);
+  }
+
+  #reference(node: SyntaxNode, name: string | null, place: Place): Type {
+    if (name === null) return anyJson;
+    const own = place.given.get(name);
+    if (own !== undefined) return own;
+    const given = typeArgumentsOf(node).map((one) => this.#type(one, place));
+    const declaration = this.declarationOf(name, place.module);
+    if (declaration !== null) return this.#declared(declaration, given);
+    const isUnknown = place.module.declarations.has(name) || place.module.imports.has(name);
+    return isUnknown ? anyJson : builtIn(name, given[0] ?? anyJson);
+  }
+
+  #declared({ node, module }: Placed, given: readonly Type[]): Type {
+    if (this.#reading.has(node)) return anyJson;
+    this.#reading.add(node);
+    const names = nodesIn(nodeIn(node, 'typeParameters'), 'params');
+    const place = { module, given: new Map<string, Type>() };
+    names.forEach((one, at) => {
+      place.given.set(textIn(one, 'name') ?? '', given[at] ?? this.#type(nodeIn(one, 'default'), place));
+    });
+    const type = this.#declaration(node, place);
+    this.#reading.delete(node);
+    return type;
+  }
+
+  #declaration(node: SyntaxNode, place: Place): Type {
+    if (node.type === 'TSTypeAliasDeclaration') return this.#type(nodeIn(node, 'typeAnnotation'), place);
+    if (node.type !== 'TSInterfaceDeclaration') return anyJson;
+    const bases = nodesIn(node, 'extends').map((base) =>
+      this.#reference(base, nameIn(base, 'expression'), place),
+    );
+    const own = nodesIn(nodeIn(node, 'body'), 'body');
+    if (own.length === 0 && bases.length === 0) return anyJson;
+    return merged([...bases, ...(own.length === 0 ? [] : [this.#object(own, place)])]);
+  }
+}
+
+/** Types that every file knows. */
+function builtIn(name: string, given: Type): Type {
+  switch (name) {
+    case 'Array':
+    case 'ReadonlyArray':
+      return listOf(given === absent ? nothing : given);
+    case 'Record':
+      return openObject;
+    case 'Readonly':
+      return given;
+    case 'Partial':
+      if (given.kind !== 'object') return anyJson;
+      return { ...given, members: given.members.map((member) => ({ ...member, isOptional: true })) };
+    default:
+      return anyJson;
+  }
+}
+
+/** Of objects that are one; a member of a later one counts. What is any JSON beside an object leaves the result open. */
+function merged(types: readonly Type[]): Type {
+  const members = new Map<string, Member>();
+  let isOpen = false;
+  for (const type of types) {
+    if (type.kind !== 'object' && type !== anyJson) return anyJson;
+    isOpen ||= type.kind !== 'object' || type.isOpen;
+    for (const member of type.kind === 'object' ? type.members : []) members.set(member.name, member);
+  }
+  return members.size === 0 ? anyJson : { kind: 'object', members: [...members.values()], isOpen };
+}
+
+function literalType(node: SyntaxNode | null): Type {
+  if (node?.type === 'TemplateLiteral') return text;
+  if (node?.type === 'UnaryExpression') return node.operator === '-' ? number : anyJson;
+  const value = node?.value;
+  if (value === null) return nothing;
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+    ? named(JSON.stringify(value))
+    : anyJson;
+}
