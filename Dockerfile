@@ -14,14 +14,14 @@ RUN npm ci --omit=dev --no-audit --no-fund --ignore-scripts \
   && find node_modules/uWebSockets.js -name '*.node' ! -name "uws_linux_$(node -p process.arch)_$(node -p process.versions.modules).node" -delete
 
 FROM ${BASE}
-# HEALTHCHECK asks on METRICS_PORT, which every process has. A front listens on PORT, too.
-ENV NODE_ENV=production HOST=0.0.0.0 PORT=4000 METRICS_PORT=9100 CONFIG_DIR=/config SNAPSHOT_DIR=/var/lib/millrace
+# HEALTHCHECK asks on METRICS_PORT, which every process has. A front listens on PORT, too, and a worker on WORKER_PORT.
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=4000 METRICS_PORT=9100 WORKER_HOST=0.0.0.0 WORKER_PORT=4100 CONFIG_DIR=/config SNAPSHOT_DIR=/var/lib/millrace
 WORKDIR /srv/millrace
 COPY --from=modules /package/node_modules ./node_modules
 COPY --from=package /package ./
 RUN mkdir -p /config /var/lib/millrace && chown 1000:1000 /var/lib/millrace
 USER 1000:1000
-EXPOSE 4000 9100
+EXPOSE 4000 4100 9100
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 CMD ["node", "docs/operations/container-health.mjs"]
 ENTRYPOINT ["sh", "docs/operations/container.sh"]
 CMD ["web"]

@@ -151,7 +151,7 @@ function costTable(title: string, results: ReadonlyMap<string, readonly CostedLo
       name,
       median(loads, ({ us }) => us.front),
       median(loads, ({ us }) => us.worker),
-      median(loads, ({ us }) => us.Redis + us['message Redis']),
+      median(loads, ({ us }) => us.Redis),
       median(loads, ({ us }) => Object.values(us).reduce((sum, one) => sum + one, 0)),
     ]),
   };

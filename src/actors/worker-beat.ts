@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks';
 import { platformVersion } from '../config/settings/platform-version.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
 import { heartbeatMs } from '../store/processes/heartbeat.ts';
-import type { CopiesBeat, ProcessBeat } from '../store/processes/process-messages.ts';
+import type { CopiesBeat, ProcessBeat, QueryAddresses } from '../store/processes/process-messages.ts';
 import type { TurnBasis } from './batch/turn.ts';
 import type { Keeper } from './ownership/keeper.ts';
 
@@ -17,8 +17,8 @@ export interface WorkerBeatSource {
   covered(): Iterable<number>;
   /** What index shards still have to load, for `/health/ready`. */
   waitingFor(): readonly string[];
-  /** Where fronts of this host can ask it without Redis; null: nowhere. */
-  socketPath(): string | null;
+  /** Where fronts can ask it; null: nowhere. */
+  queryAddresses(): QueryAddresses | null;
   /** The shard copies that it holds; null: it holds the shards of its own partitions. */
   shardCopies(): CopiesBeat | null;
 }
@@ -39,6 +39,7 @@ export class WorkerBeat {
     const worksBy = this.#worksBy();
     const partitions = [...this.source.covered()].sort((a, b) => a - b);
     const shardCopies = this.source.shardCopies();
+    const queryAddresses = this.source.queryAddresses();
     const news = JSON.stringify([worksBy, partitions, shardCopies]);
     if (news === this.#told && nowMs < this.#nextMs) return;
     this.#told = news;
@@ -53,7 +54,7 @@ export class WorkerBeat {
       ...worksBy,
       partitions,
       waitingFor: this.source.waitingFor(),
-      socketPath: this.source.socketPath(),
+      ...(queryAddresses === null ? {} : { queryAddresses }),
       ...(shardCopies === null ? {} : { shardCopies }),
     });
   }

@@ -20,7 +20,7 @@ import { portionParts } from '../store/partitions/intake.ts';
 import { LeaseEnds } from '../store/partitions/lease-ends.ts';
 import { type PartitionOwner, readOwners } from '../store/partitions/owners.ts';
 import { lastSequence } from '../store/partitions/partition-state.ts';
-import type { CopiesBeat } from '../store/processes/process-messages.ts';
+import type { CopiesBeat, QueryAddresses } from '../store/processes/process-messages.ts';
 import { liveProcesses } from '../store/processes/registry.ts';
 import { StoreUnavailableError } from '../store/redis/redis-errors.ts';
 import { ServerClock } from '../store/redis/server-clock.ts';
@@ -67,7 +67,7 @@ export interface WorkerOptions extends Pick<WorkerBeatSource, 'waitingFor'> {
   /** Renews its leases and tells its heartbeat; absent: the thread that the worker runs on does. */
   readonly openKeeper?: OpenKeeper;
   /** See `WorkerBeatSource`; absent: nowhere, and none. */
-  socketPath?(): string | null;
+  queryAddresses?(): QueryAddresses | null;
   shardCopies?(): CopiesBeat | null;
   /** Called for partitions that it has taken, lost or given back. */
   onLeases?(event: LeaseEvent, partitions: readonly number[]): void;
@@ -125,7 +125,7 @@ export class Worker {
         bases: () => this.#owned.actors.map(({ basis }) => basis),
         covered: () => this.#owned.covered().keys(),
         waitingFor,
-        socketPath: () => options.socketPath?.() ?? null,
+        queryAddresses: () => options.queryAddresses?.() ?? null,
         shardCopies: () => options.shardCopies?.() ?? null,
       },
       this.#keeper,

@@ -280,6 +280,14 @@ export const replicaWaitMs = 1_000;
 export const replicaSilentSeconds = 5;
 /** How long a front tries to get a complete result of a query from the workers before the query gets a 503. */
 export const queryWaitMs = 3_000;
+/** How long a front and a worker have to prove to each other that they belong to the same store. */
+export const queryHandshakeMs = 5_000;
+/** Connections to a worker that have not proven it yet; beyond this, the oldest is closed. */
+export const queryHandshakesMax = 64;
+/** Largest message between a front and a worker. */
+export const queryMessageBytesMax = 512 * 1024 * 1024;
+/** Bytes that a front or a worker holds for the other before it sends nothing more to it; the last message can exceed this. */
+export const queryUnsentBytesMax = 64 * 1024 * 1024;
 /** Largest SHARD_COPIES. */
 export const shardCopiesMax = 16;
 /** If a worker is silent for this long while queries wait for it, another one with a copy responds instead. */

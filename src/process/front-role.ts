@@ -44,7 +44,7 @@ export async function startFront(): Promise<RunningRole> {
   const progress = new Progress(store);
   const autoFields = new AutoFields(store);
   configuration.onChange((current, former) => autoFields.forgetChanged(current, former));
-  const query = new ScatterQueryService({ store, processId: id, progress, autoFields, limits });
+  const query = new ScatterQueryService({ store, progress, autoFields, limits });
   await query.start();
   const feeds = new LiveFeeds({ store, configuration, retentionMs: settings.changesRetentionMs }, (error) =>
     log.warn({ err: error }, 'the changes were not read; they are read again'),
@@ -75,6 +75,7 @@ export async function startFront(): Promise<RunningRole> {
     store,
     configuration,
     progress,
+    unreachableWorkers: () => query.unreachableWorkers,
     draining: () => server.draining,
   });
   const services: Services = {

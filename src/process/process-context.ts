@@ -4,9 +4,10 @@ import type { Registry } from 'prom-client';
 import { fittedSettings, memoryBytes } from '../cli/bootstrap/memory-fit.mjs';
 import { applyFolder, refusingLosses } from '../cli/configuration/publish-configuration.ts';
 import { openNow } from '../cli/platform/open-store.ts';
-import { messagesAddress, redisAddress } from '../cli/platform/redis-address.ts';
+import { redisAddress } from '../cli/platform/redis-address.ts';
 import { logTextFor } from '../cli/terminal/log-text.ts';
 import { environmentWithFile } from '../config/settings/environment-file.ts';
+import { formerSettingsIn } from '../config/settings/former-settings.ts';
 import { readSettings, type Settings } from '../config/settings/settings.ts';
 import type { LogLevel } from '../config/settings/table.ts';
 import { createLog, type Log } from '../http/operations/log.ts';
@@ -14,7 +15,7 @@ import { asTyped } from '../lib/typed-command.mjs';
 import { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
 import type { Role } from '../store/processes/process-messages.ts';
 import { OutageWatch } from '../store/redis/outages.ts';
-import { isMismatch, type RedisHost, type Store } from '../store/store.ts';
+import { isMismatch, type Store } from '../store/store.ts';
 import type { MetricsOrigin } from './metrics-server.ts';
 
 export interface RoleContext {
@@ -46,16 +47,16 @@ const formatPollMs = 5_000;
 export async function openRole(role: Role): Promise<RoleContext> {
   const settings = processSettings();
   const log = await openLog(role, settings.logLevel);
+  for (const line of formerSettingsIn(givenEnvironment())) log.warn({}, line);
   const store = await openNow({
     address: redisAddress(settings),
-    messagesAddress: messagesAddress(settings),
     partitionCount: settings.partitions,
     confirmReplicas: settings.confirmReplicas,
     replicaWaitMs: settings.replicaWaitMs,
     ...(role === 'web' ? { commandTimeoutMs: settings.frontLimits.redisTimeoutMs } : {}),
   });
   endUnderNewerVersion(store, log);
-  const outages = logOutages(role === 'jobs' ? [store] : [store, store.messages], log);
+  const outages = logOutages(store, log);
   const configuration = new ActiveConfiguration(store);
   logConfigurations(configuration, log);
   const onWarnings = (text: string) => log.warn({ warnings: text }, 'the configuration has warnings');
@@ -80,8 +81,11 @@ export async function openRole(role: Role): Promise<RoleContext> {
 
 /** The settings of this process, with defaults that fit its machine. @throws SettingsError */
 export function processSettings(): Settings {
-  const given = environmentWithFile(process.env, process.cwd());
-  return readSettings({ ...fittedSettings(memoryBytes()), ...given });
+  return readSettings({ ...fittedSettings(memoryBytes()), ...givenEnvironment() });
+}
+
+function givenEnvironment(): NodeJS.ProcessEnv {
+  return environmentWithFile(process.env, process.cwd());
 }
 
 /** A newer version may write what this one would misread: this process leaves the store to it. */
@@ -99,8 +103,8 @@ function endUnderNewerVersion(store: Store, log: Log): void {
 }
 
 /** One line when a Redis is lost, and one when it is back or another has taken its place, however many requests fail meanwhile. */
-function logOutages(hosts: readonly RedisHost[], log: Log): OutageWatch {
-  return new OutageWatch([...new Set(hosts)], {
+function logOutages(store: Store, log: Log): OutageWatch {
+  return new OutageWatch([store], {
     lost: (redis, reason) => log.error({ redis, reason }, 'Redis does not respond'),
     back: (redis, afterMs) => log.info({ redis, afterMs }, 'Redis responds again'),
     replaced: (redis, afterMs) => log.info({ redis, afterMs }, 'another Redis has taken its place'),

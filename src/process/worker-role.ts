@@ -29,7 +29,7 @@ export async function startWorker(): Promise<RunningRole> {
     leaseMs: settings.leaseMs,
     changesRetentionMs: settings.changesRetentionMs,
     waitingFor: () => copies?.waitingFor ?? owned.waitingFor,
-    socketPath: () => responder.socketPath,
+    queryAddresses: () => responder.addresses,
     shardCopies: () => copies?.beat ?? null,
     openKeeper: (host, terms, events) => new ThreadedKeeper(host, terms, events),
     onLeases: (event, partitions) =>
@@ -67,7 +67,13 @@ export async function startWorker(): Promise<RunningRole> {
     store,
     workerId: worker.id,
     shards: copies ?? new OwnedShards(owned, () => worker.covered(), store.partitions.count),
+    listen: { host: settings.workerHost, port: settings.workerPort, announced: settings.workerAddress },
     queryCpuMs: settings.queryCpuMs,
+    onStranger: (from) =>
+      log.warn(
+        { from },
+        'a connection to this worker was closed: its other end does not know the key of the store. Further ones are not logged',
+      ),
     onTrouble: (error) => onTrouble('a query broke', error),
   });
   showFigures(worker.metrics, responder, copies);

@@ -53,9 +53,6 @@ export const keys = {
   requestTraces: (tenant: string) => `${platformTag}:request-traces:${tenant}`,
   /** Pub/sub channel that announces a new configuration generation, and a change of `layouts`. */
   configurationChannel: 'millrace:configuration',
-  /** Stream with a time to live: requests to a process, and replies to it. */
-  requests: (processId: string) => `{process:${processId}}:requests`,
-  replies: (processId: string) => `{process:${processId}}:replies`,
 
   /** String: written so that a replica can be waited for after it. */
   confirmed: (tag: string) => `${tag}:confirmed`,

@@ -24,8 +24,6 @@ import {
 
 export interface StoreOptions extends ConnectionOptions {
   readonly partitionCount: number;
-  /** The Redis through which processes send messages to each other; absent or null: the same one. */
-  readonly messagesAddress?: RedisAddress | null;
   /** Replicas of the one Redis, or of each master, that must have what is acknowledged; absent: none is demanded. */
   readonly confirmReplicas?: number;
   /** How long a replica is waited for; absent: the documented default. */
@@ -42,7 +40,6 @@ export interface RedisHost {
 
 export class Store implements RedisHost {
   readonly #options: StoreOptions;
-  #messages: RedisHost | null = null;
   /** For reads that come in numbers. */
   readonly fields: FieldReader;
   /** Where processes tell of themselves and ask each other. */
@@ -92,14 +89,6 @@ export class Store implements RedisHost {
     return this.#large;
   }
 
-  /** The Redis through which processes send messages to each other; connected to at its first use. */
-  get messages(): RedisHost {
-    if (this.#messages !== null) return this.#messages;
-    const { messagesAddress = null, ...options } = this.#options;
-    this.#messages = messagesAddress === null ? this : messageHost({ ...options, address: messagesAddress });
-    return this.#messages;
-  }
-
   /**
    * Connects and fixes the partition count at first use.
    * @throws PartitionCountError when the store has another number of partitions; StoreFormatError; UnfitRedisError;
@@ -121,7 +110,7 @@ export class Store implements RedisHost {
             `set PARTITIONS=${Number(count)} or use an empty store`,
         );
       }
-      const store = new Store(
+      return new Store(
         client,
         options,
         new Partitions(options.partitionCount),
@@ -135,8 +124,6 @@ export class Store implements RedisHost {
         ),
         client instanceof Redis && !(await keepsEverything(client, options.confirmReplicas ?? 0)),
       );
-      if (store.messages !== store) await checkMessages(store);
-      return store;
     } catch (error) {
       replication.close();
       client.disconnect();
@@ -157,18 +144,7 @@ export class Store implements RedisHost {
     this.registry.close();
     this.replication.close();
     this.acknowledgements.close();
-    const others = [this.#messages?.client, this.#largeClient].filter((client) => client != null);
-    await Promise.all([...new Set([this.client, ...others])].map(leave));
-  }
-}
-
-/** @throws UnfitRedisError, and what the client throws; then the store is closed */
-async function checkMessages(store: Store): Promise<void> {
-  try {
-    await checkServers(store.messages.client, 'MESSAGES_URL');
-  } catch (error) {
-    await store.close();
-    throw error;
+    await Promise.all([...new Set([this.client, this.#largeClient ?? this.client])].map(leave));
   }
 }
 
@@ -181,10 +157,6 @@ export function isMismatch(
     error instanceof StoreFormatError ||
     error instanceof UnfitRedisError
   );
-}
-
-function messageHost(options: ConnectionOptions): RedisHost {
-  return { client: connect(options), address: options.address };
 }
 
 async function leave(client: RedisClient): Promise<void> {

@@ -29,6 +29,7 @@ test('a shard without a replica refuses acknowledgements when CONFIRM_REPLICAS a
       store,
       configuration: { loaded: true },
       progress: { ready: true },
+      unreachableWorkers: () => [],
       draining: () => false,
     };
     const { faults } = await new FrontReadiness(front).look();

@@ -13,7 +13,7 @@ import { withStore } from '../../../src/cli/platform/open-store.ts';
 import type { Child } from '../../../src/cli/start/child.ts';
 import { waitUntilReady } from '../../../src/cli/start/platform.ts';
 import { requireFreePort } from '../../../src/cli/start/ports.ts';
-import { startMessageRedis, startPrivateRedis } from '../../../src/cli/start/private-redis.ts';
+import { startPrivateRedis } from '../../../src/cli/start/private-redis.ts';
 import { Output } from '../../../src/cli/start/process-output.ts';
 import { type ProcfileEntry, parseProcfile } from '../../../src/cli/start/procfile.ts';
 import { supervisedVariable } from '../../../src/cli/start/supervised.ts';
@@ -50,7 +50,6 @@ const settingNames = [
   'REDIS_CLUSTER',
   'REDIS_SENTINEL',
   'REDIS_SENTINEL_NAME',
-  'MESSAGES_URL',
   'WEB',
   'WORKERS',
   'SHARD_COPIES',
@@ -94,14 +93,12 @@ export class System {
     const { dataDir, appendFsync } = settings;
     const { signal } = context;
     const url = await startPrivateRedis({ dataDir, appendFsync, supervisor, signal });
-    const messagesUrl = await startMessageRedis({ dataDir, supervisor, signal });
     await withStore({ kind: 'single', url }, settings, redisTimeoutMs, (store) =>
       publishAtStart(store, settings, configuration, () => {}),
     );
     const processEnvironment = {
       ...environment,
       REDIS_URL: url,
-      MESSAGES_URL: messagesUrl,
       [supervisedVariable]: '1',
     };
     const fronts = frontPorts.map((port) =>
@@ -153,11 +150,6 @@ export class System {
   get storeOptions(): StoreOptions {
     const { partitions } = readSettings(this.environment);
     return { address: { kind: 'single', url: this.redisUrl }, partitionCount: partitions };
-  }
-
-  /** URL of the Redis for messages between processes. */
-  get messagesUrl(): string {
-    return this.environment.MESSAGES_URL ?? '';
   }
 
   /** Waits until the platform is ready. @throws CommandStop when one of the processes ends instead */

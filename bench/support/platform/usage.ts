@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { System } from './system.ts';
 
-export const rooms = ['front', 'worker', 'Redis', 'message Redis'] as const;
+export const rooms = ['front', 'worker', 'Redis'] as const;
 export type Room = (typeof rooms)[number];
 
 export interface Usage {
@@ -21,21 +21,18 @@ const microsecondsPerTick = 10_000;
 
 export class UsageProbe {
   private readonly redis: Redis;
-  private readonly messages: Redis;
 
   constructor(private readonly system: System) {
     this.redis = new Redis(system.redisUrl);
-    this.messages = new Redis(system.messagesUrl);
   }
 
   async read(): Promise<Usage> {
-    const [redis, messages] = await Promise.all([this.redis.info(), this.messages.info()]);
+    const redis = await this.redis.info();
     return {
       processorUs: {
         front: sumOf(this.system.frontPids),
         worker: sumOf(this.system.workerPids),
         Redis: redisProcessorUs(redis),
-        'message Redis': redisProcessorUs(messages),
       },
       redisBytes: numberOf(redis, 'used_memory'),
     };
@@ -43,7 +40,6 @@ export class UsageProbe {
 
   close(): void {
     this.redis.disconnect();
-    this.messages.disconnect();
   }
 }
 

@@ -19,11 +19,6 @@ export function redisAddress({ redis, dataDir }: Settings): RedisAddress {
   throw new CommandStop(`No platform has run with ${dataDir} yet. Run npm start first, or set REDIS_URL.`);
 }
 
-/** The Redis for messages between processes; null when it is the same as for everything else. */
-export function messagesAddress({ messagesUrl }: Settings): RedisAddress | null {
-  return messagesUrl === null ? null : { kind: 'single', url: messagesUrl };
-}
-
 /** The address without user and password, so it may be shown. */
 export function shownAddress(address: RedisAddress): string {
   if (address.kind === 'cluster') return address.seeds.map(({ host, port }) => `${host}:${port}`).join(',');

@@ -25,7 +25,7 @@ import {
 import { baseUrl } from '../platform/base-url.ts';
 import { withStore } from '../platform/open-store.ts';
 import { ownTrust, type Trust } from '../platform/own-certificate.ts';
-import { messagesAddress, redisAddress } from '../platform/redis-address.ts';
+import { redisAddress } from '../platform/redis-address.ts';
 import { CommandStop } from '../terminal/command-stop.ts';
 import { interruptedCode } from '../terminal/interruptible.ts';
 import { logTextFor } from '../terminal/log-text.ts';
@@ -34,7 +34,7 @@ import { lockDataDir } from './data-dir-lock.ts';
 import { askFront } from './front-answer.ts';
 import { makeFolder } from './make-folder.ts';
 import { freePort, requireFreePort } from './ports.ts';
-import { startMessageRedis, startPrivateRedis } from './private-redis.ts';
+import { startPrivateRedis } from './private-redis.ts';
 import { Output } from './process-output.ts';
 import { parseProcfile } from './procfile.ts';
 import { Supervisor } from './supervisor.ts';
@@ -130,12 +130,12 @@ export async function runPlatform(
   }, new StopRequest());
   const say = (text: string) => output.line('start', text);
   try {
-    const [address, messages] = await startRedis(settings, supervisor, signal);
+    const address = await startRedis(settings, supervisor, signal);
     const published = await withStore(address, settings, redisTimeoutMs, (store) =>
       publishAtStart(store, settings, configuration, say),
     );
     signal.throwIfAborted();
-    startProcesses(kind, supervisor, settings, childEnvironment(environment, settings, address, messages));
+    startProcesses(kind, supervisor, settings, childEnvironment(environment, settings, address));
     process.on('SIGHUP', () => void applyAgain(settings, address, refusingLosses, say));
     const url = baseUrl(settings);
     const trust = ownTrust(settings);
@@ -157,14 +157,13 @@ async function withPort(settings: Settings): Promise<Settings> {
   return settings.port === 0 ? { ...settings, port: await freePort(settings.host) } : settings;
 }
 
-/** Starts Redis where needed. @returns the one that holds everything, and the one for messages if that is another */
+/** Starts Redis where needed. @returns the one that holds everything */
 async function startRedis(
   settings: Settings,
   supervisor: Supervisor,
   signal: AbortSignal,
-): Promise<[RedisAddress, RedisAddress | null]> {
-  const messages = messagesAddress(settings);
-  if (settings.redis.kind !== 'private') return [redisAddress(settings), messages];
+): Promise<RedisAddress> {
+  if (settings.redis.kind !== 'private') return redisAddress(settings);
   const { dataDir, appendFsync } = settings;
   makeFolder(dataDir);
   await lockDataDir(dataDir);
@@ -175,12 +174,7 @@ async function startRedis(
     supervisor,
     signal,
   });
-  if (messages !== null) return [{ kind: 'single', url }, messages];
-  const messagesUrl = await startMessageRedis({ dataDir, supervisor, signal });
-  return [
-    { kind: 'single', url },
-    { kind: 'single', url: messagesUrl },
-  ];
+  return { kind: 'single', url };
 }
 
 function startProcesses(
@@ -193,16 +187,23 @@ function startProcesses(
     ['web', settings.web],
     ['worker', settings.workers],
   ]);
-  let metricsPort = settings.metricsPort;
-  const ownMetricsPort = () => {
-    if (metricsPort === null) return {};
-    metricsPort += 1;
-    return { METRICS_PORT: String(metricsPort - 1) };
+  let { metricsPort, workerPort } = settings;
+  const ownPorts = (name: string) => {
+    const ports: Record<string, string> = {};
+    if (metricsPort !== null) {
+      ports.METRICS_PORT = String(metricsPort);
+      metricsPort += 1;
+    }
+    if (name === 'worker' && workerPort !== 0) {
+      ports.WORKER_PORT = String(workerPort);
+      workerPort += 1;
+    }
+    return ports;
   };
   const shareBytes = startShareBytes(kind, memoryBytes());
   for (const entry of parseProcfile(readFileSync(root + procfiles[kind], 'utf8'), root)) {
     const words = fittedWords(entry.words, shareBytes);
-    supervisor.startEntry({ ...entry, words }, counts.get(entry.name) ?? 1, env, ownMetricsPort);
+    supervisor.startEntry({ ...entry, words }, counts.get(entry.name) ?? 1, env, () => ownPorts(entry.name));
   }
 }
 
@@ -211,11 +212,9 @@ function childEnvironment(
   environment: NodeJS.ProcessEnv,
   settings: Settings,
   address: RedisAddress,
-  messages: RedisAddress | null,
 ): NodeJS.ProcessEnv {
   const redis = {
     ...(address.kind === 'single' && address.sentinels === undefined ? { REDIS_URL: address.url } : {}),
-    ...(messages?.kind === 'single' ? { MESSAGES_URL: messages.url } : {}),
   };
   return { ...environment, ...redis, PORT: String(settings.port) };
 }

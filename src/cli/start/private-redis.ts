@@ -50,31 +50,6 @@ export async function startPrivateRedis(options: PrivateRedisOptions): Promise<s
 }
 
 /**
- * Starts the Redis for messages between processes. It keeps nothing, so nobody waits for a disk. Lost messages are sent
- * again.
- * @returns its URL
- * @throws CommandStop when it does not start
- */
-export async function startMessageRedis({
-  dataDir,
-  supervisor,
-  signal,
-}: Omit<PrivateRedisOptions, 'appendFsync' | 'bytesMax'>): Promise<string> {
-  const folder = path.join(dataDir, 'redis');
-  makeFolder(folder, 0o700);
-  const configFile = path.join(folder, 'messages.conf');
-  const config = ['appendonly no', 'save ""'];
-  return await startRedisChild({
-    name: 'messages',
-    login: await newLogin(),
-    configFile,
-    config,
-    supervisor,
-    signal,
-  });
-}
-
-/**
  * Folders that were there already may be open to others. The one of Redis is ours alone and gets closed; a data folder may be
  * shared on purpose, so its user decides.
  */

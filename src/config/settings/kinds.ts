@@ -141,6 +141,13 @@ export const clusterSeeds = kind<readonly HostAndPort[]>(
   },
 );
 
+/** Where others connect to; without a port, it is known otherwise. */
+export const reachableAddress = kind<{ readonly host: string; readonly port: number | null }>(
+  'a host or host:port',
+  (text) => (listenHost.read(text) === null ? hostAndPort(text) : { host: text, port: null }),
+  { write: ({ host, port }) => (port === null ? host : `${isIP(host) === 6 ? `[${host}]` : host}:${port}`) },
+);
+
 /** A name at Redis Sentinel, as `sentinel monitor NAME …` takes it. */
 export const sentinelName: Kind<string> = kind('1 to 100 letters, digits, `.`, `-` or `_`', (text) =>
   /^[\w.-]{1,100}$/.test(text) ? text : null,

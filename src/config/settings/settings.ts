@@ -86,10 +86,12 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const settings: Settings = {
     port,
     host,
-    messagesUrl: value(table.messagesUrl),
     workers: value(table.workers),
     web: value(table.web),
     shardCopies: value(table.shardCopies),
+    workerHost: value(table.workerHost),
+    workerPort: value(table.workerPort),
+    workerAddress: value(table.workerAddress),
     workerNiceness: value(table.workerNiceness),
     partitions: value(table.partitions),
     headerPrefixes: value(table.headerPrefixes),

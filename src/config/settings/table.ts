@@ -45,6 +45,7 @@ import {
   onOrOff,
   path,
   publicUrl,
+  reachableAddress,
   redisUrl,
   seconds,
   sentinelName,
@@ -94,12 +95,6 @@ export const settingsTable = {
     null,
     'name under which the sentinels monitor that Redis',
   ),
-  messagesUrl: new Setting(
-    'MESSAGES_URL',
-    redisUrl,
-    null,
-    'a Redis without persistence, for messages of queries between fronts and workers. Default: the Redis that stores everything; with the private Redis, a second private one',
-  ),
   configDir: new Setting(
     'CONFIG_DIR',
     path,
@@ -139,6 +134,24 @@ export const settingsTable = {
     wholeNumber(1, shardCopiesMax, 'workers'),
     1,
     'number of workers that hold the index shards of each partition, if there are that many workers; use the same value for all of them. With 2, no query fails when a worker dies, and memory for indexes doubles ([shard copies](../guide/deployment.md#shard-copies))',
+  ),
+  workerHost: new Setting<string, string>(
+    'WORKER_HOST',
+    listenHost,
+    '127.0.0.1',
+    'address on which a worker accepts queries from fronts over TCP. The default is enough on one machine; with fronts on other machines, set an address that they reach, or `0.0.0.0` ([several machines](../guide/deployment.md#several-machines))',
+  ),
+  workerPort: new Setting<number, number>(
+    'WORKER_PORT',
+    wholeNumber(0, portMax),
+    0,
+    'port of a worker on `WORKER_HOST`; 0: any free port. Each worker on a host needs a different one, and `npm start` counts up from it',
+  ),
+  workerAddress: new Setting(
+    'WORKER_ADDRESS',
+    reachableAddress,
+    null,
+    'host or host:port under which fronts on other machines reach the worker. Default: where it listens; with `0.0.0.0`, the first address of the host that is not loopback',
   ),
   workerNiceness: new Setting<Niceness, Niceness>(
     'WORKER_NICENESS',

@@ -14,11 +14,8 @@ interface FaultLines {
 const linesOf: Readonly<Record<FaultKind, FaultLines | null>> = {
   partitions: { begins: 'partitions have no owner', ends: 'every partition has an owner again' },
   indexes: null,
+  workers: { begins: 'queries cannot reach a worker', ends: 'queries reach every worker again' },
   store_full: { begins: 'Redis is full: saves are rejected', ends: 'Redis has free memory again' },
-  messages_full: {
-    begins: 'the Redis of MESSAGES_URL is full',
-    ends: 'the Redis of MESSAGES_URL has free memory again',
-  },
   disk_full: {
     begins: 'Redis cannot write its file: saves are rejected',
     ends: 'Redis can write its file again',

@@ -16,6 +16,8 @@ export interface ReadinessParts {
   readonly store: Store;
   readonly configuration: Pick<ActiveConfiguration, 'loaded'>;
   readonly progress: { readonly ready: boolean };
+  /** Each worker that this front cannot reach, and why. */
+  readonly unreachableWorkers: () => readonly string[];
   readonly draining: () => boolean;
 }
 
@@ -23,8 +25,8 @@ export interface ReadinessParts {
 export const faultKinds = [
   'partitions',
   'indexes',
+  'workers',
   'store_full',
-  'messages_full',
   'disk_full',
   'replicas',
   'jobs',
@@ -77,6 +79,7 @@ export class FrontReadiness {
     const faults = lastingFaults(findings);
     const platform =
       findings.processes === null ? [] : workerFaults(store.partitions.count, workers, unowned);
+    platform.push(...this.parts.unreachableWorkers().map(unreachableFault));
     if (this.#wasReady) {
       if (!progress.ready) platform.push(unknownStateFault);
       faults.unshift(...platform);
@@ -121,7 +124,7 @@ async function find(store: Store): Promise<Findings> {
 function unknownKinds({ processes, shortages, server }: Findings): FaultKind[] {
   const kinds: FaultKind[] = [];
   if (processes === null) kinds.push('partitions', 'indexes', 'jobs', 'versions');
-  if (shortages === null) kinds.push('store_full', 'messages_full', 'replicas');
+  if (shortages === null) kinds.push('store_full', 'replicas');
   if (server === null) kinds.push('disk_full');
   return kinds;
 }
@@ -164,6 +167,10 @@ function workerFaults(
   ];
 }
 
+function unreachableFault(worker: string): WorkerFault {
+  return { kind: 'workers', reason: `queries cannot reach ${worker}`, missing: `a connection to ${worker}` };
+}
+
 const unknownStateFault: WorkerFault = {
   kind: 'redis',
   reason: 'the state of the partitions is being reloaded',
@@ -184,7 +191,6 @@ function lastingFaults({ processes, shortages, server, isRedisReachable }: Findi
   }
   if (shortages?.isFull)
     add('store_full', 'Redis is full (maxmemory): saves are rejected until it has free memory');
-  if (shortages?.areMessagesFull) add('messages_full', 'the Redis of MESSAGES_URL is full (maxmemory)');
   if (shortages !== null && shortages.missingReplicas > 0) {
     add(
       'replicas',

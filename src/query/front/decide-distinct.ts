@@ -15,10 +15,10 @@ import { distinctValuesMax } from '../../search/distinct/room.ts';
 import { populationsOf } from '../../search/populations.ts';
 import type { RowPlace } from '../../search/shard-answer.ts';
 import type { ScopedIndex } from '../../store/derived/items.ts';
-import type { MessageBody } from '../../store/streams/message-body.ts';
 import { decodeFirsts, decodePlaces } from '../protocol/distinct-answer.ts';
 import { distinctTooLarge, RefusedQueryError } from '../protocol/refusal.ts';
 import type { ShardQuestion } from '../protocol/shard-request.ts';
+import type { MessageBody } from '../transport/message-body.ts';
 import type { GatheredReply } from './attempt.ts';
 import type { Scatter } from './scatter.ts';
 

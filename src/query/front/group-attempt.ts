@@ -2,8 +2,9 @@
  * One try to have every group of partitions answered for by one of the workers that hold it. What one of them does not answer,
  * because it is gone, silent or not so far, another one is asked immediately.
  */
-import type { Reply } from '../../store/streams/message-body.ts';
+
 import { decodeReply } from '../protocol/shard-reply.ts';
+import type { Reply } from '../transport/message-body.ts';
 import type { LiveWorker } from '../transport/transport.ts';
 import { type GatheredReply, gatheredReply } from './attempt.ts';
 import type { GroupHolders } from './group-holders.ts';

@@ -16,13 +16,13 @@ import {
 import type { SearchStats } from '../../search/search-stats.ts';
 import type { FacetGroup } from '../../search/shard-answer.ts';
 import type { ScopedIndex } from '../../store/derived/items.ts';
-import type { MessageBody } from '../../store/streams/message-body.ts';
 import { countsLength, decodeCounts, decodeTexts } from '../protocol/further-answers.ts';
 import { facetsTooLarge, pageTooLarge, RefusedQueryError } from '../protocol/refusal.ts';
 import { type DecodedAnswer, decodeAnswer, facetsLength, type SentRow } from '../protocol/row-answer.ts';
 import type { ShardQuestion } from '../protocol/shard-request.ts';
 import { UnavailableError } from '../query-service.ts';
 import { joinedRows, rowFormOf, rowText } from '../result/row-text.ts';
+import type { MessageBody } from '../transport/message-body.ts';
 import type { Scatter } from './scatter.ts';
 
 /** A worker's answer to one query. */

@@ -27,8 +27,7 @@ import {
   UnavailableError,
 } from '../query-service.ts';
 import { resultText } from '../result/result-text.ts';
-import { SocketTransport } from '../transport/sockets.ts';
-import { StreamTransport } from '../transport/streams.ts';
+import { FrontTransport } from '../transport/front-transport.ts';
 import { type GatheredReply, gatheredReply } from './attempt.ts';
 import type { MergedRows } from './merged-rows.ts';
 import { type GoodQuery, mergedAnswer, type QueryAnswer, wholeAnswer } from './query-answer.ts';
@@ -42,8 +41,6 @@ type CheckedRequest = ({ readonly ok: true } & GoodQuery) | BadOutcome;
 
 export interface ScatterQueryServiceOptions {
   readonly store: Store;
-  /** Id of this process, as in its heartbeat. */
-  readonly processId: string;
   readonly progress: Progress;
   readonly autoFields: AutoFields;
   /** Absent: the defaults. */
@@ -55,8 +52,6 @@ export interface QueryCounters {
   readonly scatters: number;
   /** Times that workers were asked again. */
   readonly retries: number;
-  /** Times that a worker was asked over a socket instead of through the streams. */
-  readonly overSockets: number;
   /** Requests that ended without an answer. */
   readonly unavailable: number;
 }
@@ -66,38 +61,41 @@ export class ScatterQueryService implements QueryService {
   readonly #secret: KeyObject;
   readonly #progress: Progress;
   readonly #targets: Targets;
-  readonly #sockets = new SocketTransport();
-  readonly #streams: StreamTransport;
+  readonly #transport: FrontTransport;
   readonly #workers: WorkerList;
   readonly #scatter: Scatter;
   #unavailable = 0;
 
-  constructor({ store, processId, progress, autoFields, limits }: ScatterQueryServiceOptions) {
+  constructor({ store, progress, autoFields, limits }: ScatterQueryServiceOptions) {
     this.#limits = limits ?? defaultFrontLimits;
     this.#secret = createSecretKey(store.secret);
     this.#progress = progress;
     this.#targets = new Targets(autoFields);
-    this.#streams = new StreamTransport(store.messages, processId);
+    this.#transport = new FrontTransport(store.secret);
     this.#workers = new WorkerList(store);
-    // Workers of this machine are reached over sockets while these are connected, all others through streams.
-    const transports = [this.#sockets, this.#streams];
-    this.#scatter = new Scatter(transports, this.#workers, progress, store.partitions.count);
+    this.#workers.onChange(() => this.#transport.follow(this.#workers.workers));
+    this.#scatter = new Scatter(this.#transport, this.#workers, progress, store.partitions.count);
   }
 
   /** @throws StoreUnavailableError */
   async start(): Promise<void> {
-    await Promise.all([this.#streams.start(), this.#workers.start()]);
+    await this.#workers.start();
   }
 
   async close(): Promise<void> {
     this.#workers.close();
     this.#scatter.close();
-    await Promise.all([this.#sockets.close(), this.#streams.close()]);
+    this.#transport.close();
+  }
+
+  /** Each worker that this front cannot reach, and why. */
+  get unreachableWorkers(): readonly string[] {
+    return this.#transport.unreachable;
   }
 
   get counters(): QueryCounters {
     const { scatters, retries } = this.#scatter;
-    return { scatters, retries, overSockets: this.#sockets.sent, unavailable: this.#unavailable };
+    return { scatters, retries, unavailable: this.#unavailable };
   }
 
   async run(

@@ -9,12 +9,13 @@
 import { setTimeout } from 'node:timers/promises';
 import { assert } from '../../lib/assert.ts';
 import { SlotMap } from '../../lib/slot-map.ts';
-import type { MessageBody, Reply } from '../../store/streams/message-body.ts';
 import type { Progress } from '../../store/visibility/progress.ts';
 import { formatGroup, partitionsOf } from '../protocol/partition-group.ts';
 import { encodeRequest, forGroup, type ShardQuery } from '../protocol/shard-request.ts';
 import { UnavailableError } from '../query-service.ts';
-import type { LiveWorker, Transport } from '../transport/transport.ts';
+import type { FrontTransport } from '../transport/front-transport.ts';
+import type { MessageBody, Reply } from '../transport/message-body.ts';
+import type { LiveWorker } from '../transport/transport.ts';
 import { Attempt, type GatheredReply } from './attempt.ts';
 import { GroupAttempt } from './group-attempt.ts';
 import type { GroupHolders } from './group-holders.ts';
@@ -45,8 +46,7 @@ export class Scatter {
   #watch: NodeJS.Timeout | null = null;
 
   constructor(
-    /** The first that reaches a worker is taken. */
-    private readonly transports: readonly Transport[],
+    private readonly transport: FrontTransport,
     private readonly workers: WorkerList,
     private readonly progress: Progress,
     private readonly partitionCount: number,
@@ -164,7 +164,7 @@ export class Scatter {
     timeoutMs: number,
     onEnd: (reply: Reply | null) => void,
   ): void {
-    if (!this.transports.some((one) => one.send(worker, body, timeoutMs, onEnd))) onEnd(null);
+    if (!this.transport.send(worker, body, timeoutMs, onEnd)) onEnd(null);
   }
 
   /** Waits until the front has received commits. @throws UnavailableError when that takes too long */

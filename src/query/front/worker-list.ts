@@ -48,8 +48,8 @@ export class WorkerList {
     const workers = (await liveProcesses(this.store))
       .filter(({ role }) => role === 'worker')
       .sort((a, b) => (a.id < b.id ? -1 : 1));
-    const listed = workers.map(({ id, host, socketPath = null, shardCopies }) => {
-      return { id, host, socketPath, groups: shardCopies?.ready ?? [] };
+    const listed = workers.map(({ id, host, queryAddresses: addresses = null, shardCopies }) => {
+      return { id, host, addresses, groups: shardCopies?.ready ?? [] };
     });
     this.#workers = listed;
     const layout = JSON.stringify(

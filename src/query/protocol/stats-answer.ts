@@ -12,7 +12,7 @@ import {
   unpackStats,
 } from '../../search/search-stats.ts';
 import type { Shard } from '../../search/shard/shard.ts';
-import type { MessageBody } from '../../store/streams/message-body.ts';
+import type { MessageBody } from '../transport/message-body.ts';
 import { throwRefusal } from './refusal.ts';
 
 /** The search of a query whose answer depends on scores, as long as nobody has said by which statistics; null for others. */

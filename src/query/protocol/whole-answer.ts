@@ -3,12 +3,12 @@ import { queryPageUnitsMax } from '../../contract/limits.ts';
 import { chain, type Resumable } from '../../lib/cooperative-yield.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
 import type { FacetGroups, RowPlace, ShownAnswer } from '../../search/shard-answer.ts';
-import type { MessageBody } from '../../store/streams/message-body.ts';
 import { facetsTextOf } from '../result/facets-text.ts';
 import { pageRows } from '../result/page-rows.ts';
 import { facetsOf, resultOfRows } from '../result/result-text.ts';
 import { rowFormOf } from '../result/row-text.ts';
 import { SizeBudget } from '../result/size-budget.ts';
+import type { MessageBody } from '../transport/message-body.ts';
 import { encodeRefusal, facetsTooLarge, pageTooLarge } from './refusal.ts';
 
 /**

@@ -1,6 +1,8 @@
 /** The folder for the sockets of this machine's workers. Only this user can enter it. */
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { lstat, mkdir, readdir, stat, unlink } from 'node:fs/promises';
+import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -10,7 +12,7 @@ const pathBytesMax = 100;
 const leftoverMs = 60_000;
 
 /** A path for a new socket; null where sockets are not possible. */
-export async function newSocketPath(isDead: (file: string) => Promise<boolean>): Promise<string | null> {
+export async function newSocketPath(): Promise<string | null> {
   const uid = process.getuid?.();
   if (uid === undefined) return null;
   const folder = path.join(tmpdir(), `millrace-${uid}`);
@@ -21,18 +23,31 @@ export async function newSocketPath(isDead: (file: string) => Promise<boolean>):
     const facts = await lstat(folder);
     // Another user may have made the folder first, to read along.
     if (!facts.isDirectory() || facts.uid !== uid || (facts.mode & 0o077) !== 0) return null;
-    await removeLeftovers(folder, isDead);
+    await removeLeftovers(folder);
     return file;
   } catch {
     return null;
   }
 }
 
-async function removeLeftovers(folder: string, isDead: (file: string) => Promise<boolean>): Promise<void> {
+async function removeLeftovers(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const file = path.join(folder, name);
     const facts = await stat(file).catch(() => null);
     if (facts === null || Date.now() - facts.mtimeMs < leftoverMs) continue;
     if (await isDead(file)) await unlink(file).catch(() => {});
+  }
+}
+
+/** True when nobody listens there. */
+async function isDead(file: string): Promise<boolean> {
+  const socket = createConnection(file);
+  try {
+    await once(socket, 'connect');
+    return false;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
+  } finally {
+    socket.destroy();
   }
 }

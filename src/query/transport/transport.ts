@@ -1,5 +1,6 @@
-/** The interface through which requests get from fronts to workers, and replies back. */
-import type { MessageBody, Reply } from '../../store/streams/message-body.ts';
+/** What a front and a worker know of each other when queries travel between them. */
+import type { QueryAddresses } from '../../store/processes/process-messages.ts';
+import type { MessageBody } from './message-body.ts';
 
 /** A live worker, as its heartbeat describes it. */
 export interface LiveWorker {
@@ -7,22 +8,8 @@ export interface LiveWorker {
   readonly id: string;
   /** Name of its machine. */
   readonly host: string;
-  /** Path of the socket for processes of the same machine; null: the worker has none. */
-  readonly socketPath: string | null;
-}
-
-/** A front's end. A message may be lost. The transport sends nothing twice. */
-export interface Transport {
-  /** Resolves once replies can arrive. @throws StoreUnavailableError */
-  start(): Promise<void>;
-  /**
-   * Sends a request to a worker.
-   * @param onEnd called once with the reply, or with a loss when the time is over at the latest
-   * @returns false when this transport does not reach the worker now; nothing is sent then
-   */
-  send(worker: LiveWorker, body: MessageBody, timeoutMs: number, onEnd: (reply: Reply) => void): boolean;
-  /** Ends all requests under way as lost. */
-  close(): Promise<void>;
+  /** Null: it announces none, as workers of another version do. */
+  readonly addresses: QueryAddresses | null;
 }
 
 /** A request at a worker. */
@@ -34,11 +21,4 @@ export interface InboundRequest {
   readonly isGone: boolean;
   /** Must be called at most once. */
   reply(body: MessageBody): void;
-}
-
-/** A worker's end. It hands over the requests that come. */
-export interface Listener {
-  /** Resolves once requests can arrive. @throws StoreUnavailableError */
-  start(): Promise<void>;
-  close(): Promise<void>;
 }

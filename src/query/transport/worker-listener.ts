@@ -1,34 +1,180 @@
-import type { RedisHost } from '../../store/store.ts';
-import { SocketListener } from './sockets.ts';
-import { StreamListener } from './streams.ts';
-import type { InboundRequest, Listener } from './transport.ts';
+/** A worker's end: it takes the requests of fronts that have proven that they belong to the store. */
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type ListenOptions, type Server, type Socket } from 'node:net';
+import { queryHandshakeMs, queryHandshakesMax } from '../../contract/limits.ts';
+import type { QueryAddresses } from '../../store/processes/process-messages.ts';
+import { FramedSocket } from './framed-socket.ts';
+import { handshakeFrameBytesMax, transportKey, WorkerHandshake } from './handshake.ts';
+import { announcedHost, type ListenAddress } from './listen-address.ts';
+import { isRequest, type MessageBody, ping, type ReplyMessage, type RequestMessage } from './message-body.ts';
+import { newSocketPath } from './socket-folder.ts';
+import type { InboundRequest } from './transport.ts';
 
-/** All ways of fronts to a worker: its stream, and its socket for fronts of its machine. */
-export class WorkerListener implements Listener {
-  readonly #sockets: SocketListener;
-  readonly #streams: StreamListener;
+/** A front asks more often whether the worker is there. One that is silent for longer is gone. */
+const silentMs = 30_000;
 
-  /** @param processId of the worker, as in its heartbeat */
-  constructor(host: RedisHost, processId: string, onRequest: (request: InboundRequest) => void) {
-    this.#sockets = new SocketListener(onRequest);
-    this.#streams = new StreamListener(host, processId, onRequest);
+export interface WorkerListenerOptions {
+  /** Of the store. */
+  readonly secret: Buffer;
+  /** Id of the worker, as in its heartbeat. */
+  readonly workerId: string;
+  readonly listen: ListenAddress;
+  onRequest(request: InboundRequest): void;
+  /** Called for the first connection whose other end does not know the key of the store. @param from its address */
+  onStranger(from: string): void;
+}
+
+export class WorkerListener {
+  readonly #key: Buffer;
+  readonly #servers: Server[] = [];
+  readonly #sockets = new Set<Socket>();
+  #addresses: QueryAddresses = { socketPath: null, tcp: null };
+  #hasReported = false;
+
+  constructor(private readonly options: WorkerListenerOptions) {
+    this.#key = transportKey(options.secret);
   }
 
-  /** Path of the socket for fronts of this machine, for the heartbeat; null: there is none. */
-  get socketPath(): string | null {
-    return this.#sockets.path;
+  /** For the heartbeat. */
+  get addresses(): QueryAddresses {
+    return this.#addresses;
   }
 
-  /** Requests that came too late to be handed over. */
-  get stale(): number {
-    return this.#streams.stale;
-  }
-
+  /** Resolves once requests can arrive. @throws Error whose message is one line, when the TCP address cannot be listened on */
   async start(): Promise<void> {
-    await Promise.all([this.#sockets.start(), this.#streams.start()]);
+    const socketPath = await this.#listenOnPath();
+    this.#addresses = { socketPath, tcp: await this.#listenOnTcp() };
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#sockets.close(), this.#streams.close()]);
+    this.#addresses = { socketPath: null, tcp: null };
+    const closed = this.#servers.map((server) => new Promise((resolve) => server.close(resolve)));
+    for (const socket of this.#sockets) socket.destroy();
+    await Promise.all(closed);
+  }
+
+  /** Without a socket in the file system, everything goes over TCP. */
+  async #listenOnPath(): Promise<string | null> {
+    const path = await newSocketPath();
+    if (path === null) return null;
+    try {
+      await this.#listen({ path });
+      return path;
+    } catch {
+      return null;
+    }
+  }
+
+  async #listenOnTcp(): Promise<QueryAddresses['tcp']> {
+    const { host, port, announced } = this.options.listen;
+    try {
+      const { port: ownPort } = await this.#listen({ host, port });
+      return { host: announced?.host ?? announcedHost(host), port: announced?.port ?? ownPort };
+    } catch (error) {
+      await this.close();
+      const code = error instanceof Error && 'code' in error ? error.code : error;
+      throw new Error(
+        `cannot listen on ${host}:${port} for queries (${code}): change WORKER_HOST or WORKER_PORT`,
+        { cause: error },
+      );
+    }
+  }
+
+  async #listen(where: ListenOptions): Promise<{ port: number }> {
+    // Those in the middle of a handshake, the oldest first.
+    const strangers = new Set<Socket>();
+    const server = createServer((socket) => this.#greet(socket, strangers));
+    server.listen(where);
+    await once(server, 'listening');
+    server.on('error', () => {});
+    this.#servers.push(server);
+    const address = server.address();
+    return isTcp(address) ? address : { port: 0 };
+  }
+
+  #greet(socket: Socket, strangers: Set<Socket>): void {
+    this.#sockets.add(socket);
+    strangers.add(socket);
+    const timer = setTimeout(() => socket.destroy(), queryHandshakeMs);
+    const endHandshake = () => {
+      clearTimeout(timer);
+      strangers.delete(socket);
+    };
+    socket.on('close', () => {
+      endHandshake();
+      this.#sockets.delete(socket);
+    });
+    this.#dropOldest(strangers);
+    socket.setNoDelay(true);
+    const handshake = new WorkerHandshake(this.#key, this.options.workerId);
+    const framed = new FramedSocket(socket, handshakeFrameBytesMax, (frame) => {
+      if (handshake.isGreeted) {
+        if (!handshake.isProven(frame)) this.#refuse(socket);
+        else {
+          endHandshake();
+          this.#serve(socket, framed);
+        }
+        return;
+      }
+      const reply = handshake.replyTo(frame);
+      if (reply === null) socket.destroy();
+      else framed.sendFrame(reply);
+    });
+  }
+
+  /** A front is through its handshake in a moment. So many that wait are strangers, and must not keep fronts out. */
+  #dropOldest(strangers: Set<Socket>): void {
+    const [oldest] = strangers;
+    if (strangers.size <= queryHandshakesMax || oldest === undefined) return;
+    strangers.delete(oldest);
+    oldest.destroy();
+  }
+
+  #refuse(socket: Socket): void {
+    const from = socket.remoteAddress ?? 'this machine';
+    socket.destroy();
+    if (this.#hasReported) return;
+    this.#hasReported = true;
+    this.options.onStranger(from);
+  }
+
+  #serve(socket: Socket, framed: FramedSocket): void {
+    socket.setTimeout(silentMs, () => socket.destroy());
+    framed.pauseWhenFull();
+    framed.readMessages((message) => {
+      if (isRequest(message)) this.options.onRequest(new SocketRequest(message, framed));
+      else if (message === ping) framed.sendSmall(ping);
+      // A front of another version sends another form.
+      else framed.close();
+    });
+  }
+}
+
+function isTcp(address: AddressInfo | string | null): address is AddressInfo {
+  return typeof address === 'object' && address !== null;
+}
+
+class SocketRequest implements InboundRequest {
+  readonly body: MessageBody;
+  readonly deadlineMs: number;
+  readonly #number: number;
+
+  constructor(
+    [number, timeoutMs, body]: RequestMessage,
+    private readonly socket: FramedSocket,
+  ) {
+    this.#number = number;
+    this.deadlineMs = performance.now() + timeoutMs;
+    this.body = body;
+  }
+
+  get isGone(): boolean {
+    return !this.socket.isOpen;
+  }
+
+  reply(body: MessageBody): void {
+    const reply: ReplyMessage = [this.#number, body];
+    const none: ReplyMessage = [this.#number];
+    if (!this.socket.send(reply)) this.socket.sendSmall(none);
   }
 }

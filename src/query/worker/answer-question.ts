@@ -11,7 +11,6 @@ import { current } from '../../search/phase.ts';
 import type { Shard } from '../../search/shard/shard.ts';
 import type { ShardAnswer, ShownAnswer, ShownRow } from '../../search/shard-answer.ts';
 import type { ScopedIndex } from '../../store/derived/items.ts';
-import type { MessageBody } from '../../store/streams/message-body.ts';
 import { pinOf, sealToken, tokenUse } from '../next-page-token.ts';
 import { encodeFirsts, encodePlaces } from '../protocol/distinct-answer.ts';
 import { encodeCounts, encodeTexts } from '../protocol/further-answers.ts';
@@ -20,6 +19,7 @@ import { encodeAnswer, sendsTexts } from '../protocol/row-answer.ts';
 import type { ShardQuery, ShardQuestion } from '../protocol/shard-request.ts';
 import { encodeStats, searchWithoutStats } from '../protocol/stats-answer.ts';
 import { encodeWholeAnswer } from '../protocol/whole-answer.ts';
+import type { MessageBody } from '../transport/message-body.ts';
 
 export interface AnswerOptions {
   /** Signs tokens. */

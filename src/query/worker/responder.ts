@@ -2,9 +2,11 @@
 import { createSecretKey } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { copyBehindMs, queryCpuMs as queryCpuMsDefault, querySliceMs } from '../../contract/limits.ts';
+import type { QueryAddresses } from '../../store/processes/process-messages.ts';
 import type { Store } from '../../store/store.ts';
 import { nothingHeld } from '../protocol/shard-reply.ts';
 import { decodeRequest, type ShardRequest } from '../protocol/shard-request.ts';
+import { type ListenAddress, ownMachineOnly } from '../transport/listen-address.ts';
 import type { InboundRequest } from '../transport/transport.ts';
 import { WorkerListener } from '../transport/worker-listener.ts';
 import type { AnsweringShards } from './answering-shards.ts';
@@ -20,10 +22,14 @@ export interface ResponderOptions {
   /** Process id of the worker, as in its heartbeat. */
   readonly workerId: string;
   readonly shards: AnsweringShards;
+  /** Where it listens on TCP; absent: for fronts of this machine alone. */
+  readonly listen?: ListenAddress;
   /** Processor time that a query may take; absent: the documented default. */
   readonly queryCpuMs?: number;
   /** Called for a query that threw an error, which is a bug of ours. */
   onTrouble(error: unknown): void;
+  /** See `WorkerListenerOptions`; absent: nobody is told. */
+  onStranger?(from: string): void;
 }
 
 export interface ResponderFigures {
@@ -53,13 +59,22 @@ export class Responder {
   #dropped = 0;
 
   constructor(private readonly options: ResponderOptions) {
-    const { store, workerId, shards, queryCpuMs = queryCpuMsDefault } = options;
-    this.#listener = new WorkerListener(store.messages, workerId, (inbound) => this.#take(inbound));
+    const { store, workerId, shards, listen = ownMachineOnly, queryCpuMs = queryCpuMsDefault } = options;
+    this.#listener = new WorkerListener({
+      secret: store.secret,
+      workerId,
+      listen,
+      onRequest: (inbound) => this.#take(inbound),
+      onStranger: (from) => options.onStranger?.(from),
+    });
     this.#terms = { secret: createSecretKey(store.secret), queryCpuMs };
     shards.onProgress(() => this.#recheckSoon());
   }
 
-  /** Resolves once queries can arrive. Must be called before the first heartbeat, so that no front asks in vain. */
+  /**
+   * Resolves once queries can arrive. Must be called before the first heartbeat, so that no front asks in vain.
+   * @throws Error whose message is one line, when its TCP address cannot be listened on
+   */
   async start(): Promise<void> {
     await this.#listener.start();
   }
@@ -70,9 +85,9 @@ export class Responder {
     await this.#listener.close();
   }
 
-  /** Path of the socket for fronts of this machine, for the heartbeat; null: there is none. */
-  get socketPath(): string | null {
-    return this.#listener.socketPath;
+  /** For the heartbeat. */
+  get addresses(): QueryAddresses {
+    return this.#listener.addresses;
   }
 
   get figures(): ResponderFigures {
@@ -80,7 +95,7 @@ export class Responder {
       answered: this.#answered,
       refused: this.#refused,
       pauses: this.#pauses,
-      dropped: this.#dropped + this.#listener.stale,
+      dropped: this.#dropped,
     };
   }
 

@@ -23,10 +23,17 @@ export interface ProcessBeat {
   readonly readWaitMs?: number | null;
   /** The same by what was asked for. */
   readonly rates?: { readonly ingest: number; readonly delivery: number; readonly query: number };
-  /** Path of the socket where fronts of the same host can ask it without Redis; absent or null: nowhere. */
-  readonly socketPath?: string | null;
+  /** Where fronts can ask a worker; absent for other processes, and for workers of versions that announce something else. */
+  readonly queryAddresses?: QueryAddresses;
   /** Of a worker with shard copies; absent for others. */
   readonly shardCopies?: CopiesBeat;
+}
+
+export interface QueryAddresses {
+  /** A socket in the file system, for fronts of the same host; null: there is none. */
+  readonly socketPath: string | null;
+  /** Null: it does not listen on TCP. */
+  readonly tcp: { readonly host: string; readonly port: number } | null;
 }
 
 /** Groups of partitions, as `formatGroup` writes them, whose shards a worker holds whichever workers own them. */

@@ -11,22 +11,19 @@ const room = new Script<number>('redis/room', 1);
 export interface Shortages {
   /** Redis has reached its `maxmemory`; in a cluster, a master has. */
   readonly isFull: boolean;
-  /** The Redis that passes only messages has reached its `maxmemory`. */
-  readonly areMessagesFull: boolean;
   /** Replicas that are gone, hang or lag, of those that CONFIRM_REPLICAS demands; in a cluster, those of all masters. */
   readonly missingReplicas: number;
 }
 
 /** @throws StoreUnavailableError */
 export async function findShortages(store: Store): Promise<Shortages> {
-  const { client, address, partitions, messages } = store;
+  const { client, address, partitions } = store;
   const asked = address.kind === 'single' ? [keys.layout] : [keys.layout, ...partitions.tags.map(keys.clock)];
-  const [missingReplicas, areMessagesFull, ...full] = await Promise.all([
+  const [missingReplicas, ...full] = await Promise.all([
     countMissingReplicas(store),
-    messages.client === client ? false : isFull(messages.client, keys.layout),
     ...asked.map((key) => isFull(client, key)),
   ]);
-  return { isFull: full.includes(true), areMessagesFull, missingReplicas };
+  return { isFull: full.includes(true), missingReplicas };
 }
 
 /** Redis itself decides: a full one refuses a script without the flag `allow-oom` (`script.ts`). */

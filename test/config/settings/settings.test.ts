@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { test } from 'node:test';
 import { environmentWithFile } from '../../../src/config/settings/environment-file.ts';
+import { formerSettingsIn } from '../../../src/config/settings/former-settings.ts';
 import { readSettings, SettingsError } from '../../../src/config/settings/settings.ts';
 import { listSettings } from '../../../src/config/settings/table.ts';
 import { folderWith } from '../support/folder.ts';
@@ -23,7 +24,6 @@ test('without variables every setting has its documented default', () => {
     port: 4000,
     host: '127.0.0.1',
     redis: { kind: 'private' },
-    messagesUrl: null,
     configDir: resolve('config'),
     isConfigDirGiven: false,
     isConfigDirOwn: true,
@@ -31,6 +31,9 @@ test('without variables every setting has its documented default', () => {
     snapshotDir: resolve('.data/shards'),
     workers: Math.max(1, availableParallelism() - 1),
     shardCopies: 1,
+    workerHost: '127.0.0.1',
+    workerPort: 0,
+    workerAddress: null,
     workerNiceness: 0,
     web: 1,
     partitions: 16,
@@ -103,6 +106,9 @@ test('every variable is read', () => {
     SNAPSHOT_DIR: 'kept',
     WORKERS: '3',
     SHARD_COPIES: '2',
+    WORKER_HOST: '0.0.0.0',
+    WORKER_PORT: '4100',
+    WORKER_ADDRESS: '10.0.0.7:5100',
     WORKER_NICENESS: '10',
     WEB: '2',
     PARTITIONS: '64',
@@ -117,7 +123,6 @@ test('every variable is read', () => {
     OPEN_RATE_LIMIT: '60',
     DELIVERY_CACHE_MB: '0',
     APPEND_FSYNC: 'everysec',
-    MESSAGES_URL: 'redis://queue:6380',
     INGEST_BACKLOG: '100',
     BODIES_MB: '64',
     ANSWERS_MB: '65',
@@ -145,7 +150,6 @@ test('every variable is read', () => {
         { host: '::1', port: 7002 },
       ],
     },
-    messagesUrl: 'redis://queue:6380',
     configDir: '/etc/site',
     isConfigDirGiven: true,
     isConfigDirOwn: false,
@@ -153,6 +157,9 @@ test('every variable is read', () => {
     snapshotDir: resolve('kept'),
     workers: 3,
     shardCopies: 2,
+    workerHost: '0.0.0.0',
+    workerPort: 4100,
+    workerAddress: { host: '10.0.0.7', port: 5100 },
     workerNiceness: 10,
     web: 2,
     partitions: 64,
@@ -190,6 +197,22 @@ test('every variable is read', () => {
   assert.equal(readSettings({ WORKER_NICENESS: 'Idle' }).workerNiceness, 'idle');
 });
 
+test('an address of a worker is a host, with or without a port', () => {
+  const addressOf = (text: string) => readSettings({ WORKER_ADDRESS: text }).workerAddress;
+  assert.deepEqual(addressOf('worker-0.workers'), { host: 'worker-0.workers', port: null });
+  assert.deepEqual(addressOf('::1'), { host: '::1', port: null });
+  assert.deepEqual(addressOf('[::1]:4100'), { host: '::1', port: 4100 });
+});
+
+test('a setting of an earlier version stops no start, and is named', () => {
+  const env = { MESSAGES_URL: 'whatever it was' };
+  assert.deepEqual(readSettings(env), readSettings({}));
+  const [line = '', ...more] = formerSettingsIn(env);
+  assert.match(line, /^MESSAGES_URL is no longer used: .* Remove it$/);
+  assert.deepEqual(more, []);
+  assert.deepEqual(formerSettingsIn({ MESSAGES_URL: ' ', REDIS_URL: 'redis://h' }), []);
+});
+
 test('the demo is on only for the configuration of the repository, unless it is asked for', () => {
   assert.equal(readSettings({ CONFIG_DIR: '/etc/site' }).demo, false);
   assert.equal(readSettings({ CONFIG_DIR: resolve('config/../config') }).demo, true);
@@ -211,7 +234,9 @@ test('a wrong value is named with its variable and what is allowed', () => {
     ['PORT', ['80a', '-1', '65536', '4.5', '1e3', '٣'], /whole number from 0 to 65535/],
     ['HOST', ['a b', 'http://x', 'host:80'], /IP address or a host name/],
     ['REDIS_URL', ['localhost:6379', 'http://x', 'redis://', 'redis://h/db'], /redis:\/\//],
-    ['MESSAGES_URL', ['localhost:6379', 'redis://'], /redis:\/\//],
+    ['WORKER_HOST', ['0.0.0.0:4100', 'a b'], /IP address or a host name/],
+    ['WORKER_PORT', ['-1', '65536'], /whole number from 0 to 65535/],
+    ['WORKER_ADDRESS', ['a b', 'a:0', 'http://a', '10.0.0.1:70000'], /a host or host:port/],
     ['REDIS_CLUSTER', ['redis-1', 'a:0', 'a:70000', 'a:1,,b:2', '[x]:1'], /host:port pairs/],
     ['INGEST_BACKLOG', ['0', '10000001'], /whole number from 1 to 10000000/],
     ['ANSWERS_MB', ['0', '1.5'], /whole number from 1 to 65536/],

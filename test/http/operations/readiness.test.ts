@@ -30,6 +30,7 @@ function frontOf(store: Store, more: Partial<ReadinessParts> = {}): FrontReadine
     store,
     configuration: { loaded: true },
     progress: { ready: true },
+    unreachableWorkers: () => [],
     draining: () => false,
     ...more,
   });

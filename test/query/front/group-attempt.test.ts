@@ -4,8 +4,8 @@ import type { GatheredReply } from '../../../src/query/front/attempt.ts';
 import { GroupAttempt } from '../../../src/query/front/group-attempt.ts';
 import { WorkerHealth } from '../../../src/query/front/worker-health.ts';
 import { encodeReply, nothingHeld } from '../../../src/query/protocol/shard-reply.ts';
+import type { Reply } from '../../../src/query/transport/message-body.ts';
 import type { LiveWorker } from '../../../src/query/transport/transport.ts';
-import type { Reply } from '../../../src/store/streams/message-body.ts';
 import { until } from '../../support/until.ts';
 
 const gone: Reply = { kind: 'lost', reason: 'gone' };
@@ -17,7 +17,7 @@ function replyFor(partitions: readonly number[]): Reply {
   return { kind: 'answer', body: encodeReply({ held, answers: ['answer'] }) };
 }
 
-const workers = (ids: string): LiveWorker[] => [...ids].map((id) => ({ id, host: 'here', socketPath: null }));
+const workers = (ids: string): LiveWorker[] => [...ids].map((id) => ({ id, host: 'here', addresses: null }));
 
 /** An attempt at groups of one partition each. @param groups ids of the workers that hold each */
 class Trial {

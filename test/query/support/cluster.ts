@@ -1,4 +1,4 @@
-/** Fronts and workers over one store, all in this process, joined by real streams. */
+/** Fronts and workers over one store, all in this process, joined by real sockets. */
 import type { TestContext } from 'node:test';
 import type { Configuration, Tenant } from '../../../src/config/configuration.ts';
 import { defaultFrontLimits } from '../../../src/contract/front-limits.ts';
@@ -20,13 +20,13 @@ import { Progress } from '../../../src/store/visibility/progress.ts';
 import type { TestRedis } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';
 import { clientOf, configurationOf, environment, sourceId } from './site.ts';
-import { TestWorker } from './worker.ts';
+import { TestWorker, type Way } from './worker.ts';
 
 export interface Layout {
   readonly partitions: number;
   readonly workers: number;
-  /** Fronts ask workers over sockets instead of through Redis. */
-  readonly hasSocket?: boolean;
+  /** How fronts reach workers; absent: over sockets in the file system. */
+  readonly way?: Way;
   /** As `SHARD_COPIES`; absent: 1. */
   readonly copies?: number;
   /** Processor time of a query; absent: the documented default. */
@@ -61,7 +61,7 @@ export class TestCluster {
     const autoFields = new AutoFields(store);
     const { queryWaitMs = longWaitMs, others = [] } = layout;
     const limits = { ...defaultFrontLimits, queryWaitMs };
-    const service = new ScatterQueryService({ store, processId: 'front', progress, autoFields, limits });
+    const service = new ScatterQueryService({ store, progress, autoFields, limits });
     const configuration = configurationOf(tenant, ...others);
     const cluster = new TestCluster(redis, database, store, tenant, configuration, progress, service, layout);
     const shares = Array.from({ length: layout.workers }, (_, worker) =>
@@ -79,9 +79,9 @@ export class TestCluster {
   async addWorker(partitions: readonly number[]): Promise<TestWorker> {
     this.#lastWorker += 1;
     const store = await this.redis.openStore(this.store.partitions.count, { database: this.database });
-    const { hasSocket = false, queryCpuMs, copies } = this.layout;
+    const { way, queryCpuMs, copies } = this.layout;
     const id = `worker-${this.#lastWorker}`;
-    const worker = new TestWorker(store, id, this.configuration, hasSocket, queryCpuMs, copies);
+    const worker = new TestWorker(store, id, this.configuration, way, queryCpuMs, copies);
     await worker.start(partitions);
     this.workers.push(worker);
     return worker;

@@ -18,12 +18,15 @@ import { keys } from '../../../src/store/keys.ts';
 import { commit, PartitionWrites } from '../../../src/store/partitions/commit.ts';
 import { releaseLease, type TakenLease, takeLease } from '../../../src/store/partitions/lease.ts';
 import { Heartbeat } from '../../../src/store/processes/heartbeat.ts';
-import type { ProcessBeat } from '../../../src/store/processes/process-messages.ts';
+import type { ProcessBeat, QueryAddresses } from '../../../src/store/processes/process-messages.ts';
 import { liveProcesses } from '../../../src/store/processes/registry.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { until } from '../../support/until.ts';
 
 const leaseMs = 60_000;
+
+/** Sockets in the file system, TCP, or none. */
+export type Way = 'path' | 'tcp' | 'none';
 
 export class TestWorker {
   readonly shards: ShardSet;
@@ -48,8 +51,8 @@ export class TestWorker {
     readonly store: Store,
     readonly id: string,
     configuration: Configuration,
-    /** Whether fronts may ask it over its socket. */
-    public hasSocket = false,
+    /** How fronts reach it. */
+    public way: Way = 'path',
     queryCpuMs?: number,
     /** As `SHARD_COPIES`. */
     copies = 1,
@@ -112,6 +115,11 @@ export class TestWorker {
     return this.covered();
   }
 
+  #addresses(): QueryAddresses {
+    const { socketPath, tcp } = this.responder.addresses;
+    return { socketPath: this.way === 'path' ? socketPath : null, tcp: this.way === 'tcp' ? tcp : null };
+  }
+
   #beat(): ProcessBeat {
     const shardCopies = this.copies?.beat;
     return {
@@ -123,7 +131,7 @@ export class TestWorker {
       generation: 1,
       partitions: [...this.covered().keys()],
       waitingFor: [],
-      socketPath: this.hasSocket ? this.responder.socketPath : null,
+      queryAddresses: this.#addresses(),
       ...(shardCopies == null ? {} : { shardCopies }),
     };
   }

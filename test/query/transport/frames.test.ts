@@ -7,7 +7,7 @@ import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
-import { FramedSocket, FrameReader } from '../../../src/query/transport/sockets.ts';
+import { FramedSocket, FrameReader } from '../../../src/query/transport/framed-socket.ts';
 import { runs } from '../../support/runs.ts';
 import { until } from '../../support/until.ts';
 
@@ -19,7 +19,10 @@ test('frames are found however their stream is cut', () => {
       (payloads, cuts) => {
         const stream = Buffer.concat(payloads.flatMap((payload) => [lengthOf(payload), payload]));
         const found: Uint8Array[] = [];
-        const reader = new FrameReader((bytes) => found.push(Uint8Array.from(bytes)));
+        const reader = new FrameReader(40, {
+          frame: (bytes) => found.push(Uint8Array.from(bytes)),
+          tooLarge: () => assert.fail('all are allowed'),
+        });
         for (let at = 0; at < stream.length; ) {
           const end = at + (cuts.next().value ?? 1);
           reader.take(stream.subarray(at, end));
@@ -31,10 +34,34 @@ test('frames are found however their stream is cut', () => {
   );
 });
 
+test('a frame that is too large is refused by its length, and nothing is read after it', () => {
+  const found: number[] = [];
+  let refused = 0;
+  const reader = new FrameReader(3, {
+    frame: ({ length }) => found.push(length),
+    tooLarge: () => {
+      refused += 1;
+    },
+  });
+  reader.take(Buffer.from([3, 0, 0, 0, 1, 2, 3, 4, 0, 0]));
+  assert.deepEqual([found, refused], [[3], 0]);
+  reader.take(Buffer.from([0]));
+  assert.equal(refused, 1);
+  reader.take(Buffer.from([1, 2, 3, 4, 1, 0, 0, 0, 9]));
+  assert.deepEqual([found, refused], [[3], 1]);
+});
+
 function lengthOf(payload: Uint8Array): Buffer {
   const length = Buffer.alloc(4);
   length.writeUInt32LE(payload.length);
   return length;
+}
+
+/** An end that is through with its handshake. */
+function messagesOver(socket: Socket, onMessage: (message: unknown) => void = () => {}): FramedSocket {
+  const framed = new FramedSocket(socket, 0, () => {});
+  framed.readMessages(onMessage);
+  return framed;
 }
 
 /** Two ends of a socket of the file system. */
@@ -63,11 +90,11 @@ test('messages are read as they were sent, also those that waited for a slow rea
     fc.integer({ min: 0, max: 300_000 }).map((bytes) => Buffer.alloc(bytes, bytes)),
   );
   const messages = fc.sample(fc.array(part), 100);
-  const sender = new FramedSocket(near, () => {});
+  const sender = messagesOver(near);
   for (const message of messages) sender.send(message);
   assert.ok(near.writableLength > 0, 'the reader is not slow');
   const read: unknown[] = [];
-  new FramedSocket(far, (message) => read.push(message));
+  messagesOver(far, (message) => read.push(message));
   far.resume();
   await until('all are read', () => read.length === messages.length);
   assert.deepEqual(read, messages);
@@ -76,7 +103,7 @@ test('messages are read as they were sent, also those that waited for a slow rea
 test('what is not packed closes the socket, and a closed one takes nothing', async (context) => {
   const { near, far } = await socketPair(context);
   const read: unknown[] = [];
-  const reader = new FramedSocket(far, (message) => read.push(message));
+  const reader = messagesOver(far, (message) => read.push(message));
   far.resume();
   // A list of three that ends after its first value.
   near.write(Buffer.from([2, 0, 0, 0, 0x93, 1]));
@@ -89,7 +116,7 @@ test('what is not packed closes the socket, and a closed one takes nothing', asy
 test('nothing is read behind what is not packed', async (context) => {
   const { near, far } = await socketPair(context);
   const read: unknown[] = [];
-  new FramedSocket(far, (message) => read.push(message));
+  messagesOver(far, (message) => read.push(message));
   far.resume();
   near.write(Buffer.from([1, 0, 0, 0, 7, 2, 0, 0, 0, 0x93, 1, 1, 0, 0, 0, 8]));
   await once(near, 'close');
@@ -130,9 +157,9 @@ test('whatever ends a socket when, what was read is what was sent first, in orde
   await fc.assert(
     fc.asyncProperty(steps, ending, async (given, closer) => {
       const { near, far } = await socketPair(context);
-      const sender = new FramedSocket(near, () => {});
+      const sender = messagesOver(near);
       const read: number[] = [];
-      const reader = new FramedSocket(far, (message) => read.push((message as [number])[0]));
+      const reader = messagesOver(far, (message) => read.push((message as [number])[0]));
       far.resume();
       let sent = 0;
       for (const step of given) {

@@ -1,32 +1,38 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, rename, rm, stat, utimes } from 'node:fs/promises';
-import { createConnection, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import type { JsonObject } from '../../../src/contract/json.ts';
-import { FramedSocket, SocketListener, SocketTransport } from '../../../src/query/transport/sockets.ts';
-import type { InboundRequest, LiveWorker } from '../../../src/query/transport/transport.ts';
-import type { Reply } from '../../../src/store/streams/message-body.ts';
+import { UnavailableError } from '../../../src/query/query-service.ts';
+import { FramedSocket } from '../../../src/query/transport/framed-socket.ts';
+import {
+  handshakeFrameBytesMax,
+  transportKey,
+  WorkerHandshake,
+} from '../../../src/query/transport/handshake.ts';
+import { announcedHost, isLoopback } from '../../../src/query/transport/listen-address.ts';
+import type { LiveWorker } from '../../../src/query/transport/transport.ts';
 import { TestRedis } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';
 import { numbered, schemaIndex, startCluster } from '../support/cluster.ts';
 import { tenantOf } from '../support/site.ts';
+import {
+  ask,
+  liveWorker,
+  secret,
+  startEnds,
+  startFront,
+  startListener,
+  ways,
+  workerId,
+} from '../support/transport.ts';
 
 const redis = await TestRedis.start();
 const host = hostname();
-
-async function startListener(
-  context: TestContext,
-  onRequest: (request: InboundRequest) => void,
-): Promise<SocketListener> {
-  const listener = new SocketListener(onRequest);
-  await listener.start();
-  context.after(() => listener.close());
-  return listener;
-}
 
 /** Until the test ends, what is temporary lies there. */
 async function ownTemporaryFolder(context: TestContext): Promise<string> {
@@ -41,49 +47,23 @@ async function ownTemporaryFolder(context: TestContext): Promise<string> {
   return folder;
 }
 
-/** A front that is connected to one worker. */
-async function connectTo(context: TestContext, { path: socketPath }: Pick<SocketListener, 'path'>) {
-  const transport = new SocketTransport();
-  context.after(() => transport.close());
-  const worker = { id: 'worker', host, socketPath };
-  await until('it is connected', () => canSend(transport, worker));
-  const ask = (body: string, timeoutMs: number) =>
-    new Promise<Reply>((resolve) => assert.ok(transport.send(worker, body, timeoutMs, resolve)));
-  return { transport, worker, ask };
+for (const way of ways) {
+  test(`a worker that ends loses what it was asked at once, and one that comes in its place is reached (${way})`, async (context) => {
+    const first = await startEnds(context, way, () => {});
+    const asked = ask(first, 'lost', 60_000);
+    await ask(first, 'late', 500);
+    await first.listener.close();
+    assert.deepEqual(await asked, { kind: 'lost', reason: 'gone' });
+    const { transport } = first;
+    const listener = await startListener(context, (request) => request.reply('second'), {
+      workerId: 'second',
+    });
+    const second = { transport, worker: liveWorker(listener.addresses, way, 'second') };
+    assert.deepEqual(await ask(second, 'a', 30_000), { kind: 'answer', body: 'second' });
+  });
 }
-
-function canSend(transport: SocketTransport, worker: LiveWorker): boolean {
-  return transport.send(worker, 'anybody', 1, () => {});
-}
-
-test('a worker that ends loses what it was asked at once, and is connected to again when it listens again', async (context) => {
-  const listener = await startListener(context, () => {});
-  const { transport, worker, ask } = await connectTo(context, listener);
-  const asked = ask('lost', 60_000);
-  await listener.close();
-  assert.deepEqual(await asked, { kind: 'lost', reason: 'gone' });
-  assert.equal(canSend(transport, worker), false);
-  const server = createServer().listen(worker.socketPath ?? '');
-  context.after(() => server.close());
-  await until('it is connected again', () => canSend(transport, worker));
-});
-
-test('whoever sends what is no request is cut off, and others are answered', async (context) => {
-  const listener = await startListener(context, (request) => request.reply('answer'));
-  const { ask } = await connectTo(context, listener);
-  const number = Buffer.from([1, 0, 0, 0, 9]);
-  const shortList = Buffer.from([2, 0, 0, 0, 0x91, 1]);
-  const cutList = Buffer.from([2, 0, 0, 0, 0x93, 1]);
-  for (const said of [number, shortList, cutList]) {
-    const stranger = createConnection(listener.path ?? '');
-    stranger.write(said);
-    await once(stranger, 'close');
-  }
-  assert.deepEqual(await ask('a', 20_000), { kind: 'answer', body: 'answer' });
-});
 
 test('a worker that sends what is no reply is cut off, and what it was asked is lost', async (context) => {
-  const folder = await ownTemporaryFolder(context);
   const texts = fc.oneof(
     fc.string(),
     fc.constant(null),
@@ -91,29 +71,90 @@ test('a worker that sends what is no reply is cut off, and what it was asked is 
     fc.array(fc.string()),
     fc.dictionary(fc.string(), fc.nat()),
   );
-  for (const [at, said] of [9, [1], [], ['1', 'a'], [1, 2, 3], null, ...fc.sample(texts, 20)].entries()) {
-    const socketPath = path.join(folder, `${at}.sock`);
+  for (const said of [9, [], ['1', 'a'], [1, 2, 3], null, false, ...fc.sample(texts, 20)]) {
     const server = createServer((socket) => {
-      const framed = new FramedSocket(socket, () => framed.send(said));
-    }).listen(socketPath);
+      const handshake = new WorkerHandshake(transportKey(secret), workerId);
+      const framed = new FramedSocket(socket, handshakeFrameBytesMax, (frame) => {
+        const reply = handshake.isGreeted ? null : handshake.replyTo(frame);
+        if (reply !== null) framed.sendFrame(reply);
+        else framed.readMessages(() => framed.send(said));
+      });
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
     context.after(() => server.close());
-    const { ask } = await connectTo(context, { path: socketPath });
-    assert.deepEqual(await ask('a', 60_000), { kind: 'lost', reason: 'gone' });
+    const address = server.address();
+    assert.ok(typeof address === 'object' && address !== null);
+    const tcp = { host: '127.0.0.1', port: address.port };
+    const transport = startFront(context);
+    const worker = liveWorker({ socketPath: null, tcp }, 'tcp');
+    assert.deepEqual(await ask({ transport, worker }, 'a', 60_000), { kind: 'lost', reason: 'gone' });
   }
 });
 
-test('a worker elsewhere, one without a socket, and one that does not listen are not reached', async (context) => {
+test('a worker without an address, and one that does not listen, are not reached, and the front says why', async (context) => {
   const listener = await startListener(context, () => {});
-  const { transport } = await connectTo(context, listener);
-  const others: LiveWorker[] = [
-    { id: 'elsewhere', host: `${host}-2`, socketPath: listener.path },
-    { id: 'silent', host, socketPath: `${listener.path}-nobody` },
-    { id: 'without', host, socketPath: null },
+  const { socketPath, tcp } = listener.addresses;
+  assert.ok(socketPath !== null && tcp !== null);
+  const closed = await startListener(context, () => {});
+  const { addresses } = closed;
+  await closed.close();
+  const transport = startFront(context);
+  const elsewhere = `${host}-2`;
+  const workers: LiveWorker[] = [
+    { id: 'old', host, addresses: null },
+    { id: 'elsewhere', host: elsewhere, addresses: { socketPath, tcp } },
+    { id: 'silent', host, addresses: { socketPath: `${socketPath}-nobody`, tcp: null } },
+    { id: 'closed', host, addresses },
+    // Something listens there, which is another worker.
+    { id: 'other', host, addresses: { socketPath: null, tcp } },
+    { id: workerId, host, addresses: { socketPath, tcp } },
   ];
-  for (let times = 0; times < 3; times += 1) {
-    for (const other of others) assert.equal(canSend(transport, other), false);
-    await new Promise((resolve) => setImmediate(resolve));
+  transport.follow(workers);
+  await until('all are known', () => transport.unreachable.length === 5);
+  for (const [at, said] of [
+    /^worker old: it announces no address/,
+    new RegExp(`^worker elsewhere: .*its own machine, ${elsewhere}: set WORKER_HOST`),
+    /^worker silent: no connection to .*-nobody \(ENOENT\)/,
+    /^worker closed: no connection to 127\.0\.0\.1:\d+ \(ECONNREFUSED\)/,
+    /^worker other: .* is not this worker/,
+  ].entries()) {
+    assert.match(transport.unreachable[at] ?? '', said);
   }
+  transport.follow(workers.slice(-1));
+  assert.deepEqual(transport.unreachable, []);
+});
+
+test('a front goes over TCP where the socket in the file system cannot be used', async (context) => {
+  const listener = await startListener(context, (request) => request.reply('answer'));
+  const { tcp } = listener.addresses;
+  const worker = { id: workerId, host, addresses: { socketPath: '/nowhere/worker.sock', tcp } };
+  const ends = { transport: startFront(context), worker };
+  assert.deepEqual(await ask(ends, 'a', 30_000), { kind: 'answer', body: 'answer' });
+});
+
+test('a worker on another machine is reached at the address that it announces', async (context) => {
+  const listen = { host: '0.0.0.0', port: 0, announced: null };
+  const listener = await startListener(context, (request) => request.reply('answer'), { listen });
+  const worker = { id: workerId, host: `${host}-2`, addresses: listener.addresses };
+  const ends = { transport: startFront(context), worker };
+  assert.deepEqual(await ask(ends, 'a', 30_000), { kind: 'answer', body: 'answer' });
+});
+
+test('a worker announces where it listens, unless it is given an address', async (context) => {
+  const listen = { host: '0.0.0.0', port: 0, announced: null };
+  const open = await startListener(context, () => {}, { listen });
+  assert.ok(open.addresses.tcp !== null && !isLoopback(open.addresses.tcp.host));
+  assert.equal(announcedHost('10.1.2.3'), '10.1.2.3');
+  const announced = { host: 'worker-0.millrace-worker', port: 4101 };
+  const given = await startListener(context, () => {}, { listen: { ...listen, announced } });
+  assert.deepEqual(given.addresses.tcp, announced);
+  const port = open.addresses.tcp.port;
+  await assert.rejects(
+    startListener(context, () => {}, { listen: { host: '0.0.0.0', port, announced: null } }),
+    new RegExp(
+      `cannot listen on 0\\.0\\.0\\.0:${port} for queries \\(EADDRINUSE\\): change WORKER_HOST or WORKER_PORT`,
+    ),
+  );
 });
 
 test('a socket lies where nobody else can enter, or there is none', async (context) => {
@@ -121,71 +162,70 @@ test('a socket lies where nobody else can enter, or there is none', async (conte
   const own = path.join(folder, `millrace-${process.getuid?.()}`);
   await mkdir(own, { mode: 0o755 });
   await chmod(own, 0o755);
-  assert.equal((await startListener(context, () => {})).path, null);
+  assert.equal((await startListener(context, () => {})).addresses.socketPath, null);
   await chmod(own, 0o700);
-  assert.match((await startListener(context, () => {})).path ?? '', /\.sock$/);
+  assert.match((await startListener(context, () => {})).addresses.socketPath ?? '', /\.sock$/);
 });
 
 test('what a killed worker left behind is removed, what another one listens on is not', async (context) => {
   await ownTemporaryFolder(context);
   const other = await startListener(context, (request) => request.reply('alive'));
   const old = new Date(Date.now() - 3_600_000);
-  await utimes(other.path ?? '', old, old);
+  const pathOf = ({ addresses }: typeof other) => addresses.socketPath ?? '';
+  await utimes(pathOf(other), old, old);
   const killed = await startListener(context, () => {});
   // A server that is closed removes the file that it made, under its name.
-  const dead = path.join(path.dirname(killed.path ?? ''), 'dead.sock');
-  await rename(killed.path ?? '', dead);
+  const dead = path.join(path.dirname(pathOf(killed)), 'dead.sock');
+  await rename(pathOf(killed), dead);
   await killed.close();
   await utimes(dead, old, old);
   await startListener(context, () => {});
   await assert.rejects(stat(dead), { code: 'ENOENT' });
-  const { ask } = await connectTo(context, other);
-  assert.deepEqual(await ask('a', 1000), { kind: 'answer', body: 'alive' });
+  const ends = { transport: startFront(context), worker: liveWorker(other.addresses, 'path') };
+  assert.deepEqual(await ask(ends, 'a', 30_000), { kind: 'answer', body: 'alive' });
 });
 
 const tenant = tenantOf({ things: { size: 'integer' } });
 
-test('queries go on over sockets when a worker dies and another takes its partitions', async (context) => {
-  const cluster = await startCluster(context, redis, tenant, { partitions: 4, workers: 2, hasSocket: true });
-  await cluster.write(schemaIndex('things'), numbered(50));
-  const total = async () => (await cluster.query('things', { pagination: { pageSize: 0 } })).totalResults;
-  assert.equal(await total(), 50);
-  const [survivor, victim] = cluster.workers;
-  if (survivor === undefined || victim === undefined) throw new Error('two workers');
-  await victim.kill();
-  const answers = Promise.all([total(), total()]);
-  await victim.loseLeases();
-  for (const partition of [1, 3]) await survivor.take(partition);
-  survivor.beat();
-  assert.deepEqual(await answers, [50, 50]);
-  assert.ok(cluster.service.counters.retries > 0);
-});
+for (const way of ways) {
+  test(`queries go on when a worker dies and another takes its partitions (${way})`, async (context) => {
+    const cluster = await startCluster(context, redis, tenant, { partitions: 4, workers: 2, way });
+    await cluster.write(schemaIndex('things'), numbered(50));
+    const total = async () => (await cluster.query('things', { pagination: { pageSize: 0 } })).totalResults;
+    assert.equal(await total(), 50);
+    const [survivor, victim] = cluster.workers;
+    if (survivor === undefined || victim === undefined) throw new Error('two workers');
+    await victim.kill();
+    const answers = Promise.all([total(), total()]);
+    await victim.loseLeases();
+    for (const partition of [1, 3]) await survivor.take(partition);
+    survivor.beat();
+    assert.deepEqual(await answers, [50, 50]);
+    assert.ok(cluster.service.counters.retries > 0);
+  });
+}
 
-test('a front whose socket breaks asks through the streams until there is one again', async (context) => {
-  const cluster = await startCluster(context, redis, tenant, { partitions: 2, workers: 1, hasSocket: true });
+test('a worker that announces no address fails queries for as long as it does', async (context) => {
+  const layout = { partitions: 2, workers: 1, way: 'none', queryWaitMs: 500 } as const;
+  const cluster = await startCluster(context, redis, tenant, layout);
   await cluster.write(schemaIndex('things'), new Map([['a', { size: 1 }]]));
   const total = async () => (await cluster.query('things', {})).totalResults;
-  const overSockets = () => cluster.service.counters.overSockets;
-  await until('a query goes over the socket', async () => (await total()) === 1 && overSockets() > 0);
+  await assert.rejects(total(), UnavailableError);
+  assert.match(
+    cluster.service.unreachableWorkers.join(),
+    /accepts queries only from fronts on its own machine/,
+  );
   const [worker] = cluster.workers;
   if (worker === undefined) throw new Error('one worker');
-  const goesOver = async () => {
-    const before = overSockets();
-    assert.equal(await total(), 1);
-    return overSockets() > before;
-  };
-  worker.hasSocket = false;
+  worker.way = 'tcp';
   worker.beat();
-  await until('a query goes through the streams', async () => !(await goesOver()));
-  worker.hasSocket = true;
-  worker.beat();
-  await until('a query goes over a socket again', goesOver);
+  await until('it is asked', async () => (await total().catch(() => 0)) === 1);
+  assert.deepEqual(cluster.service.unreachableWorkers, []);
 });
 
-for (const hasSocket of [true, false]) {
-  const way = hasSocket ? 'over a socket' : 'through the streams';
-  test(`results that are asked for together are what each is alone, ${way}`, async (context) => {
-    const cluster = await startCluster(context, redis, tenant, { partitions: 2, workers: 1, hasSocket });
+for (const way of ways) {
+  test(`results that are asked for together are what each is alone (${way})`, async (context) => {
+    const cluster = await startCluster(context, redis, tenant, { partitions: 2, workers: 1, way });
     await cluster.write(schemaIndex('things'), numbered(60));
     const target = { kind: 'index', alias: 'things' } as const;
     const bodies = Array.from({ length: 20 }, (_, size) => ({
@@ -203,6 +243,5 @@ for (const hasSocket of [true, false]) {
     assert.equal(new Set(alone).size, bodies.length);
     assert.deepEqual(await texts(...bodies), alone);
     assert.deepEqual((await Promise.all(bodies.map((body) => texts(body)))).flat(), alone);
-    if (hasSocket) assert.ok(cluster.service.counters.overSockets > 0);
   });
 }

@@ -1,60 +1,28 @@
-/** What every transport promises, whichever way it goes. */
+/** What the transport promises, over sockets in the file system and over TCP. */
 import assert from 'node:assert/strict';
-import { hostname } from 'node:os';
 import { type TestContext, test } from 'node:test';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
-import { SocketListener, SocketTransport } from '../../../src/query/transport/sockets.ts';
-import { StreamListener, StreamTransport } from '../../../src/query/transport/streams.ts';
-import type {
-  InboundRequest,
-  Listener,
-  LiveWorker,
-  Transport,
-} from '../../../src/query/transport/transport.ts';
-import type { MessageBody, Reply } from '../../../src/store/streams/message-body.ts';
-import { TestRedis } from '../../support/redis.ts';
+import { queryUnsentBytesMax } from '../../../src/contract/limits.ts';
+import type { MessageBody, Reply } from '../../../src/query/transport/message-body.ts';
+import type { InboundRequest } from '../../../src/query/transport/transport.ts';
 import { runs } from '../../support/runs.ts';
+import { SlowRedis } from '../../support/slow-redis.ts';
 import { until } from '../../support/until.ts';
+import { Random } from '../../system/support/random.ts';
+import {
+  ask,
+  liveWorker,
+  type OnRequest,
+  startEnds,
+  startFront,
+  startListener,
+  ways,
+} from '../support/transport.ts';
 
-const redis = await TestRedis.start();
-
-interface Ends {
-  readonly transport: Transport;
-  readonly listener: Listener;
-  readonly worker: LiveWorker;
-}
-
-type OnRequest = (request: InboundRequest) => void;
-
-const adapters: Readonly<Record<string, (onRequest: OnRequest) => Promise<Ends>>> = {
-  streams: async (onRequest) => {
-    const store = await redis.openEmptyStore(1);
-    const listener = new StreamListener(store, 'worker', onRequest);
-    const transport = new StreamTransport(store, 'front');
-    await Promise.all([listener.start(), transport.start()]);
-    return { transport, listener, worker: { id: 'worker', host: 'anywhere', socketPath: null } };
-  },
-  sockets: async (onRequest) => {
-    const listener = new SocketListener(onRequest);
-    const transport = new SocketTransport();
-    await Promise.all([listener.start(), transport.start()]);
-    const worker = { id: 'worker', host: hostname(), socketPath: listener.path };
-    return { transport, listener, worker };
-  },
-};
-
-for (const [name, open] of Object.entries(adapters)) {
-  async function start(context: TestContext, onRequest: OnRequest): Promise<Ends> {
-    const ends = await open(onRequest);
-    context.after(() => Promise.all([ends.transport.close(), ends.listener.close()]));
-    await until('the worker is reached', () => ends.transport.send(ends.worker, 'anybody', 1, () => {}));
-    return ends;
-  }
-
-  function ask({ transport, worker }: Ends, body: MessageBody, timeoutMs: number): Promise<Reply> {
-    return new Promise((resolve) => assert.ok(transport.send(worker, body, timeoutMs, resolve)));
-  }
+for (const way of ways) {
+  const name = way === 'path' ? 'file system' : 'TCP';
+  const start = (context: TestContext, onRequest: OnRequest) => startEnds(context, way, onRequest);
 
   test(`${name}: every request gets its own reply, however many and however large`, async (context) => {
     const ends = await start(context, (request) => request.reply(['reply to', request.body]));
@@ -105,7 +73,7 @@ for (const [name, open] of Object.entries(adapters)) {
   test(`${name}: a front that ends is told that what it asked is lost`, async (context) => {
     const ends = await start(context, () => {});
     const asked = ask(ends, 'lost', 60_000);
-    await ends.transport.close();
+    ends.transport.close();
     assert.deepEqual(await asked, { kind: 'lost', reason: 'closed' });
   });
 
@@ -136,7 +104,7 @@ for (const [name, open] of Object.entries(adapters)) {
         assert.ok(ends.transport.send(ends.worker, at, 1_000, (reply) => ended[at]?.push(reply)));
       }
       for (let turn = 0; turn < turns; turn += 1) await nextTurn();
-      if (closer === 'front') await ends.transport.close();
+      if (closer === 'front') ends.transport.close();
       if (closer === 'worker') await ends.listener.close();
       await until('all have ended', () => ended.every((one) => one.length > 0));
       assert.equal(new Set(handed).size, handed.length);
@@ -144,8 +112,89 @@ for (const [name, open] of Object.entries(adapters)) {
         assert.deepEqual(more, []);
         if (reply?.kind === 'answer') assert.equal(reply.body, at);
       }
-      await Promise.all([ends.transport.close(), ends.listener.close()]);
+      ends.transport.close();
+      await ends.listener.close();
     });
     await fc.assert(oneRun, { numRuns: runs(10) });
   });
+
+  test(`${name}: what a front that does not read is sent is bounded, and it gets the rest later`, async (context) => {
+    const inbound: InboundRequest[] = [];
+    const ends = await start(context, (request) => {
+      if (request.body === 'wait') inbound.push(request);
+      else request.reply(request.body);
+    });
+    const megabyte = Buffer.alloc(1024 * 1024, 7);
+    const asked = Array.from({ length: 200 }, () => ask(ends, 'wait', 60_000));
+    await until('all were asked', () => inbound.length === 200);
+    // One turn: nothing leaves meanwhile.
+    for (const request of inbound) request.reply(megabyte);
+    const replies = await Promise.all(asked);
+    const answers = replies.filter(({ kind }) => kind === 'answer').length;
+    assert.ok(answers * megabyte.length <= queryUnsentBytesMax + 16 * megabyte.length, `${answers} answers`);
+    assert.ok(answers > 0);
+    const refused = replies.filter((reply) => reply.kind === 'lost' && reply.reason === 'unavailable');
+    assert.equal(answers + refused.length, 200);
+    assert.deepEqual(await ask(ends, 'next', 30_000), { kind: 'answer', body: 'next' });
+  });
 }
+
+test('replies are never mistaken on a network that stalls, delays and breaks, and a connection comes back', async (context) => {
+  const random = Random.forTest('transport');
+  const listener = await startListener(context, (request) => {
+    if (random.chance(0.5)) request.reply(['reply to', request.body]);
+    else setTimeout(() => request.reply(['reply to', request.body]), random.below(30));
+  });
+  const wire = await SlowRedis.start(() => listener.addresses.tcp?.port ?? 0);
+  const transport = startFront(context);
+  context.after(() => wire.stop());
+  const tcp = { host: '127.0.0.1', port: wire.port };
+  const worker = { id: 'worker', host: 'elsewhere', addresses: { socketPath: null, tcp } };
+  // Another machine cannot be reached by the loopback address.
+  assert.equal(
+    transport.send(worker, 'nobody', 1_000, () => {}),
+    false,
+  );
+  const here = liveWorker({ socketPath: null, tcp }, 'tcp');
+  transport.follow([here]);
+  let asked = 0;
+  let answered = 0;
+  const mistakes: unknown[] = [];
+  const askOne = async () => {
+    asked += 1;
+    const body = [asked, 'x'.repeat(random.pick([10, 1_000, 200_000]))];
+    const reply = await new Promise<Reply | null>((resolve) => {
+      if (!transport.send(here, body, 500, resolve)) resolve(null);
+    });
+    if (reply?.kind !== 'answer') return await nextTurn();
+    answered += 1;
+    const [text, same] = reply.body as [string, MessageBody];
+    if (text !== 'reply to' || JSON.stringify(same) !== JSON.stringify(body)) mistakes.push(reply.body);
+  };
+  let isOver = false;
+  const lanes = Array.from({ length: 8 }, async () => {
+    while (!isOver) await askOne();
+  });
+  for (let round = 0; round < 12; round += 1) {
+    const before = answered;
+    await until('answers come', () => answered > before + 20);
+    const fault = random.pick(['break', 'stall', 'delay'] as const);
+    if (fault === 'break') wire.breakAll();
+    if (fault === 'delay') wire.delay(random.below(100));
+    if (fault === 'stall') {
+      wire.stall();
+      await sleep(random.below(800));
+      if (random.chance(0.5)) wire.breakAll();
+      wire.goOn();
+    }
+    if (random.chance(0.5)) wire.delay(0);
+  }
+  wire.delay(0);
+  // Nothing says that these connections are dead.
+  wire.forgetAll();
+  const before = answered;
+  await until('a new connection is opened', () => answered > before + 20, 30_000);
+  isOver = true;
+  await Promise.all(lanes);
+  assert.deepEqual(mistakes, []);
+});

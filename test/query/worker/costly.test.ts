@@ -41,7 +41,7 @@ function patterns(count: number): Json {
 }
 
 async function startCluster(context: TestContext, layout: Partial<Layout> = {}): Promise<TestCluster> {
-  const all = { partitions: 2, workers: 1, hasSocket: true, others: [polite], ...layout };
+  const all = { partitions: 2, workers: 1, others: [polite], ...layout };
   const cluster = await TestCluster.start(redis, rude, all);
   context.after(() => cluster.stop());
   return cluster;

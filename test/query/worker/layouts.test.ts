@@ -18,10 +18,10 @@ const layouts: Layout[] = [
   { partitions: 4, workers: 3 },
   { partitions: 16, workers: 2 },
   { partitions: 16, workers: 3 },
-  { partitions: 4, workers: 1, hasSocket: true },
-  { partitions: 16, workers: 2, hasSocket: true },
+  { partitions: 4, workers: 1, way: 'tcp' },
+  { partitions: 16, workers: 2, way: 'tcp' },
   { partitions: 4, workers: 2, copies: 2 },
-  { partitions: 16, workers: 5, copies: 2, hasSocket: true },
+  { partitions: 16, workers: 5, copies: 2, way: 'tcp' },
 ];
 const wideFields = ['name', ...Array.from({ length: 100 }, (_, at) => `field${at}`)];
 const wide = Object.fromEntries(wideFields.map((name) => [name, 'keyword' as const]));

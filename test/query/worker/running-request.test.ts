@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { chain, type Resumable, repeat, workBudget } from '../../../src/lib/cooperative-yield.ts';
+import type { MessageBody } from '../../../src/query/transport/message-body.ts';
 import { Evaluation } from '../../../src/query/worker/running-request.ts';
-import type { MessageBody } from '../../../src/store/streams/message-body.ts';
 
 /** Takes so much processor time, in steps that look at the clock. */
 function spend(ms: number): Resumable<MessageBody> {

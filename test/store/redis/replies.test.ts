@@ -13,10 +13,8 @@ import { liveProcesses } from '../../../src/store/processes/registry.ts';
 import { StoreUnavailableError, storeError } from '../../../src/store/redis/redis-errors.ts';
 import { sendRaw } from '../../../src/store/redis/send.ts';
 import { Subscription } from '../../../src/store/redis/subscription.ts';
-import { writeAnyway } from '../../../src/store/redis/write-anyway.ts';
 import { openStore, type Store } from '../../../src/store/store.ts';
 import { lastIdOf } from '../../../src/store/streams/last-ids.ts';
-import { RequestReceiver, RequestSender } from '../../../src/store/streams/messages.ts';
 import { openStreamSource } from '../../../src/store/streams/shared-streams.ts';
 import { StreamReader } from '../../../src/store/streams/stream.ts';
 import { type Fault, FaultyRedis } from '../../support/faulty-redis.ts';
@@ -134,7 +132,7 @@ function addLanes(lanes: Lanes, store: Store, name: string): void {
     return namesItself(await lastIdOf(store.client, streamKey(number)), `${number + 1}-0`);
   });
   lanes.add(`${name} write`, async () => {
-    const reply = await writeAnyway(store.client, 'HSET', 'load', ['f', lastEcho]);
+    const reply = await sendRaw(store.client, 'HSET', ['load', 'f', lastEcho]);
     return reply === 0 ? null : `a write gave ${String(reply)}`;
   });
   lanes.add(`${name} processes`, async () => {
@@ -174,20 +172,6 @@ function addLog(lanes: Lanes, direct: Store, store: Store): () => number {
     return null;
   });
   return () => written - read;
-}
-
-async function startMessages(lanes: Lanes, front: Store, worker: Store): Promise<void> {
-  const receiver = new RequestReceiver(worker, 'worker', ({ body, reply }) => reply(body));
-  const sender = new RequestSender(front, 'front');
-  await Promise.all([receiver.start(), sender.start()]);
-  after(() => Promise.all([sender.close(), receiver.close()]));
-  lanes.add('messages', async () => {
-    lastEcho += 1;
-    const body = `ask ${lastEcho}`;
-    const reply = await sender.ask('worker', body, 500);
-    if (reply.kind === 'lost') throw new StoreUnavailableError(reply.reason);
-    return namesItself(reply.body, body);
-  });
 }
 
 /** One fault after another until the time is over. */
@@ -258,7 +242,6 @@ test('each reply reaches the command that asked for it, whatever happens to the 
   addLanes(lanes, front, 'front');
   addLanes(lanes, worker, 'worker');
   const behind = addLog(lanes, direct, worker);
-  await startMessages(lanes, front, worker);
   const told: string[] = [];
   const subscription = new Subscription(front, 'news', { message: (text) => told.push(text) });
   after(() => subscription.close());

@@ -31,35 +31,29 @@ test('a policy that drops data is refused where there is a limit, and none that 
   );
 });
 
-test('a store is not opened on a Redis that would drop data, whichever of the two it is', async (context) => {
-  const [data, messages] = [await TestRedis.open(), await TestRedis.open()];
-  context.after(() => Promise.all([data.stop(), messages.stop()]));
+test('a store is not opened on a Redis that would drop data', async (context) => {
+  const data = await TestRedis.open();
+  context.after(() => data.stop());
   const open = async () => {
     const store = await openStore({
       address: { kind: 'single', url: data.url },
-      messagesAddress: { kind: 'single', url: messages.url },
       partitionCount: 2,
     });
     await store.close();
   };
-  const set = async ({ url }: TestRedis, name: string, value: string) => {
-    const client = new Redis(url);
+  const set = async (name: string, value: string) => {
+    const client = new Redis(data.url);
     await client.config('SET', name, value);
     client.disconnect();
   };
-  for (const [redis, setting] of [
-    [data, 'REDIS_URL'],
-    [messages, 'MESSAGES_URL'],
-  ] as const) {
-    await set(redis, 'maxmemory-policy', 'allkeys-lfu');
-    await open();
-    await set(redis, 'maxmemory', '100mb');
-    await assert.rejects(open(), (error: Error) => {
-      assert.ok(error instanceof UnfitRedisError);
-      assert.match(error.message, new RegExp(`the Redis of ${setting} has .*104857600.*allkeys-lfu`));
-      return true;
-    });
-    await set(redis, 'maxmemory-policy', 'noeviction');
-    await open();
-  }
+  await set('maxmemory-policy', 'allkeys-lfu');
+  await open();
+  await set('maxmemory', '100mb');
+  await assert.rejects(open(), (error: Error) => {
+    assert.ok(error instanceof UnfitRedisError);
+    assert.match(error.message, /the Redis of REDIS_URL has .*104857600.*allkeys-lfu/);
+    return true;
+  });
+  await set('maxmemory-policy', 'noeviction');
+  await open();
 });

@@ -1,14 +1,10 @@
 /** A Redis that has reached its `maxmemory` while the platform works: what is there stays served, true and removable. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Redis } from 'ioredis';
 import type { Json } from '../../../src/contract/json.ts';
 import { readGenerations } from '../../../src/store/configuration/rebuild-generation.ts';
 import { waitUntilSettled } from '../../../src/store/partitions/settled.ts';
-import { liveProcesses } from '../../../src/store/processes/registry.ts';
 import { StoreFullError } from '../../../src/store/redis/redis-errors.ts';
 import { article, assertTrue, categories, files } from '../../cluster/support/articles.ts';
 import { until } from '../../support/until.ts';
@@ -23,14 +19,14 @@ const articleCount = 45;
 /** Saved while no worker runs. */
 const waitingCount = 20;
 
-function start(context: TestContext, env: Record<string, string>): Promise<System> {
+function start(context: TestContext): Promise<System> {
   const started = System.start({
     web: 1,
     workers: 2,
     jobs: 1,
     partitions: 4,
     files: files(1),
-    env: { LEASE_SECONDS: '2', ...env },
+    env: { LEASE_SECONDS: '2' },
   });
   context.after(() => started.then((system) => system.stop()));
   return started;
@@ -101,98 +97,81 @@ async function assertSavesAreRefused(client: Client): Promise<void> {
   }
 }
 
-for (const way of ['sockets', 'streams'] as const) {
-  test(
-    `a full Redis takes in nothing new, and all else goes on (queries over ${way})`,
-    oneRedisOnly,
-    async (context) => {
-      const random = Random.forTest(`full redis, ${way}`);
-      // Too long for the path of a socket.
-      const longFolder = mkdtempSync(path.join(tmpdir(), `millrace-${'x'.repeat(120)}`));
-      context.after(() => rmSync(longFolder, { recursive: true, force: true }));
-      const system = await start(context, way === 'streams' ? { TMPDIR: longFolder } : {});
-      const client = system.client();
-      const memory = Memory.of(context, system);
-      const store = await system.store();
-      const ledger = new Ledger({ key: sourceKey, sourceId });
-      const all = Array.from({ length: articleCount }, (_, n) => article(random, n));
-      assert.ok(await ledger.save(client, categories));
-      assert.ok(await ledger.save(client, all));
-      await waitUntilSettled(store);
-      await until('nothing is amiss', async () => {
-        const { body } = await readyBody(client);
-        return JSON.stringify(body) === '{"status":200,"waitingFor":[]}';
-      });
+test('a full Redis takes in nothing new, and all else goes on', oneRedisOnly, async (context) => {
+  const random = Random.forTest('full redis');
+  const system = await start(context);
+  const client = system.client();
+  const memory = Memory.of(context, system);
+  const store = await system.store();
+  const ledger = new Ledger({ key: sourceKey, sourceId });
+  const all = Array.from({ length: articleCount }, (_, n) => article(random, n));
+  assert.ok(await ledger.save(client, categories));
+  assert.ok(await ledger.save(client, all));
+  await waitUntilSettled(store);
+  await until('nothing is amiss', async () => {
+    const { body } = await readyBody(client);
+    return JSON.stringify(body) === '{"status":200,"waitingFor":[]}';
+  });
 
-      const paths = (await liveProcesses(store)).flatMap(({ role, socketPath }) =>
-        role === 'worker' ? [socketPath] : [],
-      );
-      assert.ok(
-        paths.every((socketPath) => (socketPath === null) === (way === 'streams')),
-        `sockets: ${paths}`,
-      );
-
-      // What was acknowledged before is processed, by a worker that starts while it is full, after others that died.
-      await Promise.all(system.workers.map((worker) => system.kill(worker)));
-      ledger.takeVersions();
-      assert.ok(
-        await ledger.save(
-          client,
-          Array.from({ length: waitingCount }, (_, n) => article(random, n)),
-        ),
-      );
-      await memory.fill();
-      await system.restart('worker.1');
-      await untilFull(client);
-      await untilVisible(client, clientKey, ledger.takeVersions());
-      await waitUntilSettled(store);
-      await assertTrue(system, client, ledger);
-      await assertSavesAreRefused(client);
-
-      // Deletes are taken and processed.
-      assert.ok(await ledger.delete(client, ['a3', 'a5', 'a44']));
-      const one = await client.delete('/ingest/v2/a7', { key: sourceKey });
-      assert.equal(one.status, 200, one.text);
-      ledger.found('a7', null);
-      await untilVisible(client, clientKey, ledger.takeVersions());
-      await waitUntilSettled(store);
-      await assertTrue(system, client, ledger);
-
-      // Every process can start now, and none has ended by itself.
-      await system.restart('worker.2');
-      for (const name of ['web.1', 'jobs.1', 'worker.1']) {
-        await system.kill(name);
-        await system.restart(name);
-      }
-      await until(
-        'the front is there again',
-        () =>
-          readyBody(client).then(
-            () => true,
-            () => false,
-          ),
-        30_000,
-      );
-      await untilFull(client);
-      await assertTrue(system, client, ledger);
-      await assertSavesAreRefused(client);
-      await assert.rejects(system.publish(files(2)), StoreFullError);
-
-      // With room everything goes on by itself.
-      await memory.raise();
-      assert.ok(await ledger.save(client, all));
-
-      // A rebuild that the end of the room interrupts is gone on with.
-      const generation = await system.publish(files(2));
-      await until('jobs are there', async () => (await readGenerations(store)).enqueued === generation);
-      await memory.fill();
-      await untilFull(client);
-      await until('no job is held any more', () => memory.areJobsFree());
-      await memory.raise();
-      await system.rebuilt(generation);
-      await waitUntilSettled(store);
-      assert.deepEqual(await readyBody(client), { status: 200, body: { status: 200, waitingFor: [] } });
-      await assertTrue(system, client, ledger);
-    },
+  // What was acknowledged before is processed, by a worker that starts while it is full, after others that died.
+  await Promise.all(system.workers.map((worker) => system.kill(worker)));
+  ledger.takeVersions();
+  assert.ok(
+    await ledger.save(
+      client,
+      Array.from({ length: waitingCount }, (_, n) => article(random, n)),
+    ),
   );
-}
+  await memory.fill();
+  await system.restart('worker.1');
+  await untilFull(client);
+  await untilVisible(client, clientKey, ledger.takeVersions());
+  await waitUntilSettled(store);
+  await assertTrue(system, client, ledger);
+  await assertSavesAreRefused(client);
+
+  // Deletes are taken and processed.
+  assert.ok(await ledger.delete(client, ['a3', 'a5', 'a44']));
+  const one = await client.delete('/ingest/v2/a7', { key: sourceKey });
+  assert.equal(one.status, 200, one.text);
+  ledger.found('a7', null);
+  await untilVisible(client, clientKey, ledger.takeVersions());
+  await waitUntilSettled(store);
+  await assertTrue(system, client, ledger);
+
+  // Every process can start now, and none has ended by itself.
+  await system.restart('worker.2');
+  for (const name of ['web.1', 'jobs.1', 'worker.1']) {
+    await system.kill(name);
+    await system.restart(name);
+  }
+  await until(
+    'the front is there again',
+    () =>
+      readyBody(client).then(
+        () => true,
+        () => false,
+      ),
+    30_000,
+  );
+  await untilFull(client);
+  await assertTrue(system, client, ledger);
+  await assertSavesAreRefused(client);
+  await assert.rejects(system.publish(files(2)), StoreFullError);
+
+  // With room everything goes on by itself.
+  await memory.raise();
+  assert.ok(await ledger.save(client, all));
+
+  // A rebuild that the end of the room interrupts is gone on with.
+  const generation = await system.publish(files(2));
+  await until('jobs are there', async () => (await readGenerations(store)).enqueued === generation);
+  await memory.fill();
+  await untilFull(client);
+  await until('no job is held any more', () => memory.areJobsFree());
+  await memory.raise();
+  await system.rebuilt(generation);
+  await waitUntilSettled(store);
+  assert.deepEqual(await readyBody(client), { status: 200, body: { status: 200, waitingFor: [] } });
+  await assertTrue(system, client, ledger);
+});

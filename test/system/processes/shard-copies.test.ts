@@ -4,6 +4,9 @@
  * again. Answers are whole, and never older than what was given or acknowledged before.
  */
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json } from '../../../src/contract/json.ts';
@@ -160,7 +163,10 @@ class Load {
 const counterQuery: Json = { filters: { and: [{ field: 'rank', operator: 'equals', value: -1 }] } };
 
 before(async () => {
-  const env = { SHARD_COPIES: '2', LEASE_SECONDS: '2', MIN_VERSION_WAIT_SECONDS: '30' };
+  // Too long for a socket in the file system: fronts reach workers over TCP, as on several machines.
+  const longFolder = mkdtempSync(path.join(tmpdir(), `millrace-${'x'.repeat(120)}`));
+  after(() => rmSync(longFolder, { recursive: true, force: true }));
+  const env = { SHARD_COPIES: '2', LEASE_SECONDS: '2', MIN_VERSION_WAIT_SECONDS: '30', TMPDIR: longFolder };
   system = await System.start({ web: 2, workers: 2, jobs: 1, partitions, files, env });
   balancer = new Balancer(system);
   const ledger = new Ledger({ key: sourceKey, sourceId });
@@ -175,6 +181,11 @@ before(async () => {
   assert.equal(status, 200);
   await waitUntilSettled(await system.store());
   await untilCopied();
+  const workers = (await liveProcesses(await system.store())).filter(({ role }) => role === 'worker');
+  assert.deepEqual(
+    workers.map(({ queryAddresses }) => queryAddresses?.socketPath),
+    [null, null],
+  );
 });
 after(() => system.stop());
 

@@ -39,9 +39,9 @@ function asking(cluster: TestCluster, wanted: number): { readonly wrong: unknown
   };
 }
 
-for (const hasSocket of [false, true]) {
-  test(`a killed worker is answered for by another one, ${hasSocket ? 'over sockets' : 'through streams'}`, async (context) => {
-    const layout = { partitions: 4, workers: 2, copies: 2, hasSocket, queryWaitMs: 3_000 };
+for (const way of ['path', 'tcp'] as const) {
+  test(`a killed worker is answered for by another one, ${way === 'path' ? 'over sockets in the file system' : 'over TCP'}`, async (context) => {
+    const layout = { partitions: 4, workers: 2, copies: 2, way, queryWaitMs: 3_000 };
     const cluster = await startCluster(context, redis, tenant, layout);
     await cluster.write(things, numbered(50));
     const load = asking(cluster, 50);
@@ -105,7 +105,6 @@ test('no query fails while the partitions are divided into other groups', async 
     partitions: 8,
     workers: 2,
     copies: 2,
-    hasSocket: true,
   });
   await cluster.write(things, numbered(300));
   const load = asking(cluster, 300);

@@ -1,0 +1,164 @@
+/** A front's connection to one worker. */
+import { createConnection, type Socket } from 'node:net';
+import { queryHandshakeMs } from '../../contract/limits.ts';
+import { FramedSocket } from './framed-socket.ts';
+import { FrontHandshake, handshakeFrameBytesMax } from './handshake.ts';
+import { isReply, type MessageBody, ping, type Reply, type RequestMessage } from './message-body.ts';
+import { PendingReplies } from './pending-replies.ts';
+
+/** Requests that can wait for the connection to open. */
+const waitingRequestsMax = 1_000;
+/** After so many turns in which nothing came, the worker is asked whether it is there, then given up. */
+const pingTurns = 3;
+const silentTurns = 8;
+
+/** Where a socket can be opened: a path of the file system, or TCP. */
+export type SocketAddress = { readonly path: string } | { readonly host: string; readonly port: number };
+
+interface WaitingRequest {
+  readonly number: number;
+  readonly deadlineMs: number;
+  readonly body: MessageBody;
+}
+
+export interface WorkerConnectionOptions {
+  readonly key: Buffer;
+  readonly workerId: string;
+  /** Tried one after the other until the worker answers at one. */
+  readonly addresses: readonly SocketAddress[];
+  onOpen(): void;
+  /** Called once, before its requests end as lost. @param problem why it could not be opened; null when it was open */
+  onEnd(problem: string | null): void;
+}
+
+export class WorkerConnection {
+  readonly #pending = new PendingReplies<MessageBody>();
+  #waiting: WaitingRequest[] = [];
+  #state: 'opening' | 'open' | 'ended' = 'opening';
+  #socket: Socket | null = null;
+  #framed: FramedSocket | null = null;
+  #problem = '';
+  readonly #timer: NodeJS.Timeout;
+  #bytesRead = 0;
+  #quietTurns = 0;
+
+  constructor(private readonly options: WorkerConnectionOptions) {
+    this.#timer = setTimeout(() => this.#giveUp(), queryHandshakeMs);
+    this.#tryAddress(0);
+  }
+
+  get isOpen(): boolean {
+    return this.#state === 'open';
+  }
+
+  /** While it opens, the request waits. @returns false when it takes no request now */
+  send(body: MessageBody, timeoutMs: number, onEnd: (reply: Reply) => void): boolean {
+    if (this.#state === 'ended' || this.#waiting.length >= waitingRequestsMax) return false;
+    const write = (number: number) => {
+      if (this.#framed !== null) this.#write(this.#framed, [number, timeoutMs, body]);
+      else this.#waiting.push({ number, deadlineMs: performance.now() + timeoutMs, body });
+    };
+    this.#pending.ask(timeoutMs, write, onEnd);
+    return true;
+  }
+
+  /**
+   * A worker that lost its network or its power closes nothing, so it is asked now and then, and the connection to one that
+   * sends nothing is closed. Called once a second: a front that was held up itself counts its own turns.
+   */
+  turn(): void {
+    if (this.#framed === null || this.#socket === null) return;
+    const { bytesRead } = this.#socket;
+    this.#quietTurns = bytesRead === this.#bytesRead ? this.#quietTurns + 1 : 0;
+    this.#bytesRead = bytesRead;
+    if (this.#quietTurns >= silentTurns) this.#socket.destroy();
+    else if (this.#quietTurns >= pingTurns) this.#framed.sendSmall(ping);
+  }
+
+  close(): void {
+    this.#end('closed', null);
+  }
+
+  #tryAddress(at: number): void {
+    const address = this.options.addresses[at];
+    if (address === undefined) {
+      this.#end('gone', this.#problem);
+      return;
+    }
+    const handshake = new FrontHandshake(this.options.key, this.options.workerId);
+    const socket = createConnection(address);
+    const framed = new FramedSocket(socket, handshakeFrameBytesMax, (frame) => {
+      const proof = handshake.proofFor(frame);
+      if (proof === null) {
+        this.#problem = `the process at ${shown(address)} is not this worker, or it uses another Redis`;
+        socket.destroy();
+        return;
+      }
+      framed.sendFrame(proof);
+      this.#open(framed);
+    });
+    this.#socket = socket;
+    this.#problem = `nothing at ${shown(address)} answers as a worker`;
+    socket.setNoDelay(true);
+    socket.on('connect', () => framed.sendFrame(handshake.hello));
+    socket.on('error', (error) => {
+      this.#problem = `no connection to ${shown(address)} (${'code' in error ? error.code : error.message})`;
+    });
+    socket.on('close', () => {
+      if (this.#state === 'opening') this.#tryAddress(at + 1);
+      else this.#end('gone', null);
+    });
+  }
+
+  #open(framed: FramedSocket): void {
+    clearTimeout(this.#timer);
+    this.#state = 'open';
+    this.#framed = framed;
+    framed.readMessages((message) => {
+      // A worker of another version sends another form.
+      if (isReply(message)) this.#settle(message);
+      else if (message !== ping) framed.close();
+    });
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    const nowMs = performance.now();
+    for (const { number, deadlineMs, body } of waiting) {
+      if (deadlineMs > nowMs) this.#write(framed, [number, deadlineMs - nowMs, body]);
+    }
+    this.options.onOpen();
+  }
+
+  #write(framed: FramedSocket, request: RequestMessage): void {
+    if (!framed.send(request)) this.#pending.settle(request[0], { kind: 'lost', reason: 'unavailable' });
+  }
+
+  #settle([number, ...bodies]: readonly [number: number, body?: MessageBody]): void {
+    const [body] = bodies;
+    this.#pending.settle(
+      number,
+      body === undefined ? { kind: 'lost', reason: 'unavailable' } : { kind: 'answer', body },
+    );
+  }
+
+  /** The worker may be stopped or cut off: all addresses together have this time. */
+  #giveUp(): void {
+    const problem = this.#problem;
+    this.#socket?.destroy();
+    this.#end('gone', problem);
+  }
+
+  #end(reason: 'gone' | 'closed', problem: string | null): void {
+    if (this.#state === 'ended') return;
+    this.#state = 'ended';
+    clearTimeout(this.#timer);
+    this.#socket?.destroy();
+    this.#waiting = [];
+    // Those that are asked again need another connection.
+    this.options.onEnd(problem);
+    this.#pending.loseAll(reason);
+  }
+}
+
+function shown(address: SocketAddress): string {
+  return 'path' in address ? address.path : `${address.host}:${address.port}`;
+}
