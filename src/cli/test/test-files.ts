@@ -53,7 +53,6 @@ export const longest: readonly string[] = [
   'test/jobs/rebuild-job.test.ts',
   'test/jobs/layout-change.test.ts',
   'test/jobs/purge-job.test.ts',
-  'test/schemas/json-path/selectors.test.ts',
   'test/cli/backup.test.ts',
   'test/cli/bootstrap.test.ts',
   'test/simulator/simulator.test.ts',

@@ -227,6 +227,6 @@ test('each mistake is told in one list', async () => {
   assert.equal(status, 400);
   assert.deepEqual(
     json.errors.map((error: string) => error.split(':')[0]),
-    ['search', 'search.value', 'search.mode', 'search.prefix', 'search.fuzziness'],
+    ['search.mode', 'search.prefix', 'search.fuzziness', 'search.value', 'search'],
   );
 });
