@@ -23,13 +23,15 @@ const redisLimitedBelowBytes = 4 * 1024 * mebibyte;
 const redisShare = 1 / 4;
 
 /**
- * Settings of a front, in MiB, and their part of the memory. They have their defaults from 4 GiB on.
- * @type {Readonly<Record<string, { readonly most: number, readonly share: number }>>}
+ * Settings of a front, in MiB, and their part of the memory beyond a base. They have their defaults from 4.5 GiB on. A body takes
+ * several times its size until it is a view, in the front, in Redis and in the worker, so there must be room beside what
+ * these take at rest; the largest body of all is a configuration of 16 MiB.
+ * @type {Readonly<Record<string, { readonly most: number, readonly share: number, readonly base: number, readonly least: number }>>}
  */
 const frontSettings = {
-  DELIVERY_CACHE_MB: { most: 128, share: 1 / 16 },
-  BODIES_MB: { most: 512, share: 1 / 8 },
-  ANSWERS_MB: { most: 256, share: 1 / 16 },
+  DELIVERY_CACHE_MB: { most: 128, share: 1 / 16, base: 0, least: 1 },
+  BODIES_MB: { most: 512, share: 1 / 8, base: 384, least: 16 },
+  ANSWERS_MB: { most: 256, share: 1 / 16, base: 0, least: 1 },
 };
 
 /** What this machine or container has. */
@@ -78,8 +80,8 @@ export function privateRedisBytesMax(bytes) {
  * @returns {Record<string, string>}
  */
 export function fittedSettings(bytes) {
-  const fitted = Object.entries(frontSettings).map(([name, { most, share }]) => {
-    const fitting = Math.max(1, Math.floor((bytes * share) / mebibyte));
+  const fitted = Object.entries(frontSettings).map(([name, { most, share, base, least }]) => {
+    const fitting = Math.max(least, Math.floor((bytes / mebibyte - base) * share));
     return /** @type {const} */ ([name, String(Math.min(most, fitting))]);
   });
   return Object.fromEntries(fitted);

@@ -217,7 +217,7 @@ export const settingsTable = {
     'BODIES_MB',
     mebibytes(1, bodiesMebibytesMax),
     bodiesInFlightBytes,
-    'request bodies that one front holds at a time; beyond this, requests get a 503. Default with less than 4 GiB of memory: an 8th of it',
+    'request bodies that one front holds at a time; beyond this, requests get a 503. Default with less than 4.5 GiB of memory: an 8th of what is above 384 MiB, at least 16',
   ),
   unsentAnswersBytes: new Setting<number, number>(
     'ANSWERS_MB',

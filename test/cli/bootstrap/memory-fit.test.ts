@@ -55,7 +55,7 @@ test('private Redis: gets a quarter of less than 4 GiB, and no limit on a larger
 
 test('settings of a front: a small machine has smaller defaults, and any other the documented ones', () => {
   const documented = listSettings().map(({ variable, default: written }) => [variable, written]);
-  for (const entry of Object.entries(fittedSettings(4096 * mebibyte))) {
+  for (const entry of Object.entries(fittedSettings(4608 * mebibyte))) {
     assert.ok(
       documented.some(([name, written]) => name === entry[0] && written === entry[1]),
       String(entry),
@@ -63,7 +63,7 @@ test('settings of a front: a small machine has smaller defaults, and any other t
   }
   const settings = readSettings(fittedSettings(512 * mebibyte));
   assert.equal(settings.deliveryCacheBytes, 32 * mebibyte);
-  assert.equal(settings.frontLimits.bodiesInFlightBytes, 64 * mebibyte);
+  assert.equal(settings.frontLimits.bodiesInFlightBytes, 16 * mebibyte);
   assert.equal(settings.frontLimits.unsentAnswersBytes, 32 * mebibyte);
 });
 
