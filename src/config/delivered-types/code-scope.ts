@@ -9,6 +9,7 @@ import type {
   Pattern,
   Program,
   ReturnStatement,
+  Statement,
   VariableDeclaration,
 } from 'acorn';
 import { ancestor, base, simple } from 'acorn-walk';
@@ -47,6 +48,10 @@ interface Declaration {
 /** Names and calls between an export and its object. */
 const namesMax = 20;
 
+const changingMethods = new Set([
+  ...['push', 'pop', 'shift', 'unshift', 'splice', 'sort', 'reverse', 'fill', 'copyWithin'],
+]);
+
 const blocks = new Set([
   ...['BlockStatement', 'StaticBlock', 'Program', 'ForStatement', 'ForInStatement', 'ForOfStatement'],
   ...['SwitchStatement', 'CatchClause'],
@@ -56,6 +61,10 @@ export class CodeScope {
   readonly #declarations = new Map<string, Declaration[]>();
   readonly #assigned = new Set<string>();
   readonly #mentions = new Map<string, number>();
+  /** Names whose values get other members or items somewhere, or are given to a function that may do so. */
+  readonly #changed = new Set<string>();
+  /** A constant and what it was given, and the variable of a loop and what it goes through. */
+  readonly #aliases: (readonly [alias: string, of: string])[] = [];
 
   constructor(readonly tree: Program) {
     ancestor(tree, {
@@ -87,7 +96,27 @@ export class CodeScope {
       Identifier: ({ name }) => {
         this.#mentions.set(name, (this.#mentions.get(name) ?? 0) + 1);
       },
+      AssignmentExpression: ({ left }) => this.#change(left),
+      UpdateExpression: ({ argument }) => this.#change(argument),
+      UnaryExpression: ({ operator, argument }) => {
+        if (operator === 'delete') this.#change(argument);
+      },
+      CallExpression: ({ callee, arguments: given }) => {
+        const method = callee.type === 'MemberExpression' && callee.property;
+        if (method && method.type === 'Identifier' && changingMethods.has(method.name)) this.#change(callee);
+        for (const one of given) if (one.type === 'Identifier') this.#changed.add(one.name);
+      },
+      VariableDeclarator: ({ id, init }) => {
+        if (id.type === 'Identifier' && init?.type === 'Identifier') this.#aliases.push([id.name, init.name]);
+      },
+      ForOfStatement: ({ left, right }) => {
+        if (left.type !== 'VariableDeclaration' || right.type !== 'Identifier') return;
+        for (const { id } of left.declarations) {
+          if (id.type === 'Identifier') this.#aliases.push([id.name, right.name]);
+        }
+      },
     });
+    for (const [alias, of] of this.#aliases) if (this.#changed.has(alias)) this.#changed.add(of);
   }
 
   /** Null for a name that may stand for anything. */
@@ -117,6 +146,18 @@ export class CodeScope {
   /** True when what it stands for may be changed where else it is named. */
   mayBeChanged({ name }: Identifier): boolean {
     return (this.#mentions.get(name) ?? 0) > 1;
+  }
+
+  /** True when its value may become another one where it is named, though the name keeps it. */
+  isChanged({ name }: Identifier): boolean {
+    return this.#changed.has(name);
+  }
+
+  /** `a.b[0].c = 1` changes what `a` stands for. */
+  #change(node: AnyNode): void {
+    let at = node;
+    while (at.type === 'MemberExpression') at = at.object;
+    if (at.type === 'Identifier' && at !== node) this.#changed.add(at.name);
   }
 
   #variables({ kind, declarations }: VariableDeclaration, scope: Range): void {
@@ -242,5 +283,34 @@ export function returnedBy(node: FunctionNode): readonly (Expression | null)[] {
     },
     visitor,
   );
+  if (!isLeft(node.body)) returned.push(null);
   return returned;
+}
+
+/** True when what follows the statement is never reached. It may be false where only a reader sees it. */
+function isLeft(statement: Statement): boolean {
+  switch (statement.type) {
+    case 'ReturnStatement':
+    case 'ThrowStatement':
+      return true;
+    case 'BlockStatement':
+      return statement.body.some(isLeft);
+    case 'IfStatement':
+      return statement.alternate ? isLeft(statement.consequent) && isLeft(statement.alternate) : false;
+    case 'TryStatement': {
+      const { block, handler, finalizer } = statement;
+      if (finalizer && isLeft(finalizer)) return true;
+      return isLeft(block) && (!handler || isLeft(handler.body));
+    }
+    case 'SwitchStatement': {
+      const { cases } = statement;
+      const hasDefault = cases.some(({ test }) => !test);
+      const isLeftByEach = cases.every(
+        ({ consequent }) => consequent.length === 0 || consequent.some(isLeft),
+      );
+      return hasDefault && isLeftByEach && cases.at(-1)?.consequent.length !== 0;
+    }
+    default:
+      return false;
+  }
 }

@@ -50,8 +50,14 @@ const singleReferences = new Set(['byOriginId', 'parent', 'self', 'first']);
 /** What makes a list of views. */
 const listReferences = new Set(['byOriginIds', 'children', 'filter']);
 
+/** Expressions of a schema that are read: functions that call each other twice double the work with each level. */
+const expressionsMax = 100_000;
+
 export class CodeTypes {
   #depth = 0;
+  #expressions = 0;
+  /** Functions that are being read: what calls itself is any JSON. */
+  readonly #reading = new Set<FunctionNode>();
   /** What the first parameters of functions are, as far as it is known. */
   readonly #given = new Map<FunctionNode, Type>();
 
@@ -68,14 +74,18 @@ export class CodeTypes {
 
   /** What a function returns; a promise is what it promises. */
   ofFunction(node: FunctionNode): Type {
-    if (this.#depth >= depthMax || node.generator) return anyJson;
+    if (this.#depth >= depthMax || node.generator || this.#reading.has(node)) return anyJson;
     this.#depth += 1;
+    this.#reading.add(node);
     const types = returnedBy(node).map((returned) => (returned === null ? absent : this.of(returned)));
+    this.#reading.delete(node);
     this.#depth -= 1;
     return types.length === 0 ? absent : unionOf(types);
   }
 
   of(node: Expression | SpreadElement): Type {
+    this.#expressions += 1;
+    if (this.#expressions > expressionsMax) return anyJson;
     switch (node.type) {
       case 'Literal':
         return literalType(node.value);
@@ -122,16 +132,17 @@ export class CodeTypes {
         const spread = this.#spread(property.argument);
         if (spread.isOpen) {
           isOpen = true;
-          // It may hold any of these again.
-          for (const name of members.keys()) members.set(name, { name, type: anyJson });
+          forget(members);
         }
         for (const member of spread.members)
           members.set(member.name, spreadMember(member, members.get(member.name)));
         continue;
       }
       const name = property.computed ? null : keyName(property.key);
-      if (name === null) isOpen = true;
-      else members.set(name, memberOf(name, this.of(property.value)));
+      if (name === null) {
+        isOpen = true;
+        forget(members);
+      } else members.set(name, memberOf(name, this.of(property.value)));
     }
     return { kind: 'object', members: [...members.values()], isOpen };
   }
@@ -189,9 +200,10 @@ export class CodeTypes {
     this.#depth += 1;
     const type = binding.kind === 'part' ? this.#part(binding) : this.of(binding.value);
     this.#depth -= 1;
-    if (binding.kind === 'part' || !this.scope.mayBeChanged(node)) return type;
+    if (binding.kind === 'part') return type;
     const isWritten = binding.value.type === 'ObjectExpression' || binding.value.type === 'ArrayExpression';
-    if (!isWritten) return type;
+    const isOther = isWritten ? this.scope.mayBeChanged(node) : this.scope.isChanged(node);
+    if (!isOther || type.kind === 'name') return type;
     return type.kind === 'object' ? openObject : anyJson;
   }
 
@@ -242,7 +254,7 @@ export class CodeTypes {
   /** Null for what is not such a call. */
   #staticCall(object: string, method: string, first: Expression | SpreadElement | undefined): Type | null {
     if (object === 'Math') return orNull(number);
-    if (object === 'JSON') return method === 'stringify' ? text : anyJson;
+    if (object === 'JSON') return method === 'stringify' ? this.#stringified(first) : anyJson;
     if (object === 'Array') return method === 'isArray' ? boolean : anyJson;
     if (object === 'Promise')
       return /^(?:all|resolve)$/.test(method) && first !== undefined ? this.of(first) : anyJson;
@@ -250,6 +262,12 @@ export class CodeTypes {
       return method === 'keys' ? listOf(text) : method === 'fromEntries' ? openObject : anyJson;
     if (method === 'partial') return partialType(literalOf(first), this.known);
     return null;
+  }
+
+  /** Undefined has no text. */
+  #stringified(node: Expression | SpreadElement | undefined): Type {
+    const type = node === undefined ? absent : this.of(node);
+    return type === anyJson || includes(type, absent) ? unionOf([text, absent]) : text;
   }
 
   #method(
@@ -266,7 +284,10 @@ export class CodeTypes {
       const item =
         first === undefined ? anyJson : this.#callback(first, of.kind === 'list' ? of.of : anyJson);
       if (method === 'map') return perhaps(listOf(jsonOf(item)));
-      return perhaps(listOf(item.kind === 'list' ? item.of : jsonOf(item)));
+      const flat = (item.kind === 'union' ? item.of : [item]).map((one) =>
+        one.kind === 'list' ? one.of : jsonOf(one),
+      );
+      return perhaps(listOf(unionOf(flat)));
     }
     if (of.kind === 'list' && sameListMethods.has(method))
       return perhaps(method === 'concat' ? listOf(anyJson) : of);
@@ -322,10 +343,15 @@ function isInOptionalChain(node: MemberExpression): boolean {
   return false;
 }
 
-/** What a spread object leaves out keeps its earlier value. */
+/** Something that is not known may hold any of them again. */
+function forget(members: Map<string, Member>): void {
+  for (const name of members.keys()) members.set(name, { name, type: anyJson });
+}
+
+/** What a spread object leaves out keeps its earlier value; what it has as undefined is missing. */
 function spreadMember(spread: Member, earlier: Member | undefined): Member {
   if (spread.isOptional !== true || earlier === undefined) return spread;
-  return { ...earlier, type: unionOf([earlier.type, spread.type]) };
+  return { ...spread, type: unionOf([earlier.type, spread.type]) };
 }
 
 function literalType(value: unknown): Type {
@@ -336,7 +362,7 @@ function literalType(value: unknown): Type {
 }
 
 function unaryType(operator: string): Type {
-  if (operator === '!') return boolean;
+  if (operator === '!' || operator === 'delete') return boolean;
   if (operator === 'typeof') return text;
   return operator === 'void' ? absent : orNull(number);
 }

@@ -4,7 +4,8 @@ import { Reader } from '../language/reader.ts';
 export type TakesCodePoint = (codePoint: number) => boolean;
 
 export type PatternNode =
-  | { readonly kind: 'take'; readonly takes: TakesCodePoint }
+  /** `steps`: the work of one try. */
+  | { readonly kind: 'take'; readonly takes: TakesCodePoint; readonly steps: number }
   | { readonly kind: 'start' | 'end' }
   | { readonly kind: 'sequence'; readonly nodes: readonly PatternNode[] }
   | { readonly kind: 'choice'; readonly nodes: readonly PatternNode[] }
@@ -62,11 +63,15 @@ function parseAtom(reader: Reader): PatternNode {
   }
   if (reader.take('^')) return { kind: 'start' };
   if (reader.take('$')) return { kind: 'end' };
-  if (reader.take('.')) return { kind: 'take', takes: (codePoint) => codePoint !== 10 && codePoint !== 13 };
-  if (reader.take('[')) return { kind: 'take', takes: parseClass(reader) };
-  if (reader.take('\\')) return { kind: 'take', takes: parseEscape(reader) };
+  if (reader.take('.')) return take((codePoint) => codePoint !== 10 && codePoint !== 13);
+  if (reader.take('[')) return parseClass(reader);
+  if (reader.take('\\')) return take(parseEscape(reader));
   if ('*+?{}]'.includes(reader.next)) throw reader.expected('a character');
-  return { kind: 'take', takes: only(takeCodePoint(reader)) };
+  return take(only(takeCodePoint(reader)));
+}
+
+function take(takes: TakesCodePoint, steps = 1): PatternNode {
+  return { kind: 'take', takes, steps };
 }
 
 function only(wanted: number): TakesCodePoint {
@@ -81,7 +86,7 @@ function takeCodePoint(reader: Reader): number {
 }
 
 /** The part of a class after its `[`. */
-function parseClass(reader: Reader): TakesCodePoint {
+function parseClass(reader: Reader): PatternNode {
   const negated = reader.take('^');
   const members: TakesCodePoint[] = [];
   while (!reader.take(']')) {
@@ -89,7 +94,7 @@ function parseClass(reader: Reader): TakesCodePoint {
     members.push(parseClassMember(reader));
   }
   if (members.length === 0) throw reader.expected('a character in `[]`');
-  return (codePoint) => members.some((takes) => takes(codePoint)) !== negated;
+  return take((codePoint) => members.some((takes) => takes(codePoint)) !== negated, members.length);
 }
 
 function parseClassMember(reader: Reader): TakesCodePoint {

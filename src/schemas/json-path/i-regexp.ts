@@ -16,7 +16,7 @@ import { type PatternNode, parsePattern, type TakesCodePoint } from './i-regexp-
 type RepeatNode = Extract<PatternNode, { kind: 'repeat' }>;
 
 type State =
-  | { readonly kind: 'take'; readonly takes: TakesCodePoint }
+  | { readonly kind: 'take'; readonly takes: TakesCodePoint; readonly steps: number }
   /** Goes on at the next state and at `to`. */
   | { readonly kind: 'fork'; to: number }
   | { readonly kind: 'jump'; to: number }
@@ -26,23 +26,37 @@ export interface Pattern {
   readonly states: readonly State[];
 }
 
-const cachedPatternsMax = 256;
-const cache = new BoundedCache<string, Pattern | null>({ entriesMax: cachedPatternsMax });
-
-/** The compiled pattern, or null when the text is none or would need too many states. */
-export function compilePattern(text: string): Pattern | null {
-  if (text.length > languageTextCharactersMax) return null;
-  return cache.getOrMake(text, () => compileNew(text));
+/** What became of a text. */
+interface Compiled {
+  /** Null: it is no pattern, or needs too many states. */
+  readonly pattern: Pattern | null;
+  /** States that were made. */
+  readonly steps: number;
 }
 
-function compileNew(text: string): Pattern | null {
+const cachedPatternsMax = 256;
+const cache = new BoundedCache<string, Compiled>({ entriesMax: cachedPatternsMax });
+
+/**
+ * The compiled pattern, or null when the text is none or would need too many states.
+ * @param spend receives the work of compiling, also where the pattern is kept: a build takes the same number of steps each time
+ */
+export function compilePattern(text: string, spend: (steps: number) => void): Pattern | null {
+  if (text.length > languageTextCharactersMax) return null;
+  spend(text.length);
+  const { pattern, steps } = cache.getOrMake(text, () => compileNew(text));
+  spend(steps);
+  return pattern;
+}
+
+function compileNew(text: string): Compiled {
+  const states: State[] = [];
   try {
-    const states: State[] = [];
     emit(parsePattern(text), states);
     push(states, { kind: 'match' });
-    return { states };
+    return { pattern: { states }, steps: states.length };
   } catch (error) {
-    if (error instanceof SyntaxMistake) return null;
+    if (error instanceof SyntaxMistake) return { pattern: null, steps: states.length };
     throw error;
   }
 }
@@ -58,7 +72,7 @@ function push<S extends State>(states: State[], state: S): S {
 function emit(node: PatternNode, states: State[]): void {
   switch (node.kind) {
     case 'take':
-      push(states, { kind: 'take', takes: node.takes });
+      push(states, { kind: 'take', takes: node.takes, steps: node.steps });
       return;
     case 'start':
     case 'end':
@@ -118,7 +132,7 @@ export type Extent = 'whole' | 'part';
 
 /**
  * Whether the pattern takes the text, in steps when it is long.
- * @param spend receives the states tried; it throws when there is no more to spend
+ * @param spend receives the states tried and reached; it throws when there is no more to spend
  */
 export function patternTakes(
   pattern: Pattern,
@@ -147,6 +161,7 @@ class PatternRun {
     this.#spend = spend;
     this.#states = new StateSet(pattern, text.length);
     this.#states.enter(0, 0, this.#current);
+    spend(this.#states.reached);
   }
 
   /** @returns whether the pattern takes the text; null when it pauses */
@@ -173,14 +188,18 @@ class PatternRun {
 
   /** The states after a character. */
   #next(codePoint: number): number[] {
-    this.#spend(this.#current.length + 1);
     const next: number[] = [];
     this.#states.advance();
+    let steps = 1;
     for (const index of this.#current) {
       const state = this.#pattern.states[index];
-      if (state?.kind === 'take' && state.takes(codePoint)) this.#states.enter(index + 1, this.#at, next);
+      if (state?.kind !== 'take') continue;
+      steps += state.steps;
+      if (state.takes(codePoint)) this.#states.enter(index + 1, this.#at, next);
     }
     if (this.#extent === 'part') this.#states.enter(0, this.#at, next);
+    // Some states are followed without a character, as those of `(){5000}`.
+    this.#spend(steps + this.#states.reached);
     return next;
   }
 }
@@ -189,6 +208,8 @@ class PatternRun {
 class StateSet {
   /** A match was reached at the current place. */
   matched = false;
+  /** States that were reached at the current place, those that take no character too. */
+  reached = 0;
   readonly #pattern: Pattern;
   readonly #textLength: number;
   readonly #seen: Uint32Array;
@@ -204,6 +225,7 @@ class StateSet {
   advance(): void {
     this.#place += 1;
     this.matched = false;
+    this.reached = 0;
   }
 
   /** Adds `first` and all states that follow it without taking a character; those that take one go to `into`. */
@@ -212,6 +234,7 @@ class StateSet {
     for (let index = this.#open.pop(); index !== undefined; index = this.#open.pop()) {
       if (this.#seen[index] === this.#place) continue;
       this.#seen[index] = this.#place;
+      this.reached += 1;
       this.#follow(index, at, into);
     }
   }

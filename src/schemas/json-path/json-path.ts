@@ -51,6 +51,12 @@ function parsedQuery(reader: Reader, scope: Scope): Select {
     holes: path.holes,
     find: (name) => scope.find(name),
     unknownName: (name, place) => unknownName(reader, path, scope, name, place),
+    notAnOperand: (place) =>
+      reader.mistake(
+        'a comparison needs a literal, a function or a path on each side',
+        'Join comparisons with `&&` or `||`.',
+        Math.min(path.writtenPlace(place), reader.text.length),
+      ),
   });
 }
 

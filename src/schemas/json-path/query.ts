@@ -34,6 +34,8 @@ type ReadName = (frame: Frame) => Json | undefined;
 
 /** What the library cannot know about a path. */
 export interface PathMeaning {
+  /** Makes the mistake that what the library has parsed at a place of the JSONPath is nothing that RFC 9535 knows. */
+  readonly notAnOperand: (place: number) => Error;
   readonly holes: readonly Evaluate[];
   /** How a name of the scope is read; null when there is none. */
   readonly find: (name: string) => ReadName | null;
@@ -215,7 +217,8 @@ function compileOperand(parsed: Expression | undefined, meaning: PathMeaning): O
   }
   if (parsed instanceof NullLiteral) return () => null;
   if (parsed instanceof FunctionExtension) return compileFunction(parsed, meaning);
-  assert(parsed instanceof FilterQuery, 'an operand is a literal, a function or a query');
+  // The library takes a comparison of a comparison: `@.a == true == true`.
+  if (!(parsed instanceof FilterQuery)) throw meaning.notAnOperand(parsed?.token.index ?? 0);
   return compileSingular(parsed.path, baseOf(parsed), meaning);
 }
 
@@ -259,8 +262,7 @@ function compilePatternTest(parsed: jsonpath.expressions.FunctionExtension, mean
     chain(text(current, run), (a) =>
       chain(pattern(current, run), (b) => {
         if (typeof a !== 'string' || typeof b !== 'string') return false;
-        run.spend(b.length);
-        const compiled = compilePattern(b);
+        const compiled = compilePattern(b, run.spend);
         return compiled !== null && patternTakes(compiled, a, extent, run.spend);
       }),
     );

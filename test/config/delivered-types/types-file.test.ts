@@ -268,7 +268,7 @@ test('properties have the types that FullSchema says, and any JSON where it says
   assert.equal(said(types, 'page'), `{ ${expected.join(' ')} };`);
   assert.equal(
     said(types, 'spread'),
-    '{ readonly b: string | number; readonly a: string; readonly c?: boolean; };',
+    '{ readonly b?: string | number; readonly a: string; readonly c?: boolean; };',
   );
   assert.equal(said(types, 'helped'), '{ readonly a: number; };');
   assert.equal(said(types, 'alias'), '{ readonly a: string; readonly b: Json; };');
@@ -276,6 +276,54 @@ test('properties have the types that FullSchema says, and any JSON where it says
   assert.equal(said(types, 'other'), '{ readonly a: Json; };');
   assert.equal(said(types, 'given'), '{ readonly a: Json; };');
   assert.equal(said(types, 'card'), '{ readonly name: string; };');
+});
+
+test('what may be missing, changed later or made by recursion is never promised', async (context) => {
+  const types = await typesOf(context, {
+    'schemas/page.full.ts': `
+      import type { FullSchema } from 'millrace/schema';
+      interface Item { name: string; ok?: boolean; children?: Item[] }
+      interface Page { items: Item[]; tags: string[]; sub?: string; key: string; raw?: { a: number } }
+      function label(item: Item) { if (item.ok) return 'A'; }
+      function kind(item: Item) { switch (item.name) { case 'x': return 1; default: return 2; } }
+      function tree(item: Item): any { return { left: tree(item), right: tree(item) }; }
+      export default {
+        ${triggered}
+        properties({ properties }) {
+          const items = properties.items;
+          const rows: any[] = items.map((item) => ({ name: item.name }));
+          for (const row of rows) row.extra = 1;
+          const list: any[] = properties.tags.map((tag) => tag);
+          list.push(5);
+          return {
+            flat: items.flatMap((item) => (item.ok ? [item.name] : [])),
+            label: label(items[0]),
+            kind: kind(items[0]),
+            some: items.map((item) => { if (item.ok) return item.name; }),
+            spread: { text: 'none', ...{ text: properties.sub } },
+            computed: { title: 'x', [properties.key]: 5 },
+            json: JSON.stringify(properties.raw),
+            rows,
+            list,
+            tree: tree(items[0]),
+          };
+        },
+      } satisfies FullSchema<Page>;`,
+  });
+  for (const [name, type] of [
+    ['flat', 'readonly string[]'],
+    ['kind', 'number'],
+    ['some', 'readonly (string | null)[]'],
+    ['rows', 'Json'],
+    ['list', 'Json'],
+  ] as const) {
+    assert.ok(types.includes(`readonly ${name}: ${type};`), `${name}: ${types}`);
+  }
+  assert.ok(types.includes('readonly label?: string;'), types);
+  assert.ok(types.includes('readonly json?: string;'), types);
+  assert.ok(types.includes('readonly text?: string;'), types);
+  assert.ok(types.includes('readonly title: Json;'), types);
+  assert.match(types, /readonly tree: \{\s+readonly left: Json;\s+readonly right: Json;/);
 });
 
 test('the types and the client compile strictly, and a wrong name does not', async (context) => {

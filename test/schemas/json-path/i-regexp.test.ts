@@ -6,9 +6,11 @@ import { compilePattern, patternTakes } from '../../../src/schemas/json-path/i-r
 import { runs } from '../../support/runs.ts';
 import { spentMs } from '../../support/spent.ts';
 
+const free = () => {};
+
 function takes(pattern: string, text: string, extent: 'whole' | 'part'): boolean | null {
-  const compiled = compilePattern(pattern);
-  return compiled === null ? null : finish(patternTakes(compiled, text, extent, () => {}));
+  const compiled = compilePattern(pattern, free);
+  return compiled === null ? null : finish(patternTakes(compiled, text, extent, free));
 }
 
 test('patterns take what RFC 9485 says', () => {
@@ -72,14 +74,14 @@ test('small patterns take what the engine of the language takes', () => {
 });
 
 test('a flood of patterns that come once does not push out one that is used', () => {
-  const used = compilePattern('kept-[0-9]+');
-  const once = compilePattern('once');
+  const used = compilePattern('kept-[0-9]+', free);
+  const once = compilePattern('once', free);
   for (let i = 0; i < 1_000; i++) {
-    compilePattern(`flood-${i}`);
-    if (i % 100 === 0) assert.equal(compilePattern('kept-[0-9]+'), used);
+    compilePattern(`flood-${i}`, free);
+    if (i % 100 === 0) assert.equal(compilePattern('kept-[0-9]+', free), used);
   }
-  assert.equal(compilePattern('kept-[0-9]+'), used);
-  assert.notEqual(compilePattern('once'), once, 'what nobody used is gone, so the cache is bounded');
+  assert.equal(compilePattern('kept-[0-9]+', free), used);
+  assert.notEqual(compilePattern('once', free), once, 'what nobody used is gone, so the cache is bounded');
 });
 
 test('a pattern that drives backtracking engines mad takes a moment', () => {
@@ -87,4 +89,21 @@ test('a pattern that drives backtracking engines mad takes a moment', () => {
   assert.equal(takes('(a+)+', `${'a'.repeat(5_000)}!`, 'whole'), false);
   assert.equal(takes('(a|aa)*(a|a)*b', 'a'.repeat(5_000), 'part'), false);
   assert.ok(spentMs() - started < 2_000);
+});
+
+test('states that take no character, members of classes and compiling are paid for', () => {
+  const stepsOf = (pattern: string, text: string) => {
+    let spent = 0;
+    const spend = (steps: number) => {
+      spent += steps;
+    };
+    const compiled = compilePattern(pattern, spend);
+    if (compiled !== null) finish(patternTakes(compiled, text, 'part', spend));
+    return spent;
+  };
+  assert.ok(stepsOf('(){4990}a', 'b'.repeat(100)) > 100 * 4_990, 'empty groups');
+  assert.ok(stepsOf(`[${'c'.repeat(1_000)}b]+`, 'd'.repeat(100)) > 100 * 1_000, 'a class of many characters');
+  assert.ok(stepsOf('a{4900}', '') > 4_900, 'many states');
+  assert.ok(stepsOf('a{6000}', '') > 4_900, 'too many states');
+  assert.ok(stepsOf('a[bc]', 'b'.repeat(100)) < 100 * 10, 'an ordinary pattern');
 });

@@ -101,6 +101,7 @@ test('mistakes are told with their place', () => {
     '$.p[?1]',
     '{p.x} y',
     '$.p[01]',
+    '$.p[?@.a == true == true]',
   ]) {
     assert.throws(() => compilePath(text, Scope.entity), SyntaxMistake, text);
   }
