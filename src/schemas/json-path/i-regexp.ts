@@ -28,7 +28,7 @@ export interface Pattern {
 
 /** What became of a text. */
 interface Compiled {
-  /** Null: it is no pattern, or needs too many states. */
+  /** Null: it is not a pattern, or needs too many states. */
   readonly pattern: Pattern | null;
   /** States that were made. */
   readonly steps: number;
