@@ -358,7 +358,7 @@ export const headerPrefixCharactersMax = 64;
 
 // One build. Operators write schemas, but strangers write the entities that they run over.
 
-/** Elements mapped, partials called, path nodes visited and pattern states tried in one build, together. */
+/** Elements mapped, partials called, path nodes visited, pattern states made, tried and reached in one build, together. */
 export const buildStepsMax = 5_000_000;
 /** JSON of one view, without its references; less than one delivery response can contain. */
 export const viewCharactersMax = 16 * 1024 * 1024;

@@ -2,6 +2,16 @@
 import { random, wordsFrom } from './random.ts';
 import { cityEntities, type Entity, textOf } from './sets.ts';
 
+/** The item at a place of a list that begins again and again. @param number from 0 */
+export function repeated<T>(
+  items: readonly T[],
+  number: number,
+): { readonly item: T; readonly repetition: number } {
+  const item = items[number % items.length];
+  if (item === undefined) throw new RangeError('there are no items');
+  return { item, repetition: Math.floor(number / items.length) };
+}
+
 export class ManyCities {
   private constructor(
     /** Continents, countries and regions. */
@@ -13,7 +23,6 @@ export class ManyCities {
   static async read(citiesMax = Number.POSITIVE_INFINITY): Promise<ManyCities> {
     const entities = await cityEntities(citiesMax);
     const cities = entities.filter(({ type }) => type === 'city');
-    if (cities.length === 0) throw new Error('there are no cities');
     return new ManyCities(
       entities.filter(({ type }) => type !== 'city'),
       cities,
@@ -33,9 +42,7 @@ export class ManyCities {
 
   /** @param number from 0 */
   at(number: number): Entity {
-    const city = this.cities[number % this.cities.length];
-    if (city === undefined) throw new Error('there are no cities');
-    const repetition = Math.floor(number / this.cities.length);
+    const { item: city, repetition } = repeated(this.cities, number);
     if (repetition === 0) return city;
     const next = random(number);
     return {

@@ -2,6 +2,7 @@
 
 import type { BenchContext } from '../bench.ts';
 import { cityItems, type Item, itemEntity, itemIndex, itemsTenant } from '../data/items.ts';
+import { repeated } from '../data/many-cities.ts';
 import { random, wordsFrom } from '../data/random.ts';
 import { Client } from '../load/client.ts';
 import { memoryOf, type ProcessMemory } from '../platform/memory.ts';
@@ -67,9 +68,7 @@ export class GrownIndex {
   }
 
   private itemAt(number: number): Item {
-    const city = this.cities[number % this.cities.length];
-    if (city === undefined) throw new Error('there are no cities');
-    const repetition = Math.floor(number / this.cities.length);
+    const { item: city, repetition } = repeated(this.cities, number);
     if (repetition === 0) return city;
     const next = random(number);
     return {

@@ -25,7 +25,7 @@ const redisShare = 1 / 4;
 /**
  * Settings of a front, in MiB, and their part of the memory beyond a base. They have their defaults from 4.5 GiB on. A body takes
  * several times its size until it is a view, in the front, in Redis and in the worker, so there must be room beside what
- * these take at rest; the largest body of all is a configuration of 16 MiB.
+ * these take at rest. 16 MiB hold two requests of an import, or the largest configuration.
  * @type {Readonly<Record<string, { readonly most: number, readonly share: number, readonly base: number, readonly least: number }>>}
  */
 const frontSettings = {

@@ -22,7 +22,7 @@ const linesMax = 10;
 
 type Say = (text: string) => void;
 
-/** What is looked at, and when it may be. */
+/** What is followed. */
 export interface Followed {
   readonly address: RedisAddress;
   readonly settings: StoreSettings;
@@ -30,7 +30,7 @@ export interface Followed {
   readonly say: Say;
   /** Number of changes of the folder until now. */
   changes(): number;
-  /** Waits until views are as the configuration says: whoever changed it waits for these, and not for the look. */
+  /** Waits until the workers have applied the configuration: looking for failures must not delay them. */
   settled(): Promise<void>;
 }
 

@@ -13,6 +13,7 @@ import type {
   VariableDeclaration,
 } from 'acorn';
 import { ancestor, base, simple } from 'acorn-walk';
+import { ValueChanges } from './value-changes.ts';
 
 /** What a name is declared as. */
 export type Binding =
@@ -48,10 +49,6 @@ interface Declaration {
 /** Names and calls between an export and its object. */
 const namesMax = 20;
 
-const changingMethods = new Set([
-  ...['push', 'pop', 'shift', 'unshift', 'splice', 'sort', 'reverse', 'fill', 'copyWithin'],
-]);
-
 const blocks = new Set([
   ...['BlockStatement', 'StaticBlock', 'Program', 'ForStatement', 'ForInStatement', 'ForOfStatement'],
   ...['SwitchStatement', 'CatchClause'],
@@ -60,13 +57,10 @@ const blocks = new Set([
 export class CodeScope {
   readonly #declarations = new Map<string, Declaration[]>();
   readonly #assigned = new Set<string>();
-  readonly #mentions = new Map<string, number>();
-  /** Names whose values get other members or items somewhere, or are given to a function that may do so. */
-  readonly #changed = new Set<string>();
-  /** A constant and what it was given, and the variable of a loop and what it goes through. */
-  readonly #aliases: (readonly [alias: string, of: string])[] = [];
+  readonly changes: ValueChanges;
 
   constructor(readonly tree: Program) {
+    this.changes = new ValueChanges(tree);
     ancestor(tree, {
       VariableDeclaration: (node, _, ancestors) =>
         this.#variables(node, scopeOf(ancestors, node.kind === 'var')),
@@ -92,31 +86,6 @@ export class CodeScope {
       ForInStatement: ({ left }) => this.#assign(left),
       ForOfStatement: ({ left }) => this.#assign(left),
     });
-    simple(tree, {
-      Identifier: ({ name }) => {
-        this.#mentions.set(name, (this.#mentions.get(name) ?? 0) + 1);
-      },
-      AssignmentExpression: ({ left }) => this.#change(left),
-      UpdateExpression: ({ argument }) => this.#change(argument),
-      UnaryExpression: ({ operator, argument }) => {
-        if (operator === 'delete') this.#change(argument);
-      },
-      CallExpression: ({ callee, arguments: given }) => {
-        const method = callee.type === 'MemberExpression' && callee.property;
-        if (method && method.type === 'Identifier' && changingMethods.has(method.name)) this.#change(callee);
-        for (const one of given) if (one.type === 'Identifier') this.#changed.add(one.name);
-      },
-      VariableDeclarator: ({ id, init }) => {
-        if (id.type === 'Identifier' && init?.type === 'Identifier') this.#aliases.push([id.name, init.name]);
-      },
-      ForOfStatement: ({ left, right }) => {
-        if (left.type !== 'VariableDeclaration' || right.type !== 'Identifier') return;
-        for (const { id } of left.declarations) {
-          if (id.type === 'Identifier') this.#aliases.push([id.name, right.name]);
-        }
-      },
-    });
-    for (const [alias, of] of this.#aliases) if (this.#changed.has(alias)) this.#changed.add(of);
   }
 
   /** Null for a name that may stand for anything. */
@@ -141,23 +110,6 @@ export class CodeScope {
     const binding = this.binding(name);
     if (binding?.kind === 'function') return binding.node;
     return binding?.kind === 'constant' && isFunction(binding.value) ? binding.value : null;
-  }
-
-  /** True when what it stands for may be changed where else it is named. */
-  mayBeChanged({ name }: Identifier): boolean {
-    return (this.#mentions.get(name) ?? 0) > 1;
-  }
-
-  /** True when its value may become another one where it is named, though the name keeps it. */
-  isChanged({ name }: Identifier): boolean {
-    return this.#changed.has(name);
-  }
-
-  /** `a.b[0].c = 1` changes what `a` stands for. */
-  #change(node: AnyNode): void {
-    let at = node;
-    while (at.type === 'MemberExpression') at = at.object;
-    if (at.type === 'Identifier' && at !== node) this.#changed.add(at.name);
   }
 
   #variables({ kind, declarations }: VariableDeclaration, scope: Range): void {
@@ -205,7 +157,7 @@ function parts(
         if (property.type === 'RestElement') return parts(property.argument, null);
         const { key, computed, value } = property;
         const name = computed ? null : key.type === 'Identifier' ? key.name : null;
-        // What stands for the whole object is not told from its members.
+        // A default for the whole object may have other members.
         const isSeen = name !== null && fallback === null;
         return parts(value, isSeen ? of : null, name === null ? path : [...path, name]);
       });

@@ -202,8 +202,10 @@ export class CodeTypes {
     this.#depth -= 1;
     if (binding.kind === 'part') return type;
     const isWritten = binding.value.type === 'ObjectExpression' || binding.value.type === 'ArrayExpression';
-    const isOther = isWritten ? this.scope.mayBeChanged(node) : this.scope.isChanged(node);
-    if (!isOther || type.kind === 'name') return type;
+    const { changes } = this.scope;
+    // An object that is written out is often filled later. What a call gives is mostly read where it is named again.
+    const mayDiffer = isWritten ? changes.isNamedAgain(node) : changes.isChanged(node);
+    if (!mayDiffer || type.kind === 'name') return type;
     return type.kind === 'object' ? openObject : anyJson;
   }
 
