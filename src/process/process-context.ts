@@ -45,9 +45,10 @@ const formatPollMs = 5_000;
  * @throws Error whose message is one line for the operator
  */
 export async function openRole(role: Role): Promise<RoleContext> {
-  const settings = processSettings();
+  const given = givenEnvironment();
+  const settings = processSettings(given);
   const log = await openLog(role, settings.logLevel);
-  for (const line of formerSettingsIn(givenEnvironment())) log.warn({}, line);
+  for (const line of formerSettingsIn(given)) log.warn({}, line);
   const store = await openNow({
     address: redisAddress(settings),
     partitionCount: settings.partitions,
@@ -80,8 +81,8 @@ export async function openRole(role: Role): Promise<RoleContext> {
 }
 
 /** The settings of this process, with defaults that fit its machine. @throws SettingsError */
-export function processSettings(): Settings {
-  return readSettings({ ...fittedSettings(memoryBytes()), ...givenEnvironment() });
+export function processSettings(given = givenEnvironment()): Settings {
+  return readSettings({ ...fittedSettings(memoryBytes()), ...given });
 }
 
 function givenEnvironment(): NodeJS.ProcessEnv {

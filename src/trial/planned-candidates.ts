@@ -58,14 +58,12 @@ export class PlannedCandidates implements CandidateSource {
   ): Promise<Iterable<LookupCandidate>> {
     if (wholeLayout(demand, this.layouts) !== null)
       return await this.#indexed.candidates(demand, source, layout);
-    const copy = await (this.bounds.keepsCopies
-      ? this.#keptCopy(demand, source, layout)
-      : this.#copy(
-          demand,
-          source,
-          new CandidateCopy(layout, new Set(keysOf(demand).map(({ lookupKey }) => lookupKey))),
-        ));
-    return copy.of(keysOf(demand));
+    const keys = keysOf(demand);
+    const wanted = () => new CandidateCopy(layout, new Set(keys.map(({ lookupKey }) => lookupKey)));
+    const copy = this.bounds.keepsCopies
+      ? await this.#keptCopy(demand, source, layout)
+      : await this.#copy(demand, source, wanted());
+    return copy.of(keys);
   }
 
   #keptCopy(demand: LookupDemand, source: Source, layout: LookupLayout): Promise<CandidateCopy> {

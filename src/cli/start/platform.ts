@@ -213,9 +213,8 @@ function childEnvironment(
   settings: Settings,
   address: RedisAddress,
 ): NodeJS.ProcessEnv {
-  const redis = {
-    ...(address.kind === 'single' && address.sentinels === undefined ? { REDIS_URL: address.url } : {}),
-  };
+  const isPlain = address.kind === 'single' && address.sentinels === undefined;
+  const redis = isPlain ? { REDIS_URL: address.url } : {};
   return { ...environment, ...redis, PORT: String(settings.port) };
 }
 
