@@ -51,7 +51,7 @@ const asRoot = 'process.getuid = () => 0';
 const asUser = 'process.getuid = () => 1000';
 
 function ensureRedis(folder: string, who: string): Promise<CommandResult> {
-  return call('redis-server.mjs', 'ensureRedisServer()', { PATH: folder, DEBIAN_FRONTEND: '' }, who);
+  return call('programs.mjs', 'ensureRedisServer()', { PATH: folder, DEBIAN_FRONTEND: '' }, who);
 }
 
 /** An apt-get that writes down how it was called and brings a redis-server. */
@@ -77,7 +77,7 @@ test('a missing redis-server is installed by root from the packages of the syste
   assert.equal(result.stdout, 'went on\n', result.stderr);
   assert.match(result.stderr, /redis-server is not installed: installing it .*apt-get/);
   const log = await readFile(path.join(folder, 'apt-get.log'), 'utf8');
-  assert.deepEqual(log.split('\n'), [' update -qq', 'noninteractive install -y -qq redis-server', '']);
+  assert.deepEqual(log.split('\n'), [' update -qq', 'noninteractive install -y -qq redis', '']);
 });
 
 test('with sudo that asks for no password the packages are installed by it', async (context) => {
@@ -94,7 +94,7 @@ test('without the rights to install, the exact command is told', async (context)
   const result = await ensureRedis(folder, asUser);
   assert.match(
     result.stdout,
-    /sudo apt-get update -qq && sudo DEBIAN_FRONTEND=noninteractive apt-get install -y -qq redis-server\n$/,
+    /sudo apt-get update -qq && sudo DEBIAN_FRONTEND=noninteractive apt-get install -y -qq redis\n$/,
   );
   assert.equal(result.stdout.trim().split('\n').length, 1);
 });
@@ -119,12 +119,7 @@ test('whatever starts a Redis of its own has redis-server first, benchmarks too'
 
 test('what the tests use is installed where it is missing, and they go on where that is not possible', async (context) => {
   const ensure = (folder: string, who: string) =>
-    call(
-      'test-programs.mjs',
-      `ensureTestPrograms('${folder}/sbin')`,
-      { PATH: folder, DEBIAN_FRONTEND: '' },
-      who,
-    );
+    call('programs.mjs', `ensureTestPrograms('${folder}/sbin')`, { PATH: folder, DEBIAN_FRONTEND: '' }, who);
   const fresh = await programs(context, { 'apt-get': aptGet(newRedis) });
   const installed = await ensure(fresh, asRoot);
   assert.equal(installed.stdout, 'went on\n', installed.stderr);
@@ -160,7 +155,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     const folder = await programs(context, { 'apt-get': slowAptGet });
     for (const tool of ['cp', 'rm']) await symlink(`/bin/${tool}`, path.join(folder, tool));
     const policyFile = path.join(folder, 'policy-rc.d');
-    const url = pathToFileURL(path.join(root, 'src/cli/bootstrap/redis-server.mjs'));
+    const url = pathToFileURL(path.join(root, 'src/cli/bootstrap/programs.mjs'));
     const script = `process.getuid = () => 0; const m = await import('${url}');
       try { await m.ensureRedisServer('${policyFile}'); } catch (error) { console.log(error.message); }`;
     // A group of its own, since a Ctrl-C reaches all that a terminal runs.
@@ -183,7 +178,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.kill(-(child.pid ?? 0), signal);
     await closed;
     assert.equal(await readFile(log, 'utf8'), 'guarded\n');
-    assert.match(said, /^Installing Redis was stopped\. Run this, then try again: apt-get update/);
+    assert.match(said, /^Installing redis was stopped\. Run this, then try again: apt-get update/);
     assert.equal(existsSync(policyFile), false);
   });
 }

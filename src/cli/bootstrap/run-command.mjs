@@ -11,9 +11,8 @@ import { commandsOfClones, commandsWithRedis, isCommand } from '../commands.mjs'
 import { answerWords } from '../help.mjs';
 import { loadHttpLibrary } from './http-library.mjs';
 import { ensureNodeModules } from './node-modules.mjs';
-import { ensureRedisServer } from './redis-server.mjs';
+import { ensureRedisServer, ensureTestPrograms } from './programs.mjs';
 import { BootstrapStop } from './stop.mjs';
-import { ensureTestPrograms } from './test-programs.mjs';
 
 const nodeVersionMin = [20, 12];
 const commandFolder = fileURLToPath(new URL('../', import.meta.url));
