@@ -77,7 +77,7 @@ test('a missing redis-server is installed by root from the packages of the syste
   assert.equal(result.stdout, 'went on\n', result.stderr);
   assert.match(result.stderr, /redis-server is not installed: installing it .*apt-get/);
   const log = await readFile(path.join(folder, 'apt-get.log'), 'utf8');
-  assert.deepEqual(log.split('\n'), [' update -qq', 'noninteractive install -y -qq redis', '']);
+  assert.deepEqual(log.split('\n'), [' update -qq', 'noninteractive install -y -qq redis-server', '']);
 });
 
 test('with sudo that asks for no password the packages are installed by it', async (context) => {
@@ -94,7 +94,7 @@ test('without the rights to install, the exact command is told', async (context)
   const result = await ensureRedis(folder, asUser);
   assert.match(
     result.stdout,
-    /sudo apt-get update -qq && sudo DEBIAN_FRONTEND=noninteractive apt-get install -y -qq redis\n$/,
+    /sudo apt-get update -qq && sudo DEBIAN_FRONTEND=noninteractive apt-get install -y -qq redis-server\n$/,
   );
   assert.equal(result.stdout.trim().split('\n').length, 1);
 });
@@ -178,7 +178,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.kill(-(child.pid ?? 0), signal);
     await closed;
     assert.equal(await readFile(log, 'utf8'), 'guarded\n');
-    assert.match(said, /^Installing redis was stopped\. Run this, then try again: apt-get update/);
+    assert.match(said, /^Installing redis-server was stopped\. Run this, then try again: apt-get update/);
     assert.equal(existsSync(policyFile), false);
   });
 }

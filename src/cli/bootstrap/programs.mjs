@@ -22,10 +22,11 @@ const policyText = '#!/bin/sh\n# Millrace: no service starts while packages are 
 const installers = [
   {
     tool: 'apt-get',
+    redis: 'redis-server',
     needsRoot: true,
     steps: (name) => ['apt-get update -qq', `DEBIAN_FRONTEND=noninteractive apt-get install -y -qq ${name}`],
   },
-  { tool: 'brew', needsRoot: false, steps: (name) => [`brew install ${name}`] },
+  { tool: 'brew', redis: 'redis', needsRoot: false, steps: (name) => [`brew install ${name}`] },
 ];
 
 /** A person has stopped the installation. */
@@ -49,7 +50,7 @@ export async function ensureRedisServer(policyFile = debianPolicyFile) {
         'or set REDIS_URL to a running Redis.',
     );
   }
-  await install(installer, 'redis', missing, policyFile);
+  await install(installer, installer.redis, missing, policyFile);
   const installed = redisServerMajor();
   if (installed !== null && installed >= redisMajorMin) return;
   throw new BootstrapStop(
