@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { supervisedVariable } from '../cli/bootstrap/supervised.mjs';
 import { answerWords } from '../cli/help.mjs';
-import { supervisedVariable } from '../cli/start/supervised.ts';
 import { type Niceness, nicenessMax } from '../config/settings/kinds.ts';
 import { stopMsOf } from '../contract/front-limits.ts';
 import { asTyped } from '../lib/typed-command.mjs';
@@ -111,7 +111,7 @@ function attempt(change: () => void): void {
 }
 
 /**
- * Ends this process when the `npm start` that runs it is gone, even if that was killed and could tell nobody. The
+ * Ends this process when the `npm start` or `millrace worker` that runs it is gone, even if that was killed and could tell nobody. The
  * process sends itself SIGTERM, so there is one way to drain. Without a supervisor nothing happens.
  */
 export function exitWithParent(): void {

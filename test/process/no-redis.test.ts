@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { freePort } from '../../src/cli/start/ports.ts';
 import { typeScriptWords } from '../../src/typescript/words.ts';
 import { root, run, temporaryFolder } from '../cli/support/command.ts';
+import { isAlive } from '../support/is-alive.ts';
 import { TestRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
 
 const entryPoints = { web: 'web', worker: 'partition', jobs: 'jobs' } as const;
 
@@ -42,4 +46,19 @@ describe('a process that has no Redis ends with one line that says what is wrong
     assert.equal(lines.length, 1, lines.join('\n'));
     assert.match(lines[0] ?? '', /rejects this login .*Correct the user and password in REDIS_URL/);
   });
+});
+
+test('a process that `millrace worker` runs ends when that was killed and could tell it nothing', async (context) => {
+  const redis = await TestRedis.start();
+  const program = spawn(process.execPath, [path.join(root, 'src/cli/millrace.mjs'), 'worker'], {
+    env: { ...process.env, REDIS_URL: redis.url, WORKER_PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  context.after(() => program.kill('SIGKILL'));
+  // It writes its first line when it runs.
+  const [line] = await once(program.stdout, 'data');
+  const pid = Number(/"pid":(\d+)/.exec(String(line))?.[1]);
+  assert.ok(isAlive(pid) && pid !== program.pid, String(line));
+  program.kill('SIGKILL');
+  await until('the process that it runs is gone', () => !isAlive(pid), 20_000);
 });

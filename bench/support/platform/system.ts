@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { supervisedVariable } from '../../../src/cli/bootstrap/supervised.mjs';
 import {
   publishAtStart,
   readSoundConfiguration,
@@ -16,7 +17,6 @@ import { requireFreePort } from '../../../src/cli/start/ports.ts';
 import { startPrivateRedis } from '../../../src/cli/start/private-redis.ts';
 import { Output } from '../../../src/cli/start/process-output.ts';
 import { type ProcfileEntry, parseProcfile } from '../../../src/cli/start/procfile.ts';
-import { supervisedVariable } from '../../../src/cli/start/supervised.ts';
 import { Supervisor } from '../../../src/cli/start/supervisor.ts';
 import { CommandStop } from '../../../src/cli/terminal/command-stop.ts';
 import { readSettings } from '../../../src/config/settings/settings.ts';

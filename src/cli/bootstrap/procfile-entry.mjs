@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import os from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { fittedWords, memoryBytes } from './memory-fit.mjs';
+import { supervisedVariable } from './supervised.mjs';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
@@ -23,11 +24,14 @@ export function procfileWords(name) {
 
 /**
  * Runs one line of the Procfile in the working directory, with the options for Node that are there. Signals are passed on,
- * and the exit code is the one of the process.
+ * and the exit code is the one of the process. It ends when this process is gone, even if that was killed.
  * @param {string} name
  */
 export function runProcfileEntry(name) {
-  const child = spawn(process.execPath, (procfileWords(name) ?? []).map(wholePath), { stdio: 'inherit' });
+  const child = spawn(process.execPath, (procfileWords(name) ?? []).map(wholePath), {
+    env: { ...process.env, [supervisedVariable]: '1' },
+    stdio: ['pipe', 'inherit', 'inherit'],
+  });
   for (const signal of signals) process.on(signal, () => child.kill(signal));
   child.on('exit', (code, signal) => {
     process.exitCode = code ?? 128 + (signal === null ? 0 : os.constants.signals[signal]);
