@@ -6,6 +6,7 @@ import { platformVersion } from '../config/settings/platform-version.ts';
 import { checkTlsFiles } from '../config/settings/tls-files.ts';
 import { hashedForm } from '../config/tenant/api-key.ts';
 import { consoleFiles } from '../console/files.mjs';
+import { rowViewsShare } from '../contract/limits.ts';
 import { LiveFeeds } from '../feed/live-feeds.ts';
 import { AnswerCache } from '../http/cache/answer-cache.ts';
 import type { RowViews } from '../http/cache/row-views.ts';
@@ -30,9 +31,6 @@ import { Heartbeat } from '../store/processes/heartbeat.ts';
 import { Progress } from '../store/visibility/progress.ts';
 import { AddressGuard } from '../webhooks/allowed-addresses.ts';
 import { openRole, type RunningRole } from './process-context.ts';
-
-/** Part of the delivery cache. */
-const rowViewsShare = 1 / 4;
 
 export async function startFront(): Promise<RunningRole> {
   const context = await openRole('web');
