@@ -5,7 +5,7 @@ import type { LookupLayout } from '../schemas/lookup/layout.ts';
 import type { FullSchema, IndexSchema } from '../schemas/schema.ts';
 import type { IndexPatterns } from './tenant/index-patterns.ts';
 import type { AllowedOrigins } from './urls/origins.ts';
-import type { UrlForm } from './urls/url-form.ts';
+import type { UrlForm } from './urls/url.ts';
 
 export type Scope = 'delivery' | 'routes' | 'query' | 'source' | 'changes';
 

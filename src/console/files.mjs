@@ -74,7 +74,6 @@ async function sourceDigest() {
 }
 
 async function makeFiles() {
-  const { bundle } = await import('./bundle.mjs');
   return await Promise.all((await bundle()).map(([name, plain]) => withForms(name, plain)));
 }
 
@@ -84,4 +83,37 @@ const compressBrotli = promisify(brotliCompress);
 async function withForms(name, plain) {
   const [gzipped, br] = await Promise.all([compressGzip(plain, { level: 9 }), compressBrotli(plain)]);
   return { name, plain, gzip: gzipped, br };
+}
+
+const pathOf = (name) => fileURLToPath(new URL(name, import.meta.url));
+
+/**
+ * Makes one script, one style sheet and the page that names them, with esbuild.
+ * @returns {Promise<[name: string, content: Buffer][]>}
+ */
+async function bundle() {
+  // A front that has the files already does not load it.
+  const { build, stop } = await import('esbuild');
+  const { outputFiles } = await build({
+    entryPoints: { console: pathOf('main.tsx') },
+    outdir: pathOf('./'),
+    entryNames: '[name]-[hash]',
+    write: false,
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: 'es2022',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    legalComments: 'none',
+    logLevel: 'silent',
+  });
+  // Its process would live as long as ours.
+  await stop();
+  const assets = outputFiles.map(({ path: file, contents }) => [path.basename(file), Buffer.from(contents)]);
+  const named = (extension) => assets.map(([name]) => name).find((name) => name.endsWith(extension));
+  const page = (await readFile(pathOf('index.html'), 'utf8'))
+    .replace('STYLES', named('.css'))
+    .replace('SCRIPT', named('.js'));
+  return [...assets, ['icon.svg', await readFile(pathOf('icon.svg'))], ['index.html', Buffer.from(page)]];
 }

@@ -12,7 +12,7 @@
 import { buildersFor, outputKey, placeOf } from '../actors/batch/builder.ts';
 import type { TurnBasis } from '../actors/batch/turn.ts';
 import { knownSources } from '../actors/rebuild/rescan.ts';
-import type { UrlForm } from '../config/urls/url-form.ts';
+import type { UrlForm } from '../config/urls/url.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
 import type { JobRun } from '../store/configuration/job-runner.ts';
 import { readLayouts } from '../store/configuration/layouts.ts';

@@ -1,4 +1,4 @@
-/** Where a byte is in a text that arrives in pieces. */
+/** Lines and columns in texts: of a byte in one that arrives in pieces, of an offset in one that is whole. */
 import { isAscii } from 'node:buffer';
 
 export interface Place {
@@ -54,4 +54,23 @@ export class TextPlace {
     }
     this.#column += bytes.length - start;
   }
+}
+
+/** Offsets at which the lines of a text begin. */
+export function lineStartsOf(text: string): number[] {
+  const starts = [0];
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+  return starts;
+}
+
+/** Index of the line in which an offset lies. */
+export function lineAt(starts: readonly number[], offset: number): number {
+  let low = 0;
+  let high = starts.length - 1;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if ((starts[middle] ?? 0) <= offset) low = middle;
+    else high = middle - 1;
+  }
+  return low;
 }

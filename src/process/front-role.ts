@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { platformVersion } from '../config/settings/platform-version.ts';
 import { checkTlsFiles } from '../config/settings/tls-files.ts';
-import { hashedForm } from '../config/tenant/api-key.ts';
+import { hashedForm } from '../config/tenant/api-keys.ts';
 import { consoleFiles } from '../console/files.mjs';
 import { rowViewsShare } from '../contract/limits.ts';
 import { LiveFeeds } from '../feed/live-feeds.ts';

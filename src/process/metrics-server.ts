@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Settings } from '../config/settings/settings.ts';
-import { hashedForm } from '../config/tenant/api-key.ts';
+import { hashedForm } from '../config/tenant/api-keys.ts';
 import { mergeMetrics } from '../http/operations/metrics-merge.ts';
 import { authorizeMetrics } from '../http/routing/access.ts';
 import type { Role } from '../store/processes/process-messages.ts';

@@ -6,9 +6,12 @@ import { applyFolder, refusingLosses } from '../cli/configuration/publish-config
 import { openNow } from '../cli/platform/open-store.ts';
 import { redisAddress } from '../cli/platform/redis-address.ts';
 import { logTextFor } from '../cli/terminal/log-text.ts';
-import { environmentWithFile } from '../config/settings/environment-file.ts';
-import { formerSettingsIn } from '../config/settings/former-settings.ts';
-import { readSettings, type Settings } from '../config/settings/settings.ts';
+import {
+  environmentWithFile,
+  formerSettingsIn,
+  readSettings,
+  type Settings,
+} from '../config/settings/settings.ts';
 import type { LogLevel } from '../config/settings/table.ts';
 import { createLog, type Log } from '../http/operations/log.ts';
 import { asTyped } from '../lib/typed-command.mjs';

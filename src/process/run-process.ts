@@ -5,7 +5,7 @@ import { setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { supervisedVariable } from '../cli/bootstrap/supervised.mjs';
 import { answerWords } from '../cli/help.mjs';
-import { type Niceness, nicenessMax } from '../config/settings/kinds.ts';
+import { type Niceness, nicenessMax } from '../config/settings/setting.ts';
 import { stopMsOf } from '../contract/front-limits.ts';
 import { asTyped } from '../lib/typed-command.mjs';
 import { releaseMemoryWhileIdle } from './idle-memory.ts';

@@ -12,7 +12,7 @@
  * `r:` are competing claims.
  */
 import calculateSlot from 'cluster-key-slot';
-import { pathInForm, type UrlForm } from '../config/urls/url-form.ts';
+import { pathInForm, type UrlForm } from '../config/urls/url.ts';
 
 const clusterSlots = 16_384;
 

@@ -1,7 +1,7 @@
 /** One entity's turn in a batch: its state now, its former outputs, and what is asked of it. */
 
 import type { Configuration, Source, Tenant } from '../../config/configuration.ts';
-import type { UrlForm } from '../../config/urls/url-form.ts';
+import type { UrlForm } from '../../config/urls/url.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
 import type { EntityRef } from '../../contract/ids.ts';
 import { sliceMs } from '../../contract/limits.ts';

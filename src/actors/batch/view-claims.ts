@@ -1,6 +1,5 @@
 /** The claims of a view: on which URLs, handles and redirects, since when, and which it made before. Pure. */
-import { normalizeUrl } from '../../config/urls/url.ts';
-import type { UrlForm } from '../../config/urls/url-form.ts';
+import { normalizeUrl, type UrlForm } from '../../config/urls/url.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
 import { laterState, stateAt } from '../../contract/publish-times.ts';
 import type { ViewClaims } from '../../schemas/schema.ts';

@@ -2,9 +2,9 @@
 
 import { documentsDigest } from '../../config/documents/canonical.ts';
 import { counted, issueText, warningsText } from '../../config/documents/issue-text.ts';
-import { withRuntimeLookups } from '../../config/documents/keep-runtime-lookups.ts';
 import { loadConfiguration } from '../../config/documents/load.ts';
 import { type ReadOutcome, readConfiguration } from '../../config/documents/read-documents.ts';
+import { withRuntimeLookups } from '../../config/documents/tenant-folder.ts';
 import type { Settings } from '../../config/settings/settings.ts';
 import { type Loss, lossesBetween, lossesLine, lossesText } from '../../jobs/removal-plan.ts';
 import {

@@ -1,5 +1,4 @@
-import { environmentWithFile } from '../../config/settings/environment-file.ts';
-import { readSettings, type Settings } from '../../config/settings/settings.ts';
+import { environmentWithFile, readSettings, type Settings } from '../../config/settings/settings.ts';
 
 /** The settings of a command, from the environment and the `.env` of the working folder. @throws SettingsError */
 export function commandSettings(): Settings {

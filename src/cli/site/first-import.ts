@@ -2,7 +2,7 @@
 import { documentPlace } from '../../config/documents/document-path.ts';
 import { readDocuments } from '../../config/documents/folder.ts';
 import { parseJsonText } from '../../config/documents/json-text.ts';
-import { isHashed } from '../../config/tenant/api-key.ts';
+import { isHashed } from '../../config/tenant/api-keys.ts';
 import { isJsonObject, type Json } from '../../contract/json.ts';
 import { entitiesOf } from '../../jobs/stored-counts.ts';
 import { processedSources } from '../../store/derived/processed.ts';

@@ -2,8 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { environmentWithFile } from '../../config/settings/environment-file.ts';
-import { readSettings, type Settings } from '../../config/settings/settings.ts';
+import { environmentWithFile, readSettings, type Settings } from '../../config/settings/settings.ts';
 import { checkTlsFiles } from '../../config/settings/tls-files.ts';
 import { stopMsOf } from '../../contract/front-limits.ts';
 import { isJsonObject } from '../../contract/json.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isHashed } from '../../config/tenant/api-key.ts';
+import { isHashed } from '../../config/tenant/api-keys.ts';
 import type { Trust } from '../platform/own-certificate.ts';
 import { askFront } from './front-answer.ts';
 

@@ -27,12 +27,12 @@ import {
   moduleCandidates,
   programPath,
   type SchemaPlace,
+  schemaFolders,
   tenantFilePath,
 } from '../documents/document-path.ts';
-import { schemaFolders } from '../documents/schema-file-name.ts';
 import { schemaFilesMax, tooMany } from '../tenant/sizes.ts';
 import { Compiler } from './compiler.ts';
-import { holdsSecrets, ModuleRefused, type ReadModule } from './read-module.ts';
+import { holdsSecrets, ModuleRefused, type ReadModule } from './compiler-protocol.ts';
 
 export interface CompiledDocuments {
   /** The documents, with those that were imported besides and the programs. */

@@ -5,8 +5,13 @@ import { fileURLToPath } from 'node:url';
 import { compilerMebibytesMax, compilerStartMs } from '../../contract/limits.ts';
 import { processorTimeMs } from '../../sandbox/processor-time.ts';
 import { residentMebibytes } from '../../sandbox/resident-memory.ts';
-import type { CompiledFile, FromCompiler, ToCompiler } from './compiler-protocol.ts';
-import { ModuleRefused, type ReadModule } from './read-module.ts';
+import {
+  type CompiledFile,
+  type FromCompiler,
+  ModuleRefused,
+  type ReadModule,
+  type ToCompiler,
+} from './compiler-protocol.ts';
 
 const script = fileURLToPath(new URL('./child/start.mjs', import.meta.url));
 const watchMs = 50;

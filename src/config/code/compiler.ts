@@ -7,8 +7,7 @@ import { ProblemError, problems } from '../../contract/errors.ts';
 import { compilerIdleMs, compilerMebibytesMax, compilesWaitingMax } from '../../contract/limits.ts';
 import { Turns } from '../../lib/turns.ts';
 import { type CompileEnd, CompilerProcess } from './compiler-process.ts';
-import type { CompiledFile } from './compiler-protocol.ts';
-import type { ReadModule } from './read-module.ts';
+import type { CompiledFile, ReadModule } from './compiler-protocol.ts';
 
 /** A process may go for reasons that are not the file's, such as a machine without memory. */
 const triesMax = 2;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isJsonObject, type Json, type JsonObject, setOwn } from '../../contract/json.ts';
 import type { ConfigDocuments } from '../configuration.ts';
-import { hashedForm } from '../tenant/api-key.ts';
+import { hashedForm } from '../tenant/api-keys.ts';
 import { documentPlace } from './document-path.ts';
 import { parseJsonText } from './json-text.ts';
 

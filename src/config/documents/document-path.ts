@@ -1,12 +1,46 @@
 /** Where configuration documents lie (docs/reference/configuration.md "Files"). */
 import { isAlias } from '../../contract/ids.ts';
 import { configNameCharactersMax, schemaFolderDepthMax } from '../../contract/limits.ts';
-import {
-  type SchemaFolder,
-  type SchemaLanguage,
-  schemaFolders,
-  splitSchemaFileName,
-} from './schema-file-name.ts';
+
+type SchemaLanguage = 'json' | 'code';
+
+/** What the name of a schema file says. Only this file knows the endings. */
+export interface SchemaFileName {
+  readonly kind: SchemaFolder;
+  readonly language: SchemaLanguage;
+  /** As it is written, which need not be an alias. */
+  readonly alias: string;
+}
+
+type Ending = readonly [ending: string, kind: SchemaFolder, language: SchemaLanguage];
+
+/** Endings of files in the folder `schemas` that say themselves what the file is. */
+const speakingEndings: readonly Ending[] = [
+  ['.full.json', 'schemas', 'json'],
+  ['.partial.json', 'partials', 'json'],
+  ['.index.json', 'indexes', 'json'],
+  ...['.js', '.ts'].flatMap((extension): Ending[] => [
+    [`.full${extension}`, 'schemas', 'code'],
+    [`.partial${extension}`, 'partials', 'code'],
+    [`.index${extension}`, 'indexes', 'code'],
+  ]),
+];
+
+/** @param folder of the three, whatever folders are between it and the file; null: no name for a schema file */
+export function splitSchemaFileName(folder: SchemaFolder, name: string): SchemaFileName | null {
+  const endings: readonly Ending[] = [
+    ...(folder === 'schemas' ? speakingEndings : []),
+    ['.json', folder, 'json'],
+  ];
+  const found = endings.find(([ending]) => name.endsWith(ending));
+  if (found === undefined) return null;
+  const [ending, kind, language] = found;
+  return { kind, language, alias: name.slice(0, -ending.length) };
+}
+
+export const schemaFolders = ['schemas', 'partials', 'indexes'] as const;
+
+export type SchemaFolder = (typeof schemaFolders)[number];
 
 /** What a configuration document is. The folders that people sort their files into are not part of it. */
 export type DocumentPlace =

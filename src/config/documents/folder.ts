@@ -7,11 +7,18 @@ import { isAlias } from '../../contract/ids.ts';
 import { configFileBytesMax, schemaFolderDepthMax } from '../../contract/limits.ts';
 import { quote } from '../../lib/quote.ts';
 import { nearestName } from '../../lib/suggest.ts';
-import { holdsSecrets, ModuleRefused } from '../code/read-module.ts';
+import { holdsSecrets, ModuleRefused } from '../code/compiler-protocol.ts';
 import type { ConfigDocuments } from '../configuration.ts';
 import { nameAdvice } from '../tenant/common-fields.ts';
-import { isTenantName, mayBeSortedInto, missingTenantFileAdvice, tenantFilePath } from './document-path.ts';
-import { type SchemaFolder, schemaFolders, splitSchemaFileName } from './schema-file-name.ts';
+import {
+  isTenantName,
+  mayBeSortedInto,
+  missingTenantFileAdvice,
+  type SchemaFolder,
+  schemaFolders,
+  splitSchemaFileName,
+  tenantFilePath,
+} from './document-path.ts';
 
 export interface ReadDocuments {
   /** As the files are written: plain API keys included. `hashKeys` before they go anywhere. */

@@ -8,22 +8,19 @@ import type { ConfigIssue } from '../../contract/diagnostic.ts';
 import { assert } from '../../lib/assert.ts';
 import { atOnce, type Steps } from '../../lib/cooperative-yield.ts';
 import { compilingSchemas } from '../../schemas/compile.ts';
+import { checkIndexProperties } from '../../schemas/definition/index-fields.ts';
 import type { PathObserver } from '../../schemas/language/scope.ts';
 import { layoutOf } from '../../schemas/lookup/layout.ts';
 import type { ClientPrincipal, ConfigDocuments, Configuration, Principal, Tenant } from '../configuration.ts';
-import { checkCodeNames } from '../tenant/code-names.ts';
-import type { WrittenKey } from '../tenant/common-fields.ts';
-import { checkIndexProperties } from '../tenant/index-properties.ts';
-import { issueOfTakenKey, KeyRing } from '../tenant/key-ring.ts';
-import { checkNames, type KnownNames } from '../tenant/named-things.ts';
+import { issueOfTakenKey, KeyRing, type WrittenKey } from '../tenant/api-keys.ts';
+import { checkCodeNames, checkNames, type KnownNames } from '../tenant/named-things.ts';
 import { warnOfUnknownSchemas } from '../tenant/read-webhooks.ts';
 import { checkSizes } from '../tenant/sizes.ts';
 import { tenantOf } from '../tenant/tenant.ts';
 import { readTenantFile, type TenantFile } from '../tenant/tenant-file.ts';
 import { warnOfLonelyTypes } from '../tenant/trigger-types.ts';
 import { byTenant, configurationDigest, fingerprintOf, hashKeys } from './canonical.ts';
-import { missingTenantFileAdvice, tenantFilePath } from './document-path.ts';
-import { schemaFolders } from './schema-file-name.ts';
+import { missingTenantFileAdvice, schemaFolders, tenantFilePath } from './document-path.ts';
 import { parseDocuments, type TenantDocuments } from './tenant-documents.ts';
 
 export type LoadOutcome =

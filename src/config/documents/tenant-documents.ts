@@ -4,9 +4,8 @@ import { quote } from '../../lib/quote.ts';
 import type { CodeProgram } from '../../schemas/code/program.ts';
 import type { ConfigDocuments } from '../configuration.ts';
 import type { RuntimeLookup } from '../tenant/tenant.ts';
-import { documentPlace, runtimeLookupsPath, type SchemaPlace } from './document-path.ts';
+import { documentPlace, runtimeLookupsPath, type SchemaFolder, type SchemaPlace } from './document-path.ts';
 import { parseJsonText } from './json-text.ts';
-import type { SchemaFolder } from './schema-file-name.ts';
 
 /** The files of one tenant, each at its root. A root is absent where the text is not JSON, which is reported already. */
 export interface TenantDocuments {

@@ -1,5 +1,8 @@
+import { isIP } from 'node:net';
+import { apiKeyCharactersMax, headerPrefixCharactersMax, headerPrefixesMax } from '../../contract/limits.ts';
 import { excerpt } from '../../lib/quote.ts';
-import type { Kind } from './kinds.ts';
+import { hashedForm } from '../tenant/api-keys.ts';
+import { canonicalHost, portMax } from '../urls/url.ts';
 
 /** A setting as it is listed. */
 export interface ListedSetting {
@@ -44,4 +47,221 @@ export class Setting<Value, Default extends Value | null> {
     const written = absent === null ? '' : kind.write(absent);
     return { variable, default: absentText ?? written, unit: kind.unit, allowed: kind.allowed, meaning };
   }
+}
+
+/** Kinds of values that settings have: what is allowed, and how a text becomes a value. */
+
+interface Kind<Value> {
+  /** Completes the sentence "it must be …": `a whole number from 0 to 65535`. */
+  readonly allowed: string;
+  /** What a variable counts; empty where it counts nothing. */
+  readonly unit: string;
+  /** Null when the text is not a value of this kind. */
+  readonly read: (text: string) => Value | null;
+  /** A value as the variable is written. */
+  readonly write: (value: Value) => string;
+  /** A wrong text as a message may show it. */
+  readonly shown: (text: string) => string;
+}
+
+export interface HostAndPort {
+  readonly host: string;
+  readonly port: number;
+}
+
+function kind<Value>(
+  allowed: string,
+  read: (text: string) => Value | null,
+  more: Partial<Kind<Value>> = {},
+): Kind<Value> {
+  return { allowed, unit: '', read, write: String, shown: (text) => text, ...more };
+}
+
+/** A whole number in decimal digits, bounds included. */
+export function wholeNumber(min: number, max: number, unit = ''): Kind<number> {
+  return kind(`a whole number from ${min} to ${max}`, (text) => wholeNumberIn(text, min, max), { unit });
+}
+
+/** A whole number of units, whose value is counted in smaller ones. @param size small units in a unit */
+function multiple(min: number, max: number, unit: string, size: number): Kind<number> {
+  const read = (text: string) => {
+    const count = wholeNumberIn(text, min, max);
+    return count === null ? null : count * size;
+  };
+  const write = (value: number) => String(value / size);
+  return kind(`a whole number from ${min} to ${max}`, read, { unit, write });
+}
+
+/** Written in MiB, read in bytes. */
+export function mebibytes(min: number, max: number): Kind<number> {
+  return multiple(min, max, 'MiB', 1024 * 1024);
+}
+
+/** Written in seconds, read in milliseconds. */
+export function seconds(min: number, max: number): Kind<number> {
+  return multiple(min, max, 's', 1000);
+}
+
+/** Written in days, with decimals where wanted, read in milliseconds. */
+export function days(min: number, max: number): Kind<number> {
+  const read = (text: string) => {
+    const value = /^[0-9]{1,6}(\.[0-9]{1,9})?$/.test(text) ? Number(text) : Number.NaN;
+    return value >= min && value <= max ? value * dayMs : null;
+  };
+  const write = (value: number) => String(value / dayMs);
+  return kind(`a number from ${min} to ${max}`, read, { unit: 'days', write });
+}
+
+const dayMs = 86_400_000;
+
+function wholeNumberIn(text: string, min: number, max: number): number | null {
+  const value = Number(text);
+  return /^[0-9]{1,15}$/.test(text) && value >= min && value <= max ? value : null;
+}
+
+/** One of some words, in any case. */
+export function oneOf<Choice extends string>(...choices: readonly Choice[]): Kind<Choice> {
+  const read = (text: string) => choices.find((known) => known === text.toLowerCase()) ?? null;
+  return kind(`one of ${choices.join(', ')}`, read);
+}
+
+const truths: ReadonlyMap<string, boolean> = new Map([
+  ['on', true],
+  ['true', true],
+  ['1', true],
+  ['off', false],
+  ['false', false],
+  ['0', false],
+]);
+
+export const onOrOff: Kind<boolean> = kind(
+  'on or off (also true, false, 1, 0)',
+  (text) => truths.get(text.toLowerCase()) ?? null,
+  { write: (value) => (value ? 'on' : 'off') },
+);
+
+/** 0 (as others) to 19; idle: only while nobody else wants the core (sched(7), SCHED_IDLE). */
+export type Niceness = number | 'idle';
+export const nicenessMax = 19;
+
+export const niceness: Kind<Niceness> = kind(`a whole number from 0 to ${nicenessMax}, or idle`, (text) =>
+  text.toLowerCase() === 'idle' ? 'idle' : wholeNumberIn(text, 0, nicenessMax),
+);
+
+/** A file or a folder. */
+export const path: Kind<string> = kind('a path', (text) => text);
+
+export const folderOrOff: Kind<string> = kind('a folder or `off`', (text) => text);
+
+/** A key, written as itself or as `sha256:<hex>`. */
+export const writtenKey: Kind<string> = kind(
+  `1 to ${apiKeyCharactersMax} visible ASCII characters, or sha256:<64 hex digits>`,
+  (text) => (hashedForm(text) === null ? null : text),
+  { shown: () => '***' },
+);
+
+/** An address or a name to listen on. */
+export const listenHost: Kind<string> = kind('an IP address or a host name, without a port', (text) =>
+  isIP(text) !== 0 || canonicalHost(text) !== null ? text : null,
+);
+
+export const redisUrl: Kind<string> = kind(
+  'redis://[user:password@]host[:port][/database], or the same with rediss:// for TLS',
+  (text) => {
+    const url = parsedUrl(text);
+    const isRedis = url?.protocol === 'redis:' || url?.protocol === 'rediss:';
+    return isRedis && url.hostname !== '' && /^\/?[0-9]{0,4}$/.test(url.pathname) ? text : null;
+  },
+  { shown: withoutPassword },
+);
+
+export const clusterSeeds = kind<readonly HostAndPort[]>(
+  'host:port pairs, separated by commas',
+  (text) => {
+    const seeds = listOf(text).flatMap((seed) => hostAndPort(seed) ?? []);
+    return seeds.length === listOf(text).length ? seeds : null;
+  },
+  {
+    shown: withoutPassword,
+    write: (seeds) => seeds.map(({ host, port }) => `${host}:${port}`).join(','),
+  },
+);
+
+/** Where others connect to; without a port, it is known otherwise. */
+export const reachableAddress = kind<{ readonly host: string; readonly port: number | null }>(
+  'a host or host:port',
+  (text) => (listenHost.read(text) === null ? hostAndPort(text) : { host: text, port: null }),
+  { write: ({ host, port }) => (port === null ? host : `${isIP(host) === 6 ? `[${host}]` : host}:${port}`) },
+);
+
+/** A name at Redis Sentinel, as `sentinel monitor NAME …` takes it. */
+export const sentinelName: Kind<string> = kind('1 to 100 letters, digits, `.`, `-` or `_`', (text) =>
+  /^[\w.-]{1,100}$/.test(text) ? text : null,
+);
+
+function hostAndPort(seed: string): HostAndPort | null {
+  const [, bracketed, name, port] = /^(?:\[([^\]]+)\]|([^:@/\s]+)):([0-9]{1,5})$/.exec(seed) ?? [];
+  const host = bracketed ?? name;
+  if (host === undefined || Number(port) < 1 || Number(port) > portMax) return null;
+  const isSound = bracketed === undefined ? canonicalHost(host) !== null : isIP(host) === 6;
+  return isSound ? { host, port: Number(port) } : null;
+}
+
+/** `token` of RFC 9110, section 5.6.2, which header names are made of. */
+const tokenPattern = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+
+/** Prefixes of header names, each once whatever its case, without the hyphen that follows them. */
+export const headerPrefixes = kind<readonly string[]>(
+  `1 to ${headerPrefixesMax} beginnings of header names, separated by commas, such as X-Service,X-Acme`,
+  (text) => {
+    const prefixes = [...new Map(listOf(text).map((prefix) => [prefix.toLowerCase(), prefix])).values()];
+    const isSound = (prefix: string) =>
+      tokenPattern.test(prefix) && !prefix.endsWith('-') && prefix.length <= headerPrefixCharactersMax;
+    return prefixes.length <= headerPrefixesMax && prefixes.every(isSound) ? prefixes : null;
+  },
+  { write: (prefixes) => prefixes.join(',') },
+);
+
+/** Names of hosts, addresses, and ranges of addresses. */
+export const allowedHosts = kind<readonly string[]>(
+  'host names, addresses and CIDRs, separated by commas, such as 10.0.0.0/8,hooks.internal',
+  (text) => {
+    const list = listOf(text).filter((item) => item !== '');
+    return list.every(isAllowedHost) ? list : null;
+  },
+  { write: (hosts) => hosts.join(',') },
+);
+
+function isAllowedHost(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/');
+  const family = isIP(address);
+  if (bits === undefined) return family !== 0 || canonicalHost(text) !== null;
+  const isBits = /^[0-9]{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
+  return more.length === 0 && family !== 0 && isBits;
+}
+
+/** Where people reach the platform; without the slash at its end. */
+export const publicUrl = kind<string>('https://… or http://…, without a query', (text) => {
+  const url = parsedUrl(text);
+  const isHttp = url?.protocol === 'https:' || url?.protocol === 'http:';
+  const isSound = isHttp && url.search === '' && url.hash === '' && url.username === '';
+  return isSound ? url.href.replace(/\/+$/, '') : null;
+});
+
+function listOf(text: string): string[] {
+  return text.split(',').map((item) => item.trim());
+}
+
+function parsedUrl(text: string): URL | null {
+  try {
+    return new URL(text);
+  } catch {
+    return null;
+  }
+}
+
+/** Cuts to the last `@`, for a broken value may have a password with any character in it. */
+function withoutPassword(text: string): string {
+  const at = text.lastIndexOf('@');
+  return at === -1 ? text : `${/^[a-z]+:\/\//i.exec(text)?.[0] ?? ''}***${text.slice(at)}`;
 }

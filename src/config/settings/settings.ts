@@ -1,10 +1,12 @@
 /** Settings are environment variables (docs/reference/settings.md); a wrong value stops the start with one clear line. */
+
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseEnv } from 'node:util';
 import type { FrontLimits } from '../../contract/front-limits.ts';
-import type { HostAndPort } from './kinds.ts';
-import type { Setting } from './setting.ts';
+import type { HostAndPort, Setting } from './setting.ts';
 import { type SettingValues, settingsTable } from './table.ts';
 
 /** Which Redis holds everything. `private`: a child process of `npm start` with its files under `dataDir`. */
@@ -176,4 +178,33 @@ function redisOf(
   if (url !== null) return { kind: 'url', url };
   if (hosts !== null && name !== null) return { kind: 'sentinel', hosts, name };
   return seeds === null ? { kind: 'private' } : { kind: 'cluster', seeds };
+}
+
+/**
+ * The environment with the variables of `.env` in the working directory below it (docs/reference/settings.md); what the
+ * real environment sets, even to nothing, wins. `env` itself is not changed.
+ * @throws SettingsError when there is a `.env` that cannot be read
+ */
+export function environmentWithFile(env: NodeJS.ProcessEnv, workingDir: string): NodeJS.ProcessEnv {
+  let text: string;
+  try {
+    text = readFileSync(join(workingDir, '.env'), 'utf8');
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    if (code === 'ENOENT') return { ...env };
+    throw new SettingsError(`.env cannot be read (${code}): make it a readable file, or remove it`);
+  }
+  return { ...parseEnv(text), ...env };
+}
+
+/** Settings of earlier versions. They do nothing, and stop no start. */
+const formerSettings: Readonly<Record<string, string>> = {
+  MESSAGES_URL: 'fronts and workers are connected directly, and need no Redis for messages',
+};
+
+/** A line for each setting of an earlier version that is still set. */
+export function formerSettingsIn(env: NodeJS.ProcessEnv): string[] {
+  return Object.entries(formerSettings).flatMap(([name, reason]) =>
+    (env[name]?.trim() ?? '') === '' ? [] : [`${name} is no longer used: ${reason}. Remove it`],
+  );
 }

@@ -37,6 +37,7 @@ import {
   days,
   folderOrOff,
   headerPrefixes,
+  type ListedSetting,
   listenHost,
   mebibytes,
   type Niceness,
@@ -47,12 +48,12 @@ import {
   publicUrl,
   reachableAddress,
   redisUrl,
+  Setting,
   seconds,
   sentinelName,
   wholeNumber,
   writtenKey,
-} from './kinds.ts';
-import { type ListedSetting, Setting } from './setting.ts';
+} from './setting.ts';
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 export type AppendFsync = 'always' | 'everysec';

@@ -5,19 +5,9 @@ import type { WholeNumberShape } from '../../contract/document-shape.ts';
 import { isAlias } from '../../contract/ids.ts';
 import { apiKeyCharactersMax, configNameCharactersMax } from '../../contract/limits.ts';
 import { quote } from '../../lib/quote.ts';
-import type { Names } from '../documents/document-names.ts';
+import { adviceForUnknown } from '../../lib/suggest.ts';
 import { isId } from '../documents/document-path.ts';
-import { hashedForm } from './api-key.ts';
-
-/** Where a key is. It is kept as long as the key, so it is not a cursor, which would keep the whole file. */
-export type KeyPlace = Pick<Cursor, 'file' | 'path'>;
-
-/** A key as a file gives it: its hash, and its place for when another place has it too. */
-export interface WrittenKey {
-  /** `sha256:<hex>` */
-  readonly hash: string;
-  readonly at: KeyPlace;
-}
+import { hashedForm, type WrittenKey } from './api-keys.ts';
 
 const keyAdvice =
   `Write the key itself (visible ASCII characters without spaces, at most ${apiKeyCharactersMax}) ` +
@@ -70,4 +60,37 @@ export function readWholeNumber<T>(at: Cursor, shape: WholeNumberShape, absent: 
   if (typeof json === 'number' && Number.isInteger(json) && json >= minimum && json <= maximum) return json;
   at.issue(`must be a whole number from ${minimum} to ${maximum}`, 'Write it without quotes.');
   return absent;
+}
+
+/** Things of one kind by the name that other places use for them. The first thing with a name keeps it. */
+export class Names<T> extends Map<string, T> {
+  readonly #kind: string;
+  readonly #places = new Map<string, Cursor>();
+
+  /** @param kind what the names name, as messages say it: `source group` */
+  constructor(kind: string, entries: Iterable<readonly [string, T]> = []) {
+    super(entries);
+    this.#kind = kind;
+  }
+
+  add(name: string, thing: T, at: Cursor): void {
+    const first = this.#places.get(name);
+    if (first !== undefined) {
+      at.issue(
+        `${this.#kind} ${quote(name)} is given twice`,
+        `${first.path} has it too: rename or remove one of them.`,
+      );
+      return;
+    }
+    this.#places.set(name, at);
+    this.set(name, thing);
+  }
+
+  /** The thing of that name; null with an issue at `at` when there is none. */
+  find(name: string, at: Cursor): T | null {
+    const thing = this.get(name);
+    if (thing !== undefined) return thing;
+    at.issue(`unknown ${this.#kind} ${quote(name)}`, () => adviceForUnknown(name, this.keys()));
+    return null;
+  }
 }

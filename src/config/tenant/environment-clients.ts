@@ -6,10 +6,10 @@ import {
 } from '../../contract/limits.ts';
 import { quote } from '../../lib/quote.ts';
 import type { CacheTagHeader, Domain, Environment, Scope } from '../configuration.ts';
-import { Names } from '../documents/document-names.ts';
-import { canonicalHost } from '../urls/host.ts';
 import { AllowedOrigins, originPattern } from '../urls/origins.ts';
-import { readAlias, readKeys, readNamed, readWholeNumber, type WrittenKey } from './common-fields.ts';
+import { canonicalHost } from '../urls/url.ts';
+import type { WrittenKey } from './api-keys.ts';
+import { Names, readAlias, readKeys, readNamed, readWholeNumber } from './common-fields.ts';
 import { type IndexPatterns, readIndexPatterns } from './index-patterns.ts';
 import { clientScopes, clientShape, depthShape, domainShape, hostedScopes } from './tenant-shapes.ts';
 

@@ -1,13 +1,14 @@
 /**
- * Source groups and aliases that schema files name as plain text. The schemas room compiles the files of a tenant without
- * its groups. So what they name is checked here on the files, also in files with other mistakes.
+ * Source groups and aliases that schemas in JSON and JavaScript name as plain text. The schemas room compiles the files of
+ * a tenant without its groups. So what they name is checked here on the files, also in files with other mistakes.
  */
 
-import type { Cursor } from '../../contract/config-cursor.ts';
+import { Cursor, type Findings } from '../../contract/config-cursor.ts';
 import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
 import { quote } from '../../lib/quote.ts';
 import { adviceForUnknown } from '../../lib/suggest.ts';
-import type { SchemaFolder } from '../documents/schema-file-name.ts';
+import type { CodeProgram } from '../../schemas/code/program.ts';
+import type { SchemaFolder } from '../documents/document-path.ts';
 
 /** What a tenant has to offer to the names in its schema files. */
 export interface KnownNames {
@@ -38,19 +39,13 @@ function checkDestinations(list: Cursor, known: KnownNames): void {
   for (const destination of list.items()) {
     const at = destination.member('alias');
     const alias = at.json;
-    if (typeof alias !== 'string' || alias === '' || known.webhooks.has(alias)) continue;
-    at.warning(`there is no webhook ${quote(alias)}`, () => adviceForUnknown(alias, known.webhooks));
+    if (typeof alias === 'string' && alias !== '') checkName(at, 'webhook', alias, known.webhooks);
   }
 }
 
 function checkTriggers(triggers: Cursor, known: KnownNames): void {
   if (!isJsonObject(triggers.json)) return;
-  for (const group of Object.keys(triggers.json)) {
-    if (known.sourceGroups.has(group)) continue;
-    triggers
-      .member(group)
-      .issue(`unknown source group ${quote(group)}`, () => adviceForUnknown(group, known.sourceGroups));
-  }
+  for (const group of Object.keys(triggers.json)) checkGroupName(triggers.member(group), group, known);
 }
 
 function checkDefinitions(properties: Cursor, known: KnownNames): void {
@@ -76,15 +71,13 @@ function checkDefinition(definition: Cursor, known: KnownNames): void {
 function checkGroup(written: Cursor, known: KnownNames): void {
   const at = expressionAt(written);
   const group = at.json;
-  if (!isPlainText(group) || known.sourceGroups.has(group)) return;
-  at.issue(`unknown source group ${quote(group)}`, () => adviceForUnknown(group, known.sourceGroups));
+  if (isPlainText(group)) checkGroupName(at, group, known);
 }
 
 function checkAlias(written: Cursor, kind: string, aliases: ReadonlySet<string>): void {
   const at = expressionAt(written);
   const alias = at.json;
-  if (!isPlainText(alias) || aliases.has(alias)) return;
-  at.warning(`there is no ${kind} ${quote(alias)}`, () => adviceForUnknown(alias, aliases));
+  if (isPlainText(alias)) checkName(at, kind, alias, aliases);
 }
 
 /** `{"$exp": text}` is the text. */
@@ -95,4 +88,30 @@ function expressionAt(at: Cursor): Cursor {
 /** A text without holes, which is known before any entity comes. */
 function isPlainText(json: Json | undefined): json is string {
   return typeof json === 'string' && json !== '' && !/[{}]/.test(json);
+}
+
+/** The same for what a schema in JavaScript names. */
+export function checkCodeNames(program: CodeProgram, known: KnownNames, findings: Findings): void {
+  const written = new Set<string>();
+  for (const { kind, name, file, line, column } of program.names) {
+    const at = new Cursor(file, line === 0 ? '$' : `${line}:${column}`, undefined, findings);
+    written.add(name);
+    if (kind === 'source group') checkGroupName(at, name, known);
+    if (kind === 'schema') checkName(at, kind, name, known.aliases.schemas);
+    if (kind === 'partial') checkName(at, kind, name, known.aliases.partials);
+    if (kind === 'webhook') checkName(at, kind, name, known.webhooks);
+  }
+  // What `triggers` named without writing it out has no place of its own.
+  for (const [group] of program.triggers) {
+    if (!written.has(group)) checkGroupName(new Cursor(program.file, '$', undefined, findings), group, known);
+  }
+}
+
+function checkGroupName(at: Cursor, group: string, { sourceGroups }: KnownNames): void {
+  if (sourceGroups.has(group)) return;
+  at.issue(`unknown source group ${quote(group)}`, () => adviceForUnknown(group, sourceGroups));
+}
+
+function checkName(at: Cursor, kind: string, name: string, names: ReadonlySet<string>): void {
+  if (!names.has(name)) at.warning(`there is no ${kind} ${quote(name)}`, () => adviceForUnknown(name, names));
 }

@@ -9,8 +9,7 @@ import {
 import { quote } from '../../lib/quote.ts';
 import { adviceForUnknown } from '../../lib/suggest.ts';
 import type { Environment, Webhook, WebhookFormat } from '../configuration.ts';
-import { Names } from '../documents/document-names.ts';
-import { readAlias, readNamed, readWholeNumber } from './common-fields.ts';
+import { Names, readAlias, readNamed, readWholeNumber } from './common-fields.ts';
 import { keptMark } from './kept-secrets.ts';
 import type { KnownNames } from './named-things.ts';
 import { batchMembers, batchShape, webhookFormats, webhookShape } from './tenant-shapes.ts';

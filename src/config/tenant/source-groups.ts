@@ -1,8 +1,8 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
 import { quote } from '../../lib/quote.ts';
 import type { Environment, Source, SourceGroup } from '../configuration.ts';
-import { Names } from '../documents/document-names.ts';
-import { readAlias, readId, readKeys, readNamed, type WrittenKey } from './common-fields.ts';
+import type { WrittenKey } from './api-keys.ts';
+import { Names, readAlias, readId, readKeys, readNamed } from './common-fields.ts';
 import { sourceGroupShape, sourceShape } from './tenant-shapes.ts';
 
 export interface SourceEntry {

@@ -4,15 +4,20 @@
  */
 
 import type { Cursor } from '../../contract/config-cursor.ts';
-import type { Domain, Environment } from '../configuration.ts';
-import { Names } from '../documents/document-names.ts';
-import type { UrlForm } from '../urls/url-form.ts';
-import { readAlias, readId } from './common-fields.ts';
+import type { Domain, Environment, ManagementScope } from '../configuration.ts';
+import type { UrlForm } from '../urls/url.ts';
+import type { WrittenKey } from './api-keys.ts';
+import { Names, readAlias, readId, readKeys, readNamed } from './common-fields.ts';
 import { type ClientEntry, readClient, readDomains } from './environment-clients.ts';
-import { type ManagementClientEntry, readManagementClient } from './management-clients.ts';
 import { readWebhooks, type WebhookEntry } from './read-webhooks.ts';
 import { readSourceGroups, type SourceGroups } from './source-groups.ts';
-import { environmentShape, tenantShape, urlsShape } from './tenant-shapes.ts';
+import {
+  environmentShape,
+  managementClientShape,
+  managementScopes,
+  tenantShape,
+  urlsShape,
+} from './tenant-shapes.ts';
 
 export interface TenantFile extends SourceGroups {
   readonly urlForm: UrlForm;
@@ -63,4 +68,31 @@ function readEnvironments(list: Cursor): Names<Environment> {
     if (alias !== null) environments.add(alias, { id: id ?? '', alias }, at.member('alias'));
   }
   return environments;
+}
+
+interface ManagementClientEntry {
+  readonly name: string;
+  readonly scopes: ReadonlySet<ManagementScope>;
+  readonly keys: readonly WrittenKey[];
+  readonly at: Cursor;
+}
+
+/** Reads one of `managementClients`; `index` is its place in the list. Null with an issue for what is not an object. */
+function readManagementClient(at: Cursor, index: number): ManagementClientEntry | null {
+  if (at.object(managementClientShape) === null) return null;
+  return {
+    name: at.member('name').optionalText(`management client ${index + 1}`),
+    scopes: readManagementScopes(at.member('scopes')),
+    keys: readKeys(at.member('apiKeys')),
+    at,
+  };
+}
+
+function readManagementScopes(list: Cursor): ReadonlySet<ManagementScope> {
+  if (list.json === undefined) return new Set(managementScopes);
+  const known = new Names<ManagementScope>(
+    'management scope',
+    managementScopes.map((scope) => [scope, scope]),
+  );
+  return new Set(list.items().flatMap((item) => readNamed(item, known) ?? []));
 }

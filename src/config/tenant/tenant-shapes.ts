@@ -27,7 +27,7 @@ import {
 } from '../../contract/limits.ts';
 import type { ManagementScope, Scope, WebhookFormat } from '../configuration.ts';
 import { idPattern } from '../documents/document-path.ts';
-import { plainKeyPattern } from './api-key.ts';
+import { plainKeyPattern } from './api-keys.ts';
 
 export const clientScopes: readonly Scope[] = ['delivery', 'routes', 'query', 'source', 'changes'];
 /** The names of the hosted service, whose `Query` includes source groups. */

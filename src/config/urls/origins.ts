@@ -1,6 +1,5 @@
 /** Origins of web pages (RFC 6454, section 6.2), and the patterns of those that may read as an environment client. */
-import { canonicalHost } from './host.ts';
-import { defaultPorts, portMax } from './url.ts';
+import { canonicalHost, defaultPorts, portMax } from './url.ts';
 
 /** An origin in parts; the host is an IPv6 address in brackets or a name. */
 const originParts = /^([a-z][a-z0-9+.-]*):\/\/(\[[^\]]*\]|[^\s/?#@:[\]\\]+)(?::(\d{1,5}|\*))?$/i;

@@ -1,4 +1,4 @@
-import { canonicalHost } from './host.ts';
+import { domainToASCII } from 'node:url';
 
 /** A URL as it is compared: `host` null when it is relative, with its port when that is not the scheme's own. */
 export interface NormalUrl {
@@ -84,7 +84,7 @@ const pathToken = /%[0-9A-Fa-f]{2}|[A-Za-z0-9\-._~!$&'()*+,;=:@/]+|[^A-Za-z0-9\-
 const decodableInPath = /^[A-Za-z0-9\-._~!$&'()*+,;=:@]$/;
 
 /** The path of a text that begins with one: up to `?` or `#`, in the writing in which paths are compared. */
-export function normalPath(text: string): string {
+function normalPath(text: string): string {
   const end = text.search(/[?#]/);
   const raw = end === -1 ? text : text.slice(0, end);
   const path = plainPath.test(raw)
@@ -96,11 +96,11 @@ export function normalPath(text: string): string {
 }
 
 /** Characters beyond ASCII, as a normal path writes them. */
-export const encodedCharacter =
+const encodedCharacter =
   /%(?:[CD][0-9A-F]%[89AB][0-9A-F]|E[0-9A-F](?:%[89AB][0-9A-F]){2}|F[0-7](?:%[89AB][0-9A-F]){3})/gi;
 
 /** The character that such a text stands for; itself when it stands for none. */
-export function decodedCharacter(encoded: string): string {
+function decodedCharacter(encoded: string): string {
   try {
     return decodeURIComponent(encoded);
   } catch {
@@ -126,4 +126,54 @@ function normalToken(token: string, plain: RegExp, decodable: RegExp): string {
     (text, byte) => `${text}%${byte.toString(16).padStart(2, '0').toUpperCase()}`,
     '',
   );
+}
+
+const hostCharactersMax = 253;
+/** Lower-case names that need no further look; a last label that begins with a letter is not an IPv4 address. */
+const plainHost = /^(?:[a-z0-9_-]+\.)*[a-z][a-z0-9_-]*$/;
+const ipv6Host = /^\[[0-9a-fA-F:.]+\]$/;
+const structural = /[\s/?#@:*\\[\]%]/;
+
+/**
+ * A host name as it is compared: lower case, international names in their ASCII form (UTS #46), no final dot, IPv4
+ * and IPv6 addresses in their usual writing. Null for what is not a host: a port, a scheme or a path is not part of one.
+ */
+export function canonicalHost(text: string): string | null {
+  if (text.length > hostCharactersMax) return null;
+  if (plainHost.test(text)) return text;
+  const name = text.endsWith('.') ? text.slice(0, -1) : text;
+  if (ipv6Host.test(name)) return parsedHost(name);
+  if (name === '' || structural.test(name)) return null;
+  const host = domainToASCII(name);
+  return host === '' || structural.test(host) || host.endsWith('.') ? null : host;
+}
+
+function parsedHost(text: string): string | null {
+  try {
+    return new URL(`http://${text}`).hostname;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * The two forms in which paths of URLs are compared (docs/reference/configuration.md "URLs and domains"). `exact`: as they
+ * are normalized. `folded`: the path in lower case, the query string as it is, for a tenant whose URLs are case-insensitive.
+ */
+export type UrlForm = 'exact' | 'folded';
+
+/** @param path as `normalizeUrl` gives it */
+export function pathInForm(path: string, form: UrlForm): string {
+  if (form === 'exact') return path;
+  const queryAt = path.indexOf('?');
+  return queryAt === -1 ? foldedPath(path) : foldedPath(path.slice(0, queryAt)) + path.slice(queryAt);
+}
+
+/**
+ * A normal path in lower case, a normal path again. Letters beyond ASCII are lowered as Unicode has them. An encoded
+ * byte that stands for no letter (`%2F`, or one that is not UTF-8) stays as it is.
+ */
+function foldedPath(path: string): string {
+  if (!path.includes('%')) return path.toLowerCase();
+  return normalPath(path.replace(encodedCharacter, decodedCharacter).toLowerCase());
 }

@@ -1,6 +1,4 @@
 /** Requests to `/management/v1` of our own origin, with the key of this tab. */
-import { keptKey } from './session.ts';
-
 const base = '/management/v1';
 
 /** An answer that is an error, or none at all (`status` 0). */
@@ -70,4 +68,21 @@ async function errorOf(response: Response): Promise<RequestError> {
   } catch {
     return new RequestError(response.status, text === '' ? `Status ${response.status}` : text);
   }
+}
+
+/** The management key: kept for this tab alone, and sent to our own origin alone (`request.ts`). */
+
+const keyName = 'millrace-management-key';
+
+/** The key of this tab; null before one was given. */
+export function keptKey(): string | null {
+  return sessionStorage.getItem(keyName);
+}
+
+export function keepKey(key: string): void {
+  sessionStorage.setItem(keyName, key);
+}
+
+export function forgetKey(): void {
+  sessionStorage.removeItem(keyName);
 }

@@ -1,5 +1,14 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Change } from '../api/answers.ts';
+import type { RequestError } from '../api/request.ts';
+import { Time } from '../parts/figures.tsx';
+import { Empty, ErrorBox, State } from '../parts/notices.tsx';
 import { PageHead } from '../parts/page-head.tsx';
-import { Feed } from './feed.tsx';
+import { Table } from '../parts/table.tsx';
+import { ViewLink } from '../parts/view-links.tsx';
+import { urlHref } from '../shell/addresses.ts';
+import { useTenant } from '../shell/tenant-context.ts';
+import { follow } from './follow.ts';
 import { Webhooks } from './webhooks.tsx';
 
 export function ChangesPage() {
@@ -12,5 +21,78 @@ export function ChangesPage() {
       <Feed />
       <Webhooks />
     </>
+  );
+}
+
+/** The latest first; older ones leave the page. */
+const shownMax = 100;
+
+function Feed() {
+  const { environment } = useTenant();
+  const [changes, setChanges] = useState<readonly Change[]>([]);
+  const [isLive, setIsLive] = useState(false);
+  const [isPaused, setIsPaused] = useState(false);
+  const [error, setError] = useState<RequestError | null>(null);
+  useEffect(() => {
+    if (isPaused) return;
+    const stop = new AbortController();
+    const follower = {
+      onChange: (change: Change) => setChanges((former) => [change, ...former].slice(0, shownMax)),
+      onOpen: () => {
+        setIsLive(true);
+        setError(null);
+      },
+      onError: (told: RequestError) => {
+        setIsLive(false);
+        setError(told);
+      },
+    };
+    void follow(environment, follower, stop.signal);
+    return () => {
+      stop.abort();
+      setIsLive(false);
+    };
+  }, [environment, isPaused]);
+  return (
+    <section>
+      <h2>
+        Feed{' '}
+        <State means={isLive ? 'good' : 'quiet'}>
+          {isLive ? 'live' : isPaused ? 'paused' : 'connecting'}
+        </State>
+      </h2>
+      <p class="buttons">
+        <button type="button" aria-pressed={isPaused} onClick={() => setIsPaused(!isPaused)}>
+          {isPaused ? 'Go on' : 'Pause'}
+        </button>
+        <button type="button" disabled={changes.length === 0} onClick={() => setChanges([])}>
+          Clear
+        </button>
+      </p>
+      {error !== null && <ErrorBox error={error} />}
+      {changes.length === 0 ? (
+        <Empty>No change since this page was opened. Save an entity, and what it changes appears here.</Empty>
+      ) : (
+        <Table
+          label="Changes, the latest first"
+          heads={[{ name: 'When' }, { name: 'What' }, { name: 'View' }, { name: 'Served at' }]}
+          rows={changes.map(({ id, at, action, urls, handles }) => [
+            <Time key="at" at={at} />,
+            <State key="action" means={action === 'set' ? 'accent' : 'bad'}>
+              {action}
+            </State>,
+            <ViewLink key="view" id={id} />,
+            <span key="served">
+              {urls.map((url) => (
+                <a key={url} href={urlHref(url, environment)}>
+                  {url}{' '}
+                </a>
+              ))}
+              {handles.join(', ')}
+            </span>,
+          ])}
+        />
+      )}
+    </section>
   );
 }

@@ -2,13 +2,9 @@ import { useState } from 'preact/hooks';
 import type { Webhook } from '../api/answers.ts';
 import { RequestError, request } from '../api/request.ts';
 import { useGet } from '../api/use-get.ts';
-import { Empty } from '../parts/empty.tsx';
-import { ErrorBox } from '../parts/error-box.tsx';
-import { Loading } from '../parts/loading.tsx';
-import { millisecondsText, numberText } from '../parts/numbers.ts';
-import { type Meaning, State } from '../parts/state.tsx';
+import { millisecondsText, numberText, Time } from '../parts/figures.tsx';
+import { Empty, ErrorBox, Loading, type Meaning, State } from '../parts/notices.tsx';
 import { Table } from '../parts/table.tsx';
-import { Time } from '../parts/time.tsx';
 
 const everyMs = 3000;
 const meanings: Readonly<Record<Webhook['state'], Meaning>> = {

@@ -1,8 +1,11 @@
-import { usePlace } from '../shell/place.ts';
+import { counted, numberText } from '../parts/figures.tsx';
+import { Empty } from '../parts/notices.tsx';
+import { PageHead } from '../parts/page-head.tsx';
+import { entitiesHref, scheduleHref, usePlace } from '../shell/addresses.ts';
+import { useTenant } from '../shell/tenant-context.ts';
 import { EntitiesPage } from './entities-page.tsx';
 import { EntityPage } from './entity-page.tsx';
 import { FoundPage } from './found-page.tsx';
-import { GroupsPage } from './groups-page.tsx';
 import { SchedulePage } from './schedule-page.tsx';
 
 /** @param rest of the address: a source group, and an originId */
@@ -14,4 +17,52 @@ export function ContentPage({ rest }: { readonly rest: readonly string[] }) {
   if (sourceGroup === '') return text === '' ? <GroupsPage /> : <FoundPage text={text} />;
   if (originId.length === 0) return <EntitiesPage sourceGroup={sourceGroup} />;
   return <EntityPage sourceGroup={sourceGroup} originId={originId.join('/')} />;
+}
+
+/** Source groups, and how many entities of which type each has. */
+function GroupsPage() {
+  const { tenant } = useTenant();
+  return (
+    <>
+      <PageHead title="Content" about="The entities that your systems pushed, by source group and type." />
+      <p>
+        <a href={scheduleHref()}>Schedule</a>: what is published and taken back next.
+      </p>
+      {tenant.sourceGroups.length === 0 && (
+        <Empty>
+          No source groups. Add one to <code>sourceGroups</code> in <code>tenant.json</code>.
+        </Empty>
+      )}
+      {tenant.sourceGroups.map(({ alias, types, sources, autoIndex }) => (
+        <section key={alias}>
+          <h2>
+            <a href={entitiesHref(alias)}>{alias}</a>
+          </h2>
+          <p class="quiet">
+            {counted(sources.length, 'source')}: {sources.map(({ name }) => name).join(', ')}
+            {autoIndex && ' · auto-indexed'}
+          </p>
+          {types.length === 0 ? (
+            <Empty>
+              No entity yet. Push one with <code>POST /ingest/v2/&lt;originId&gt;</code> and a key of the
+              source.
+            </Empty>
+          ) : (
+            <ul class="cards">
+              {[...types]
+                .sort((a, b) => a.type.localeCompare(b.type))
+                .map(({ type, entities }) => (
+                  <li key={type}>
+                    <a class="card" href={entitiesHref(alias, { type })}>
+                      <span>{type}</span>
+                      <strong class="number">{numberText(entities)}</strong>
+                    </a>
+                  </li>
+                ))}
+            </ul>
+          )}
+        </section>
+      ))}
+    </>
+  );
 }

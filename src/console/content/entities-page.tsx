@@ -1,16 +1,12 @@
 import type { Entities } from '../api/answers.ts';
 import { withParameters } from '../api/request.ts';
 import { useGet } from '../api/use-get.ts';
-import { Empty } from '../parts/empty.tsx';
-import { ErrorBox } from '../parts/error-box.tsx';
-import { Loading } from '../parts/loading.tsx';
-import { numberText } from '../parts/numbers.ts';
+import { numberText, Time } from '../parts/figures.tsx';
+import { Empty, ErrorBox, Loading } from '../parts/notices.tsx';
 import { PageHead } from '../parts/page-head.tsx';
 import { Table } from '../parts/table.tsx';
-import { Time } from '../parts/time.tsx';
-import { entitiesHref, entityHref, pageHref, urlHref } from '../shell/addresses.ts';
-import { usePlace } from '../shell/place.ts';
-import { groupsIn, useTenant } from '../shell/tenant.ts';
+import { entitiesHref, entityHref, pageHref, urlHref, usePlace } from '../shell/addresses.ts';
+import { groupsIn, useTenant } from '../shell/tenant-context.ts';
 import { PublishBadge } from './publish-state.tsx';
 
 const pageLength = 50;

@@ -1,12 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { RequestError } from '../api/request.ts';
-import { Empty } from '../parts/empty.tsx';
-import { ErrorBox } from '../parts/error-box.tsx';
-import { Loading } from '../parts/loading.tsx';
+import { Empty, ErrorBox, Loading } from '../parts/notices.tsx';
 import { PageHead } from '../parts/page-head.tsx';
-import { pageHref } from '../shell/addresses.ts';
-import { go } from '../shell/place.ts';
-import { useTenant } from '../shell/tenant.ts';
+import { go, pageHref } from '../shell/addresses.ts';
+import { useTenant } from '../shell/tenant-context.ts';
 import { type Found, findEntities } from './find-entities.ts';
 
 interface Outcome {

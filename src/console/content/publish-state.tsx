@@ -1,6 +1,6 @@
 import type { Entity } from '../api/answers.ts';
-import { type Meaning, State } from '../parts/state.tsx';
-import { Day, Moment } from '../parts/time.tsx';
+import { Day, Moment } from '../parts/figures.tsx';
+import { type Meaning, State } from '../parts/notices.tsx';
 
 const meanings: Readonly<Record<Entity['state'], Meaning>> = {
   waiting: 'warn',

@@ -1,15 +1,11 @@
 import type { Schedule } from '../api/answers.ts';
 import { withParameters } from '../api/request.ts';
 import { useGet } from '../api/use-get.ts';
-import { Empty } from '../parts/empty.tsx';
-import { ErrorBox } from '../parts/error-box.tsx';
-import { Loading } from '../parts/loading.tsx';
+import { Moment } from '../parts/figures.tsx';
+import { Empty, ErrorBox, Loading, State } from '../parts/notices.tsx';
 import { PageHead } from '../parts/page-head.tsx';
-import { State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
-import { Moment } from '../parts/time.tsx';
-import { entityHref, pageHref, scheduleHref } from '../shell/addresses.ts';
-import { usePlace } from '../shell/place.ts';
+import { entityHref, pageHref, scheduleHref, usePlace } from '../shell/addresses.ts';
 
 const pageLength = 50;
 

@@ -1,8 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Status } from '../api/answers.ts';
 import { Chart, type Line } from '../parts/chart.tsx';
-import { millisecondsText, numberText } from '../parts/numbers.ts';
-import { keepHistory, keptHistory, type Sample, spanMs, withSample } from './history.ts';
+import { millisecondsText, numberText } from '../parts/figures.tsx';
 
 /** Rates of the last minutes, and the lag since this tab watches. */
 export function Charts({ status }: { readonly status: Status }) {
@@ -43,4 +42,54 @@ export function Charts({ status }: { readonly status: Status }) {
       />
     </div>
   );
+}
+
+/**
+ * What the charts show: samples of the status, kept in the tab so that a reload keeps them too. They begin with what the
+ * front remembers.
+ */
+const spanMs = 300_000;
+const historyName = 'millrace-history';
+
+interface Sample {
+  readonly atMs: number;
+  readonly delivery: number;
+  readonly ingest: number;
+  readonly query: number;
+  /** Null where the front remembers rates alone. */
+  readonly lagMs: number | null;
+}
+
+function withSample(samples: readonly Sample[], status: Status, nowMs: number): Sample[] {
+  const rate = (kind: 'delivery' | 'ingest' | 'query') =>
+    status.processes.reduce((sum, { rates }) => sum + (rates?.[kind] ?? 0), 0);
+  const sample: Sample = {
+    atMs: nowMs,
+    delivery: rate('delivery'),
+    ingest: rate('ingest'),
+    query: rate('query'),
+    lagMs: Math.max(0, ...status.partitions.map((partition) => partition.lagMs)),
+  };
+  const known = samples.filter(({ atMs }) => nowMs - atMs < spanMs);
+  return [...remembered(status, known[0]?.atMs ?? nowMs, nowMs), ...known, sample];
+}
+
+/** What the front remembers of the time before a moment. */
+function remembered({ recent }: Status, beforeMs: number, nowMs: number): Sample[] {
+  const { everyMs, rates } = recent;
+  return rates
+    .map((one, at) => ({ ...one, atMs: nowMs - (rates.length - at) * everyMs, lagMs: null }))
+    .filter(({ atMs }) => atMs < beforeMs && nowMs - atMs < spanMs);
+}
+
+function keptHistory(): Sample[] {
+  try {
+    return JSON.parse(sessionStorage.getItem(historyName) ?? '[]') as Sample[];
+  } catch {
+    return [];
+  }
+}
+
+function keepHistory(samples: readonly Sample[]): void {
+  sessionStorage.setItem(historyName, JSON.stringify(samples));
 }

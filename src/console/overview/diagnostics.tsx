@@ -1,10 +1,8 @@
 import type { Diagnostic } from '../api/answers.ts';
-import { Empty } from '../parts/empty.tsx';
-import { ErrorBox } from '../parts/error-box.tsx';
-import { counted, numberText } from '../parts/numbers.ts';
-import { State } from '../parts/state.tsx';
+import { counted, numberText } from '../parts/figures.tsx';
+import { Empty, ErrorBox, State } from '../parts/notices.tsx';
 import { viewHref } from '../shell/addresses.ts';
-import { entityHrefOf, useTenant } from '../shell/tenant.ts';
+import { entityHrefOf, useTenant } from '../shell/tenant-context.ts';
 import { type Diagnosis, useDiagnostics } from './use-diagnostics.ts';
 
 const shownMax = 10;

@@ -1,17 +1,14 @@
+import type { ComponentChildren } from 'preact';
 import type { Status } from '../api/answers.ts';
 import { useGet } from '../api/use-get.ts';
-import { ErrorBox } from '../parts/error-box.tsx';
-import { Loading } from '../parts/loading.tsx';
-import { bytesText, millisecondsText, numberText } from '../parts/numbers.ts';
+import { bytesText, millisecondsText, numberText } from '../parts/figures.tsx';
+import { Empty, ErrorBox, Loading, type Meaning } from '../parts/notices.tsx';
 import { PageHead } from '../parts/page-head.tsx';
-import { Tile } from '../parts/tile.tsx';
 import { pageHref } from '../shell/addresses.ts';
-import { useTenant } from '../shell/tenant.ts';
+import { useTenant } from '../shell/tenant-context.ts';
 import { Charts } from './charts.tsx';
 import { Diagnostics } from './diagnostics.tsx';
-import { Partitions } from './partitions.tsx';
-import { Processes } from './processes.tsx';
-import { Rebuilds } from './rebuilds.tsx';
+import { Partitions, Processes } from './processes.tsx';
 
 const everyMs = 2000;
 
@@ -66,4 +63,49 @@ function Figures({ status }: { readonly status: Status }) {
 
 function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
+}
+
+function Rebuilds({ rebuilds }: Pick<Status, 'rebuilds'>) {
+  return (
+    <section>
+      <h2>Rebuilds</h2>
+      {rebuilds.length === 0 ? (
+        <Empty>No rebuild is running. After a schema change you see its progress here.</Empty>
+      ) : (
+        <ul class="rows">
+          {rebuilds.map(({ what, done, total, etaSeconds }) => (
+            <li key={what} class="rebuild">
+              <span>{what}</span>
+              <progress value={done} max={Math.max(1, total)} aria-label={what} />
+              <span class="number">
+                {numberText(done)} of {numberText(total)}
+                {etaSeconds !== null && `, about ${numberText(etaSeconds)} s left`}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+interface TileProps {
+  readonly name: string;
+  readonly value: string;
+  readonly means?: Meaning;
+  readonly href?: string;
+  readonly children?: ComponentChildren;
+}
+
+/** A figure with its name. */
+function Tile({ name, value, means = 'quiet', href, children }: TileProps) {
+  return (
+    <div class="tile">
+      <dt>{href === undefined ? name : <a href={href}>{name}</a>}</dt>
+      <dd class={means}>
+        {value}
+        {children !== undefined && <small>{children}</small>}
+      </dd>
+    </div>
+  );
 }

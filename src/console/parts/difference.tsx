@@ -1,6 +1,6 @@
+import { numberText } from './figures.tsx';
 import { type DiffLine, lineDiff } from './line-diff.ts';
-import { numberText } from './numbers.ts';
-import { State } from './state.tsx';
+import { State } from './notices.tsx';
 
 const aroundLines = 3;
 const signs = { same: ' ', added: '+', removed: '−' } as const;

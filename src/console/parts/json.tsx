@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { viewHref } from '../shell/addresses.ts';
 import { Copy } from './copy.tsx';
-import { ViewName } from './view-name.tsx';
+import { ViewName } from './view-links.tsx';
 
 const openDepth = 4;
 const shownMax = 100;

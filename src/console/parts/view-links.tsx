@@ -1,6 +1,8 @@
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
 import type { Ids } from '../api/answers.ts';
-import { numberText } from './numbers.ts';
-import { ViewLink } from './view-name.tsx';
+import { viewHref, viewParts } from '../shell/addresses.ts';
+import { numberText } from './figures.tsx';
 
 interface ViewLinksProps {
   readonly ids: Ids;
@@ -21,4 +23,31 @@ export function ViewLinks({ ids: { total, views }, shownMax }: ViewLinksProps) {
       {total > shown.length && <li class="quiet">and {numberText(total - shown.length)} more</li>}
     </ul>
   );
+}
+
+/** A view by what people know of it: its title, else the originId of its entity, and its schema. */
+export function ViewName({ id }: { readonly id: string }) {
+  const title = useTitle(id);
+  const parts = viewParts(id);
+  if (parts === null) return <span>{id}</span>;
+  return (
+    <>
+      <span class="view-title">{title ?? parts.originId}</span> <span class="alias">{parts.alias}</span>
+    </>
+  );
+}
+
+export function ViewLink({ id }: { readonly id: string }) {
+  return (
+    <a class="view-link" href={viewHref(id)} title={id}>
+      <ViewName id={id} />
+    </a>
+  );
+}
+
+/** By view id. */
+export const TitlesContext = createContext<ReadonlyMap<string, string>>(new Map());
+
+export function useTitle(id: string): string | null {
+  return useContext(TitlesContext).get(id) ?? null;
 }

@@ -1,5 +1,4 @@
 import { Conditions } from './conditions.tsx';
-import type { IndexField } from './index-fields.ts';
 import {
   facetFieldsOf,
   type QueryObject,
@@ -10,7 +9,7 @@ import {
   withSort,
 } from './query-state.ts';
 import { Ranking } from './ranking.tsx';
-import type { Target } from './targets.ts';
+import type { IndexField, Target } from './targets.ts';
 
 interface BuilderProps {
   readonly targets: readonly Target[];

@@ -1,6 +1,6 @@
 import { typedValue, valueText } from '../parts/typed-value.ts';
-import type { IndexField } from './index-fields.ts';
 import { type Condition, conditionsOf, operators, type QueryObject, withConditions } from './query-state.ts';
+import type { IndexField } from './targets.ts';
 
 interface ConditionsProps {
   readonly fields: readonly IndexField[];

@@ -2,18 +2,15 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Configuration } from '../api/answers.ts';
 import { useGet } from '../api/use-get.ts';
 import { Copy } from '../parts/copy.tsx';
-import { Empty } from '../parts/empty.tsx';
+import { Empty } from '../parts/notices.tsx';
 import { PageHead } from '../parts/page-head.tsx';
-import { pageHref } from '../shell/addresses.ts';
-import { go, usePlace } from '../shell/place.ts';
-import { useTenant } from '../shell/tenant.ts';
+import { go, pageHref, usePlace } from '../shell/addresses.ts';
+import { useTenant } from '../shell/tenant-context.ts';
 import { Builder } from './builder.tsx';
-import { fieldsOf, type IndexField } from './index-fields.ts';
 import { firstQuery, parsedQuery, type QueryObject, withoutToken } from './query-state.ts';
 import { Results } from './results.tsx';
-import { curlLine, targetsOf } from './targets.ts';
-import { useFacetable } from './use-facetable.ts';
-import { useQuery } from './use-query.ts';
+import { curlLine, fieldsOf, type IndexField, targetsOf } from './targets.ts';
+import { useFacetable, useQuery } from './use-query.ts';
 
 /** A query, built by hand or written, and what it finds. The address holds it. */
 export function QueryPage() {

@@ -1,4 +1,3 @@
-import type { IndexField } from './index-fields.ts';
 import {
   type Boost,
   boostOf,
@@ -7,6 +6,7 @@ import {
   withBoost,
   withOperators,
 } from './query-state.ts';
+import type { IndexField } from './targets.ts';
 
 interface RankingProps {
   readonly fields: readonly IndexField[];

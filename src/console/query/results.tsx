@@ -1,10 +1,8 @@
 import type { Facet, QueryResult } from '../api/answers.ts';
-import { Empty } from '../parts/empty.tsx';
-import { ErrorBox } from '../parts/error-box.tsx';
-import { Loading } from '../parts/loading.tsx';
-import { counted, millisecondsText, numberText } from '../parts/numbers.ts';
+import { counted, millisecondsText, numberText } from '../parts/figures.tsx';
+import { Empty, ErrorBox, Loading } from '../parts/notices.tsx';
 import { Table } from '../parts/table.tsx';
-import { entityHrefOf, useTenant } from '../shell/tenant.ts';
+import { entityHrefOf, useTenant } from '../shell/tenant-context.ts';
 import { isChosen, type QueryObject, toggled, withToken } from './query-state.ts';
 import type { Target } from './targets.ts';
 import type { QueryOutcome } from './use-query.ts';

@@ -1,7 +1,7 @@
 import { Difference } from '../parts/difference.tsx';
-import { numberText } from '../parts/numbers.ts';
+import { numberText } from '../parts/figures.tsx';
 import { Table } from '../parts/table.tsx';
-import { ViewLink } from '../parts/view-name.tsx';
+import { ViewLink } from '../parts/view-links.tsx';
 
 interface Counts {
   readonly added: number;

@@ -1,12 +1,10 @@
 import type { Preview } from '../api/answers.ts';
-import { madeOf, usePreview } from '../api/use-preview.ts';
+import { madeOf, usePreview } from '../api/use-get.ts';
 import { Difference } from '../parts/difference.tsx';
-import { Empty } from '../parts/empty.tsx';
-import { ErrorBox } from '../parts/error-box.tsx';
+import { counted, millisecondsText } from '../parts/figures.tsx';
 import { Json } from '../parts/json.tsx';
-import { Loading } from '../parts/loading.tsx';
-import { counted, millisecondsText } from '../parts/numbers.ts';
-import { useTenant } from '../shell/tenant.ts';
+import { Empty, ErrorBox, Loading } from '../parts/notices.tsx';
+import { useTenant } from '../shell/tenant-context.ts';
 import { Lookups } from '../view/reads.tsx';
 import type { SchemaDocument } from './documents.ts';
 

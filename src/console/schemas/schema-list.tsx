@@ -1,11 +1,10 @@
 import type { Configuration, Tenant } from '../api/answers.ts';
-import { Empty } from '../parts/empty.tsx';
-import { numberText } from '../parts/numbers.ts';
+import { numberText, Time } from '../parts/figures.tsx';
+import { Empty } from '../parts/notices.tsx';
 import { PageHead } from '../parts/page-head.tsx';
 import { Table } from '../parts/table.tsx';
-import { Time } from '../parts/time.tsx';
 import { schemaHref } from '../shell/addresses.ts';
-import { useTenant } from '../shell/tenant.ts';
+import { useTenant } from '../shell/tenant-context.ts';
 import { type SchemaDocument, schemaDocuments } from './documents.ts';
 
 export function SchemaList({ configuration }: { readonly configuration: Configuration }) {

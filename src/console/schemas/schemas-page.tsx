@@ -1,15 +1,12 @@
 import { useEffect } from 'preact/hooks';
 import type { Configuration } from '../api/answers.ts';
 import { useGet } from '../api/use-get.ts';
-import { Empty } from '../parts/empty.tsx';
-import { ErrorBox } from '../parts/error-box.tsx';
-import { Loading } from '../parts/loading.tsx';
+import { Empty, ErrorBox, Loading } from '../parts/notices.tsx';
 import { PageHead } from '../parts/page-head.tsx';
-import { pageHref, schemaHref } from '../shell/addresses.ts';
-import { go, usePlace } from '../shell/place.ts';
+import { go, pageHref, schemaHref, usePlace } from '../shell/addresses.ts';
 import { schemaDocument, schemaDocuments } from './documents.ts';
 import { SchemaList } from './schema-list.tsx';
-import { Source } from './source.tsx';
+import { Source } from './source-text.tsx';
 import { Workbench } from './workbench.tsx';
 
 /** @param document path of the document that the address names; '' for the list */

@@ -3,13 +3,12 @@ import type { Configuration, Entities } from '../api/answers.ts';
 import { withParameters } from '../api/request.ts';
 import { useGet } from '../api/use-get.ts';
 import { PageHead } from '../parts/page-head.tsx';
-import { pageHref, schemaHref } from '../shell/addresses.ts';
-import { go, usePlace } from '../shell/place.ts';
-import { groupsIn, useTenant } from '../shell/tenant.ts';
+import { go, pageHref, schemaHref, usePlace } from '../shell/addresses.ts';
+import { groupsIn, useTenant } from '../shell/tenant-context.ts';
 import { Apply } from './apply.tsx';
 import type { SchemaDocument } from './documents.ts';
-import { Editor } from './editor.tsx';
 import { Outcome } from './outcome.tsx';
+import { Editor } from './source-text.tsx';
 
 interface WorkbenchProps {
   readonly schema: SchemaDocument;

@@ -1,13 +1,13 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Tenant } from '../api/answers.ts';
-import { forgetKey, keptKey } from '../api/session.ts';
+import { forgetKey, keptKey } from '../api/request.ts';
 import { useGet } from '../api/use-get.ts';
-import { ErrorBox } from '../parts/error-box.tsx';
+import { ErrorBox } from '../parts/notices.tsx';
+import { followLinks, go, usePlace } from './addresses.ts';
 import { KeyForm } from './key-form.tsx';
 import { Navigation } from './navigation.tsx';
 import { pages } from './pages.tsx';
-import { followLinks, go, usePlace } from './place.ts';
-import { TenantContext } from './tenant.ts';
+import { TenantContext } from './tenant-context.ts';
 
 export function App() {
   const [hasKey, setHasKey] = useState(keptKey() !== null);

@@ -1,7 +1,5 @@
 import { useLayoutEffect, useState } from 'preact/hooks';
-import { findHref, urlHref } from './addresses.ts';
-import { usePlace, visit } from './place.ts';
-import { searchFieldId } from './search-field.ts';
+import { findHref, urlHref, usePlace, visit } from './addresses.ts';
 
 /**
  * The only search field. A URL leads to how it is resolved, anything else to what has it as its id or in its text. On these pages the
@@ -43,4 +41,25 @@ export function FindAnywhere() {
 /** Ids of views and entities begin with `gid://`. */
 function isUrl(text: string): boolean {
   return text.startsWith('/') || /^https?:\/\//i.test(text);
+}
+
+/** Id of the search field of the shell. */
+const searchFieldId = 'find-anywhere';
+
+/** Goes to the search field, and selects what it holds. */
+export function focusSearch(event: Event): void {
+  event.preventDefault();
+  const field = document.getElementById(searchFieldId);
+  if (field instanceof HTMLInputElement) field.select();
+}
+
+/** Leads to the search field, for pages that show nothing before something was found. */
+export function SearchButton() {
+  return (
+    <p>
+      <button type="button" class="main" onClick={focusSearch}>
+        Search
+      </button>
+    </p>
+  );
 }

@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks';
-import { RequestError, request } from '../api/request.ts';
-import { keepKey } from '../api/session.ts';
+import { keepKey, RequestError, request } from '../api/request.ts';
 
 /** Asks for the key. It is kept when it works. */
 export function KeyForm({ onKey }: { readonly onKey: () => void }) {

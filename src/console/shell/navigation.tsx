@@ -3,7 +3,7 @@ import { pageHref } from './addresses.ts';
 import { FindAnywhere } from './find-anywhere.tsx';
 import { pages } from './pages.tsx';
 import { Shortcuts } from './shortcuts.tsx';
-import { useTenant } from './tenant.ts';
+import { useTenant } from './tenant-context.ts';
 
 /** @param current first part of the address, after `/console/` */
 export function Navigation({ current, leave }: { readonly current: string; readonly leave: () => void }) {

@@ -1,9 +1,8 @@
 /** Keys that lead through the console, and the list of them under `?`. */
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { pageHref } from './addresses.ts';
+import { pageHref, visit } from './addresses.ts';
+import { focusSearch } from './find-anywhere.tsx';
 import { pages } from './pages.tsx';
-import { visit } from './place.ts';
-import { focusSearch } from './search-field.ts';
 
 const chordMs = 1500;
 

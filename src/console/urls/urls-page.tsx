@@ -2,19 +2,14 @@ import { titleOf } from '../../contract/view-title.ts';
 import type { UrlExplained, ViewExplained } from '../api/answers.ts';
 import { withParameters } from '../api/request.ts';
 import { useGet } from '../api/use-get.ts';
-import { Empty } from '../parts/empty.tsx';
-import { ErrorBox } from '../parts/error-box.tsx';
-import { Loading } from '../parts/loading.tsx';
+import { Time } from '../parts/figures.tsx';
+import { Empty, ErrorBox, Loading, State } from '../parts/notices.tsx';
 import { PageHead } from '../parts/page-head.tsx';
-import { State } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
-import { Time } from '../parts/time.tsx';
-import { TitlesContext } from '../parts/titles.ts';
-import { ViewLink } from '../parts/view-name.tsx';
-import { pageHref } from '../shell/addresses.ts';
-import { go, usePlace } from '../shell/place.ts';
-import { SearchButton } from '../shell/search-button.tsx';
-import { useTenant } from '../shell/tenant.ts';
+import { TitlesContext, ViewLink } from '../parts/view-links.tsx';
+import { go, pageHref, usePlace } from '../shell/addresses.ts';
+import { SearchButton } from '../shell/find-anywhere.tsx';
+import { useTenant } from '../shell/tenant-context.ts';
 
 /** How the URL in the search field is resolved, step by step. */
 export function UrlsPage() {

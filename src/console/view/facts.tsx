@@ -1,11 +1,9 @@
 import type { Claim, ViewExplained } from '../api/answers.ts';
-import { entityParts } from '../api/ids.ts';
-import { bytesText } from '../parts/numbers.ts';
-import { State } from '../parts/state.tsx';
-import { Moment, Time } from '../parts/time.tsx';
-import { ViewLink } from '../parts/view-name.tsx';
-import { pageHref, schemaHref, urlHref } from '../shell/addresses.ts';
-import { entityHrefOf, useTenant } from '../shell/tenant.ts';
+import { bytesText, Moment, Time } from '../parts/figures.tsx';
+import { State } from '../parts/notices.tsx';
+import { ViewLink } from '../parts/view-links.tsx';
+import { entityParts, pageHref, schemaHref, urlHref } from '../shell/addresses.ts';
+import { entityHrefOf, useTenant } from '../shell/tenant-context.ts';
 
 const causeTexts: Readonly<Record<string, string>> = {
   ingest: 'its own entity was saved',

@@ -1,7 +1,6 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { viewParts } from '../api/ids.ts';
-import { useTitle } from '../parts/titles.ts';
-import { viewHref } from '../shell/addresses.ts';
+import { useTitle } from '../parts/view-links.tsx';
+import { viewHref, viewParts } from '../shell/addresses.ts';
 import type { GraphData, GraphEdge } from './graph-data.ts';
 
 const nodeWidth = 168;

@@ -1,7 +1,6 @@
 import type { ViewExplained } from '../api/answers.ts';
-import { Empty } from '../parts/empty.tsx';
-import { Loading } from '../parts/loading.tsx';
-import { counted } from '../parts/numbers.ts';
+import { counted } from '../parts/figures.tsx';
+import { Empty, Loading } from '../parts/notices.tsx';
 import { ViewLinks } from '../parts/view-links.tsx';
 import { listedOnce, type Reason } from './reasons.ts';
 

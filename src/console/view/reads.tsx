@@ -1,10 +1,8 @@
 import type { Lookup, ViewExplained } from '../api/answers.ts';
-import { Empty } from '../parts/empty.tsx';
-import { counted, numberText } from '../parts/numbers.ts';
-import { State } from '../parts/state.tsx';
+import { counted, Moment, numberText } from '../parts/figures.tsx';
+import { Empty, State } from '../parts/notices.tsx';
 import { Table } from '../parts/table.tsx';
-import { Moment } from '../parts/time.tsx';
-import { ViewLink } from '../parts/view-name.tsx';
+import { ViewLink } from '../parts/view-links.tsx';
 
 /** What a view is made of, besides its own entity. */
 export function Reads({ explained: { lookups, shows } }: { readonly explained: ViewExplained }) {

@@ -1,19 +1,16 @@
 import { titleOf } from '../../contract/view-title.ts';
 import type { Entity, ViewExplained } from '../api/answers.ts';
-import { viewParts } from '../api/ids.ts';
 import { withParameters } from '../api/request.ts';
 import { useGet } from '../api/use-get.ts';
 import { Copy } from '../parts/copy.tsx';
-import { ErrorBox } from '../parts/error-box.tsx';
 import { Json } from '../parts/json.tsx';
-import { Loading } from '../parts/loading.tsx';
+import { Empty, ErrorBox, Loading } from '../parts/notices.tsx';
 import { PageHead } from '../parts/page-head.tsx';
-import { TitlesContext } from '../parts/titles.ts';
-import { entitiesHref, pageHref } from '../shell/addresses.ts';
-import { usePlace } from '../shell/place.ts';
-import { entityHrefOf, groupOf, useTenant } from '../shell/tenant.ts';
+import { TitlesContext } from '../parts/view-links.tsx';
+import { entitiesHref, pageHref, usePlace, viewParts } from '../shell/addresses.ts';
+import { SearchButton } from '../shell/find-anywhere.tsx';
+import { entityHrefOf, groupOf, useTenant } from '../shell/tenant-context.ts';
 import { WhatIf } from '../what-if/what-if.tsx';
-import { ChooseView } from './choose-view.tsx';
 import { Facts } from './facts.tsx';
 import { Graph } from './graph.tsx';
 import { Readers } from './readers.tsx';
@@ -89,5 +86,21 @@ function Explained({ explained, sourceGroup }: ExplainedProps) {
       </div>
       {data !== null && made !== null && <WhatIf entity={data.entity} made={made} />}
     </TitlesContext.Provider>
+  );
+}
+
+function ChooseView() {
+  return (
+    <>
+      <PageHead
+        title="View"
+        about="Why a view is as it is: what it reads and shows, which views show it, why it was last built, and what happens if its entity changes."
+      />
+      <Empty>
+        Search for the URL of a page, the originId of its entity, or words in it. Or look through the entities
+        under <a href={pageHref('content')}>Content</a>.
+      </Empty>
+      <SearchButton />
+    </>
   );
 }

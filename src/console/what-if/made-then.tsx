@@ -1,14 +1,11 @@
 import type { Entity, Ids, ViewExplained } from '../api/answers.ts';
 import { withParameters } from '../api/request.ts';
-import { useGet } from '../api/use-get.ts';
-import { madeOf, usePreview } from '../api/use-preview.ts';
+import { madeOf, useGet, usePreview } from '../api/use-get.ts';
 import { Difference } from '../parts/difference.tsx';
-import { ErrorBox } from '../parts/error-box.tsx';
-import { Loading } from '../parts/loading.tsx';
-import { counted } from '../parts/numbers.ts';
-import { State } from '../parts/state.tsx';
+import { counted } from '../parts/figures.tsx';
+import { ErrorBox, Loading, State } from '../parts/notices.tsx';
 import { ViewLinks } from '../parts/view-links.tsx';
-import { useTenant } from '../shell/tenant.ts';
+import { useTenant } from '../shell/tenant-context.ts';
 
 /** Views that are listed of those that show a change. */
 export const consequencesShownMax = 12;

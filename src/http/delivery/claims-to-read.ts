@@ -1,7 +1,6 @@
 /** What a delivery request reads first: the claims on its URL and its handles. */
 import type { ClientPrincipal } from '../../config/configuration.ts';
-import { answeringPaths, type NormalUrl, normalizeUrl } from '../../config/urls/url.ts';
-import type { UrlForm } from '../../config/urls/url-form.ts';
+import { answeringPaths, type NormalUrl, normalizeUrl, type UrlForm } from '../../config/urls/url.ts';
 import { placeOfClaims } from '../../store/claims/read-claims.ts';
 import { claimSubject, subjectKey } from '../../store/derived/subjects.ts';
 import type { EnvironmentScope } from '../../store/environment-scope.ts';

@@ -5,7 +5,6 @@ import type { ConfigDocuments, Configuration } from '../../config/configuration.
 import { byTenant, fingerprintOf, hashKeys } from '../../config/documents/canonical.ts';
 import { checkedInTurn } from '../../config/documents/checked-in-turn.ts';
 import { tenantFilePath } from '../../config/documents/document-path.ts';
-import { withRuntimeLookups } from '../../config/documents/keep-runtime-lookups.ts';
 import {
   type LoadOutcome,
   loadingSteps,
@@ -13,9 +12,13 @@ import {
   type TenantTexts,
 } from '../../config/documents/load.ts';
 import { allMistakes } from '../../config/documents/read-documents.ts';
-import { documentsOfTenant, withDocumentsOfTenant } from '../../config/documents/tenant-folder.ts';
+import {
+  documentsOfTenant,
+  withDocumentsOfTenant,
+  withRuntimeLookups,
+} from '../../config/documents/tenant-folder.ts';
+import { keyGivenTwice } from '../../config/tenant/api-keys.ts';
 import { keptForOtherOrigins, withKeptSecrets, withoutSecrets } from '../../config/tenant/kept-secrets.ts';
-import { keyGivenTwice } from '../../config/tenant/key-ring.ts';
 import type { ConfigIssue } from '../../contract/diagnostic.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';

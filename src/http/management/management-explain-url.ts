@@ -2,8 +2,13 @@
 
 import type { ClientPrincipal, Domain } from '../../config/configuration.ts';
 import { domainOf, routeAnswers } from '../../config/urls/domains.ts';
-import { answeringPaths, type NormalUrl, normalizeUrl } from '../../config/urls/url.ts';
-import { pathInForm, type UrlForm } from '../../config/urls/url-form.ts';
+import {
+  answeringPaths,
+  type NormalUrl,
+  normalizeUrl,
+  pathInForm,
+  type UrlForm,
+} from '../../config/urls/url.ts';
 import { stampText } from '../../contract/entity.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { formatViewId } from '../../contract/ids.ts';

@@ -7,7 +7,7 @@ import type {
   Principal,
   Scope,
 } from '../../config/configuration.ts';
-import { hashKey } from '../../config/tenant/api-key.ts';
+import { hashKey } from '../../config/tenant/api-keys.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
 
 export type Access =

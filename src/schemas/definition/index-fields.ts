@@ -1,8 +1,10 @@
 import { reservedFields } from '../../contract/built-in-fields.ts';
 import type { Cursor } from '../../contract/config-cursor.ts';
 import { filledText, mapOf, objectOf, oneOf, told } from '../../contract/document-shape.ts';
+import { isJsonObject } from '../../contract/json.ts';
 import { keptCharactersMax } from '../../contract/limits.ts';
-import { adviceForUnknown } from '../../lib/suggest.ts';
+import { quote } from '../../lib/quote.ts';
+import { adviceForUnknown, nearestName } from '../../lib/suggest.ts';
 import { synonymsShape } from './index-texts.ts';
 import { languages } from './languages.ts';
 
@@ -58,9 +60,9 @@ export const indexShape = objectOf(
 );
 
 /**
- * `index: {fields: {name: {type, language?, foldAccents?, keep?, format?, collation?, metadata?}}, synonyms?, metadata?}`: the types of the fields. What
- * is said about their words is read by `readIndexTexts`. That each has its property, and each property its field, is
- * checked where files are read (`config/tenant/index-properties.ts`): of a stored configuration it need not be so.
+ * `index: {fields: {name: {type, language?, foldAccents?, keep?, format?, collation?, metadata?}}, synonyms?, metadata?}`:
+ * the types of the fields. What is said about their words is read by `readIndexTexts`. That each has its property, and each
+ * property its field, is checked where files are read (`checkIndexProperties`): of a stored configuration it need not be so.
  */
 export function readIndexFields(at: Cursor): ReadonlyMap<string, FieldTypeName> {
   const fields = new Map<string, FieldTypeName>();
@@ -87,4 +89,37 @@ function readField(at: Cursor, name: string): FieldTypeName | null {
     type.issue(`there is no field type ${JSON.stringify(text)}`, () => adviceForUnknown(text, fieldTypes));
   }
   return known ?? null;
+}
+
+/** A property whose members become fields. Only an entity tells which fields these are. */
+const anyMembers = '*';
+
+/**
+ * A field that no property fills would be absent from every item, and a property without a field would not be in any:
+ * both are mistakes. What is not an object is reported elsewhere.
+ */
+export function checkIndexProperties(root: Cursor): void {
+  const fields = root.member('index').member('fields');
+  const properties = root.member('properties');
+  if (!isJsonObject(fields.json) || !isJsonObject(properties.json)) return;
+  const fieldNames = Object.keys(fields.json);
+  const propertyNames = Object.keys(properties.json);
+  const isField = new Set(fieldNames);
+  const isProperty = new Set(propertyNames);
+  const unfilled = isProperty.has(anyMembers) ? [] : fieldNames.filter((name) => !isProperty.has(name));
+  const unnamed = propertyNames.filter((name) => name !== anyMembers && !isField.has(name));
+  for (const name of unfilled) {
+    const advice = () => `${guess(name, unnamed)}Add it to properties, or remove this field.`;
+    fields.member(name).issue(`no property fills the field ${quote(name)}`, advice);
+  }
+  for (const name of unnamed) {
+    const advice = () =>
+      `${guess(name, unfilled)}Add it to index.fields with its type, or remove this property.`;
+    properties.member(name).issue(`the property ${quote(name)} has no field`, advice);
+  }
+}
+
+function guess(name: string, others: readonly string[]): string {
+  const nearest = nearestName(name, others);
+  return nearest === null ? '' : `Did you mean ${quote(nearest)}? `;
 }

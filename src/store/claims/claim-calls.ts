@@ -1,6 +1,6 @@
 /** Packs claims for the scripts: in runs of one action in one environment, and in calls of bounded size. */
 
-import type { UrlForm } from '../../config/urls/url-form.ts';
+import type { UrlForm } from '../../config/urls/url.ts';
 import { assert } from '../../lib/assert.ts';
 import { groupBy } from '../../lib/group-by.ts';
 import { digestOf } from '../codec/digest.ts';

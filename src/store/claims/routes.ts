@@ -1,7 +1,6 @@
 /** The list of routes: the URLs that claims serve (docs/reference/http.md "Listing routes"). */
 
-import { normalizeUrl } from '../../config/urls/url.ts';
-import type { UrlForm } from '../../config/urls/url-form.ts';
+import { normalizeUrl, type UrlForm } from '../../config/urls/url.ts';
 import { readProcessedStamps } from '../derived/processed.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { claimField, keys } from '../keys.ts';

@@ -5,7 +5,7 @@
  */
 
 import type { Configuration } from '../../config/configuration.ts';
-import type { UrlForm } from '../../config/urls/url-form.ts';
+import type { UrlForm } from '../../config/urls/url.ts';
 import { keys } from '../keys.ts';
 import { answerOf } from '../redis/redis-errors.ts';
 import { Script } from '../redis/script.ts';

@@ -11,7 +11,7 @@ import { buildOutputs, Output } from '../../actors/batch/output.ts';
 import { loadTurns, type Turn } from '../../actors/batch/turn.ts';
 import { claimsOf, formerClaims, sameClaim } from '../../actors/batch/view-claims.ts';
 import type { Configuration } from '../../config/configuration.ts';
-import type { UrlForm } from '../../config/urls/url-form.ts';
+import type { UrlForm } from '../../config/urls/url.ts';
 import { formatViewId } from '../../contract/ids.ts';
 import { sliceMs } from '../../contract/limits.ts';
 import { Slice } from '../../lib/slices/slice.ts';

@@ -4,7 +4,7 @@ import { CodeReplies } from '../../actors/batch/code-replies.ts';
 import { TenantInput } from '../../actors/batch/output.ts';
 import { claimsOf, type FormerClaims } from '../../actors/batch/view-claims.ts';
 import type { Environment, Tenant } from '../../config/configuration.ts';
-import type { UrlForm } from '../../config/urls/url-form.ts';
+import type { UrlForm } from '../../config/urls/url.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
 import { scheduledExplainedMax, sliceMs } from '../../contract/limits.ts';
 import { Suspended } from '../../lib/cooperative-yield.ts';

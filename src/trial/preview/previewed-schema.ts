@@ -2,9 +2,8 @@
 import { compileCode } from '../../config/code/compile-code.ts';
 import type { ConfigDocuments, Configuration, Tenant } from '../../config/configuration.ts';
 import { checkedInTurn } from '../../config/documents/checked-in-turn.ts';
-import { documentPlace } from '../../config/documents/document-path.ts';
+import { documentPlace, type SchemaFolder } from '../../config/documents/document-path.ts';
 import { loadingSteps } from '../../config/documents/load.ts';
-import type { SchemaFolder } from '../../config/documents/schema-file-name.ts';
 import { inFolder, withDocumentsOfTenant } from '../../config/documents/tenant-folder.ts';
 import type { ConfigIssue } from '../../contract/diagnostic.ts';
 import { assert } from '../../lib/assert.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { claimsOf, type FormerClaims, formerClaims } from '../../../src/actors/batch/view-claims.ts';
-import type { UrlForm } from '../../../src/config/urls/url-form.ts';
+import type { UrlForm } from '../../../src/config/urls/url.ts';
 import type { StoredEntity } from '../../../src/contract/entity.ts';
 import type { PublishState, PublishTimes } from '../../../src/contract/publish-times.ts';
 import type { ViewClaims } from '../../../src/schemas/schema.ts';

@@ -1,7 +1,7 @@
 /** What schemas in JavaScript are compiled to: what the sandbox takes, with places that are right. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { startedEsbuild } from '../../../src/config/code/child/esbuild.ts';
+import { startedEsbuild } from '../../../src/config/code/child/bundle.ts';
 import { compileCode, keepCompiler } from '../../../src/config/code/compile-code.ts';
 import type { ConfigIssue } from '../../../src/contract/diagnostic.ts';
 import { schemasMax } from '../../../src/contract/limits.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hashKeys } from '../../../src/config/documents/canonical.ts';
 import { loadConfiguration } from '../../../src/config/documents/load.ts';
-import { hashKey } from '../../../src/config/tenant/api-key.ts';
+import { hashKey } from '../../../src/config/tenant/api-keys.ts';
 import type { JsonObject } from '../../../src/contract/json.ts';
 import { client, issuesOf, load, site, source } from '../support/loading.ts';
 import { documentsOf, pageSchema, siteTenant } from '../support/site.ts';

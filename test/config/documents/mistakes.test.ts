@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loadConfiguration } from '../../../src/config/documents/load.ts';
-import { hashKey } from '../../../src/config/tenant/api-key.ts';
+import { hashKey } from '../../../src/config/tenant/api-keys.ts';
 import { client, type Files, issuesOf, site, source, warningsOf } from '../support/loading.ts';
 import { documentsOf, pageSchema, siteTenant } from '../support/site.ts';
 

@@ -2,9 +2,12 @@ import assert from 'node:assert/strict';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { test } from 'node:test';
-import { environmentWithFile } from '../../../src/config/settings/environment-file.ts';
-import { formerSettingsIn } from '../../../src/config/settings/former-settings.ts';
-import { readSettings, SettingsError } from '../../../src/config/settings/settings.ts';
+import {
+  environmentWithFile,
+  formerSettingsIn,
+  readSettings,
+  SettingsError,
+} from '../../../src/config/settings/settings.ts';
 import { listSettings } from '../../../src/config/settings/table.ts';
 import { folderWith } from '../support/folder.ts';
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { normalizeUrl } from '../../../src/config/urls/url.ts';
-import { pathInForm } from '../../../src/config/urls/url-form.ts';
+import { normalizeUrl, pathInForm } from '../../../src/config/urls/url.ts';
 
 function folded(url: string): string {
   return pathInForm(normalizeUrl(url)?.path ?? '', 'folded');

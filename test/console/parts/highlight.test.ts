@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { languageOf, tokenLines, tokensOf } from '../../../src/console/parts/highlight.ts';
+import { languageOf, tokenLines, tokensOf } from '../../../src/console/parts/highlight.tsx';
 
 const shown = (text: string, language: 'json' | 'code') =>
   tokensOf(text, language)

@@ -323,7 +323,7 @@ test('keys are read at one place and compared at one place, by their hashes, in 
     files.filter((file) => pattern.test(readFileSync(path.join(src, file), 'utf8'))).sort();
   assert.deepEqual(having(/(?:HeaderName|getHeader)\('x-api-key'/i), ['http/routing/admission.ts']);
   assert.deepEqual(having(/\.authenticate\(/), ['config/documents/load.ts', 'http/routing/access.ts']);
-  const ring = readFileSync(path.join(src, 'config/tenant/key-ring.ts'), 'utf8');
+  const ring = readFileSync(path.join(src, 'config/tenant/api-keys.ts'), 'utf8');
   const [, authenticate = ''] = ring.split('authenticate(apiKey: string)');
   assert.match(authenticate, /timingSafeEqual\(holder\.hash, hash\)/);
   assert.doesNotMatch(

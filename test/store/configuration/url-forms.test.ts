@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { UrlForm } from '../../../src/config/urls/url-form.ts';
+import type { UrlForm } from '../../../src/config/urls/url.ts';
 import {
   exactUrls,
   formatUrlForms,

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { hashKey } from '../../../src/config/tenant/api-key.ts';
+import { hashKey } from '../../../src/config/tenant/api-keys.ts';
 import { rowsOf, textOf } from '../../docs/support/markdown.ts';
 import { parsePrometheusText } from '../../support/prometheus-text.ts';
 import { until } from '../../support/until.ts';

@@ -1,11 +1,10 @@
 /** Compiles one file of a tenant as far as that goes without running it. */
 import type { ConfigIssue } from '../../../contract/diagnostic.ts';
+import { lineAt, lineStartsOf } from '../../../lib/text-place.ts';
 import { sourcePlace } from '../../../schemas/code/program.ts';
-import type { CompiledFile, ProgramDraft } from '../compiler-protocol.ts';
-import type { ReadModule } from '../read-module.ts';
+import type { CompiledFile, ProgramDraft, ReadModule } from '../compiler-protocol.ts';
 import { type Analysis, analyse } from './analysis.ts';
 import { type Bundle, bundle } from './bundle.ts';
-import { lineAt, lineStartsOf } from './line-starts.ts';
 import { escapeForSandbox } from './sandbox-text.ts';
 
 /** @param file path of the schema, relative to CONFIG_DIR. @throws RangeError where it is nested too deeply */

@@ -3,8 +3,12 @@
  * time and memory, and ends it.
  */
 
-import type { CompiledFile, FromCompiler, ToCompiler } from '../compiler-protocol.ts';
-import { ModuleRefused } from '../read-module.ts';
+import {
+  type CompiledFile,
+  type FromCompiler,
+  ModuleRefused,
+  type ToCompiler,
+} from '../compiler-protocol.ts';
 import { compileFile } from './compile-file.ts';
 
 type GivenText = Extract<ToCompiler, { kind: 'text' }>;

@@ -14,8 +14,8 @@ import {
   tokTypes,
 } from 'acorn';
 import { full } from 'acorn-walk';
+import { lineStartsOf } from '../../../lib/text-place.ts';
 import type { CodeProgram } from '../../../schemas/code/program.ts';
-import { lineStartsOf } from './line-starts.ts';
 
 /** What SES refuses; without the last character it is nothing. */
 const refused = /<!--|-->|\bimport(?=\s*(?:\(|\/[/*]))|\beval(?=\s*\()/g;

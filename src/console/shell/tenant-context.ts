@@ -2,8 +2,7 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Tenant } from '../api/answers.ts';
-import { entityParts, viewParts } from '../api/ids.ts';
-import { entityHref } from './addresses.ts';
+import { entityHref, entityParts, viewParts } from './addresses.ts';
 
 export interface TenantInView {
   readonly tenant: Tenant;

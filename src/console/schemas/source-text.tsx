@@ -1,6 +1,6 @@
 import { useMemo, useRef } from 'preact/hooks';
-import { languageOf, tokensOf } from '../parts/highlight.ts';
-import { Tokens } from '../parts/tokens.tsx';
+import { Copy } from '../parts/copy.tsx';
+import { languageOf, Tokens, tokenLines, tokensOf } from '../parts/highlight.tsx';
 
 interface EditorProps {
   /** Path of the file, whose ending says its language. */
@@ -43,6 +43,25 @@ export function Editor({ path, text, onText }: EditorProps) {
           }}
         />
       </div>
+    </div>
+  );
+}
+
+/** A document to be read. @param path its ending says its language */
+export function Source({ text, path }: { readonly text: string; readonly path: string }) {
+  return (
+    <div class="code-box">
+      <Copy text={text} what={path} />
+      <section class="source" aria-label={path} tabIndex={0}>
+        <pre>
+          {tokenLines(text, languageOf(path)).map((tokens, at) => (
+            <span key={at} class="source-line">
+              <Tokens tokens={tokens} />
+              {'\n'}
+            </span>
+          ))}
+        </pre>
+      </section>
     </div>
   );
 }

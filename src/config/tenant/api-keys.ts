@@ -2,7 +2,40 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { ConfigIssue } from '../../contract/diagnostic.ts';
 import { apiKeyCharactersMax } from '../../contract/limits.ts';
 import type { Principal } from '../configuration.ts';
-import type { KeyPlace, WrittenKey } from './common-fields.ts';
+
+const hashedPattern = /^sha256:[0-9a-f]{64}$/i;
+/** What an HTTP header carries unchanged. */
+export const plainKeyPattern = /^[\x21-\x7e]+$/;
+
+/** `sha256:<hex>` of a key's text. */
+export function hashKey(apiKey: string): string {
+  return `sha256:${createHash('sha256').update(apiKey).digest('hex')}`;
+}
+
+/** Whether a key is written as `sha256:…`. */
+export function isHashed(written: string): boolean {
+  return /^sha256:/i.test(written);
+}
+
+/**
+ * The hashed form of a key as a tenant file writes it, plain or hashed; null when it is neither. Nobody could send
+ * such a key, and the loader reports it.
+ */
+export function hashedForm(written: string): string | null {
+  if (isHashed(written)) return hashedPattern.test(written) ? written.toLowerCase() : null;
+  if (written.length > apiKeyCharactersMax || !plainKeyPattern.test(written)) return null;
+  return hashKey(written);
+}
+
+/** Where a key is. It is kept as long as the key, so it is not a cursor, which would keep the whole file. */
+export type KeyPlace = Pick<ConfigIssue, 'file' | 'path'>;
+
+/** A key as a file gives it: its hash, and its place for when another place has it too. */
+export interface WrittenKey {
+  /** `sha256:<hex>` */
+  readonly hash: string;
+  readonly at: KeyPlace;
+}
 
 /** Said of a key that is taken. */
 export const keyGivenTwice = 'this API key is given twice';
