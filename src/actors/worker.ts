@@ -9,9 +9,9 @@ import {
   leaseMs as contractLeaseMs,
 } from '../contract/limits.ts';
 import { assert } from '../lib/assert.ts';
-import { oneFlight } from '../lib/one-flight.ts';
 import { repeat } from '../lib/repeat.ts';
 import { Semaphore } from '../lib/semaphore.ts';
+import { oneFlight } from '../lib/shared-promises.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
 import type { ItemSink } from '../store/derived/item-sink.ts';

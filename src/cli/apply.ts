@@ -20,13 +20,13 @@ import {
   type FolderSettings,
   readSoundConfiguration,
 } from './configuration/publish-configuration.ts';
-import { withCommandStore } from './platform/command-store.ts';
 import { obstacleOf, waitForJobs, waitForProcesses, waitForRebuild } from './platform/job-wait.ts';
+import { withCommandStore } from './platform/open-store.ts';
 import { readArguments } from './terminal/arguments.ts';
 import { CommandStop, runCommand } from './terminal/command-stop.ts';
 import { requireConsent } from './terminal/consent.ts';
-import { interruptible } from './terminal/interruptible.ts';
 import { percentOf, withBar } from './terminal/percent-bar.ts';
+import { interruptible } from './terminal/stop-signals.ts';
 
 async function main(): Promise<number> {
   const { values } = readArguments('apply');

@@ -9,7 +9,7 @@ import { readPublished } from '../store/configuration/published-configuration.ts
 import { readGenerations } from '../store/configuration/rebuild-generation.ts';
 import type { Store } from '../store/store.ts';
 import { writeBackup } from './backup/write.ts';
-import { withCommandStore } from './platform/command-store.ts';
+import { withCommandStore } from './platform/open-store.ts';
 import { readArguments, requiredFile } from './terminal/arguments.ts';
 import { CommandStop, runCommand } from './terminal/command-stop.ts';
 import { percentOf, withBar } from './terminal/percent-bar.ts';

@@ -7,12 +7,11 @@ import type { Configuration, Tenant } from '../config/configuration.ts';
 import { tenantFilePath } from '../config/documents/document-path.ts';
 import { counted, issueText, warningsText } from '../config/documents/issue-text.ts';
 import { readConfiguration } from '../config/documents/read-documents.ts';
-import { SettingsError } from '../config/settings/settings.ts';
+import { commandSettings, SettingsError } from '../config/settings/settings.ts';
 import type { ConfigIssue } from '../contract/diagnostic.ts';
 import { itemPath } from '../lib/json-place.ts';
 import { AddressGuard } from '../webhooks/allowed-addresses.ts';
 import { answerWords } from './help.mjs';
-import { commandSettings } from './platform/command-settings.ts';
 import { readArguments } from './terminal/arguments.ts';
 
 process.exitCode = await check();

@@ -11,7 +11,7 @@ import {
 } from '../verify/diagnostics/located-diagnostic.ts';
 import { NullPaths } from '../verify/diagnostics/null-paths.ts';
 import { activeConfiguration } from './configuration/load-active-configuration.ts';
-import { withCommandStore } from './platform/command-store.ts';
+import { withCommandStore } from './platform/open-store.ts';
 import { readArguments } from './terminal/arguments.ts';
 import { runCommand } from './terminal/command-stop.ts';
 import { percentOf, withBar } from './terminal/percent-bar.ts';

@@ -1,7 +1,7 @@
 /** `npm run docs`: builds the documentation as a static site (docs/contributing.md). */
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { buildSite, DocsMistakes } from '../docs-site/build.ts';
+import { buildSite, DocsMistakes } from '../docs-site/build-site.ts';
 import { readArguments } from './terminal/arguments.ts';
 import { CommandStop, runCommand } from './terminal/command-stop.ts';
 

@@ -1,14 +1,11 @@
 /** `npm run import -- FILE --key SOURCE_KEY [--url BASE] [--concurrency N]` (docs/guide/importing.md). */
-import type { Settings } from '../config/settings/settings.ts';
+import { commandSettings, type Settings } from '../config/settings/settings.ts';
 import { readImportArguments } from './import/import-arguments.ts';
 import { importFile } from './import/import-file.ts';
 import { importAndPrune } from './import/prune.ts';
-import { baseUrl } from './platform/base-url.ts';
-import { commandSettings } from './platform/command-settings.ts';
-import { ownTrust, type Trust } from './platform/own-certificate.ts';
+import { baseUrl, ownTrust, type Trust } from './platform/own-front.ts';
 import { runCommand } from './terminal/command-stop.ts';
-import { interruptedCode } from './terminal/interruptible.ts';
-import { stopSignals } from './terminal/stop-signals.ts';
+import { interruptedCode, stopSignals } from './terminal/stop-signals.ts';
 
 /** @returns exit code 0: every line is in; 1: some failed, or the import ended early; 130: stopped by Ctrl-C */
 async function main(): Promise<number> {

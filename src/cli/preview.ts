@@ -4,13 +4,13 @@ import path from 'node:path';
 import type { Environment, Source, Tenant } from '../config/configuration.ts';
 import { counted, issueText } from '../config/documents/issue-text.ts';
 import type { StoredEntity } from '../contract/entity.ts';
+import { getOwn, isJsonObject, type Json } from '../contract/json.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import { readPublished } from '../store/configuration/published-configuration.ts';
 import { readEntities } from '../store/entities/entities.ts';
 import type { Store } from '../store/store.ts';
 import { ScanTooLongError } from '../trial/planned-candidates.ts';
 import { type Preview, preview } from '../trial/preview/preview.ts';
-import { entityOfText } from '../trial/preview/preview-file.ts';
 import {
   type PreviewedTenant,
   type SchemaText,
@@ -19,7 +19,7 @@ import {
   withSchemaText,
 } from '../trial/preview/previewed-schema.ts';
 import { activeConfiguration, oneTenant } from './configuration/load-active-configuration.ts';
-import { withCommandStore } from './platform/command-store.ts';
+import { withCommandStore } from './platform/open-store.ts';
 import { readArguments } from './terminal/arguments.ts';
 import { CommandStop, runCommand } from './terminal/command-stop.ts';
 
@@ -178,3 +178,36 @@ async function entityOf(
 }
 
 await runCommand(main);
+
+/**
+ * The entity of a JSON text, as ingest takes it; null when it is none. What ingest would refuse besides is not looked for.
+ * @param originId of an entity that names none
+ */
+function entityOfText(text: string, sourceId: string, originId: string): StoredEntity | null {
+  const value = parsed(text);
+  if (value === undefined || !isJsonObject(value)) return null;
+  const textOf = (name: string) => {
+    const member = getOwn(value, name);
+    return typeof member === 'string' ? member : null;
+  };
+  const type = textOf('type');
+  const properties = getOwn(value, 'properties') ?? {};
+  const redirects = getOwn(value, 'redirects');
+  if (type === null || !isJsonObject(properties)) return null;
+  const stamp = Date.now() * 1000;
+  return {
+    ...{ sourceId, originId: textOf('originId') ?? originId, type, url: textOf('url') },
+    originParentId: textOf('originParentId'),
+    redirects: Array.isArray(redirects) ? redirects.filter((one) => typeof one === 'string') : [],
+    properties,
+    ...{ stamp, bornStamp: stamp, urlStamp: stamp },
+  };
+}
+
+function parsed(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}

@@ -5,7 +5,7 @@ import type { ConfigDocuments } from '../config/configuration.ts';
 import { typesFile } from '../config/delivered-types/types-file.ts';
 import { readPublished } from '../store/configuration/published-configuration.ts';
 import { activeConfiguration, oneTenant } from './configuration/load-active-configuration.ts';
-import { withCommandStore } from './platform/command-store.ts';
+import { withCommandStore } from './platform/open-store.ts';
 import { readArguments } from './terminal/arguments.ts';
 import { CommandStop, runCommand } from './terminal/command-stop.ts';
 

@@ -33,7 +33,7 @@ import type {
 export type { ChangesOptions } from './changes.ts';
 export type { ConnectionOptions as ClientOptions, ReadOptions } from './connection.ts';
 export type { DeliveryOptions, Keys } from './delivery.ts';
-export { MillraceError } from './errors.ts';
+export { MillraceError } from './millrace-error.ts';
 export type * from './query.ts';
 export type * from './types.ts';
 

@@ -1,7 +1,6 @@
 /** Writes of many entities: cut into requests, several at a time, each entity's in order. */
-import type { Connection } from './connection.ts';
+import { bothVersions, type Connection } from './connection.ts';
 import type { EntityWithId, Removed, Saved } from './types.ts';
-import { bothVersions } from './versions.ts';
 
 /** Limits of the platform: docs/reference/limits.md. */
 const entitiesPerRequest = 50;

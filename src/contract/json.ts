@@ -22,3 +22,48 @@ export function setOwn<V>(object: { [name: string]: V }, name: string, value: V)
   }
   object[name] = value;
 }
+
+/**
+ * JSON text with object members in one order at every depth, so that equal values have equal text whatever the order
+ * in which they were sent. Recursive: callers bound the depth (`jsonDepthMax`) when they read the value.
+ * @param value plain data, which JSON writes whole
+ */
+export function canonicalJson(value: object | string | number | boolean | null): string {
+  return JSON.stringify(isInOrder(value) ? value : inOrder(value));
+}
+
+/** What we make ourselves has its names in order, and need not be copied. */
+function isInOrder(value: unknown): boolean {
+  if (Array.isArray(value)) return value.every(isInOrder);
+  if (!isJsonObject(value)) return true;
+  let before = '';
+  for (const name of Object.keys(value)) {
+    if (name < before || !isInOrder(value[name])) return false;
+    before = name;
+  }
+  return true;
+}
+
+function inOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOrder);
+  return isJsonObject(value) ? membersInOrder(value) : value;
+}
+
+/** Members ordered by name; names that are array indexes come first, where every engine puts them. */
+function membersInOrder(members: JsonObject): object {
+  const copy: Record<string, unknown> = {};
+  for (const name of sorted(Object.keys(members))) setOwn(copy, name, inOrder(members[name] ?? null));
+  return copy;
+}
+
+let lastNames: readonly string[] = [];
+let lastSorted: readonly string[] = [];
+
+/** Objects of one kind have the same names and often follow each other: the names are sorted once. */
+function sorted(names: readonly string[]): readonly string[] {
+  if (names.length !== lastNames.length || !names.every((name, at) => name === lastNames[at])) {
+    lastNames = names;
+    lastSorted = [...names].sort();
+  }
+  return lastSorted;
+}

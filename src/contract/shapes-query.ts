@@ -1,7 +1,5 @@
 /** Requests and answers of the query interface (docs/reference/indexes-and-queries.md "The query object"). */
 
-import { facetIntervals } from './facet-intervals.ts';
-import { filterOperators } from './filter-operators.ts';
 import {
   chosenFieldsMax,
   facetRangesMax,
@@ -20,6 +18,7 @@ import {
   searchWeightMax,
   sortKeysMax,
 } from './limits.ts';
+import { facetIntervals, filterOperators } from './query-names.ts';
 import type { Shape, ValueOf } from './shape.ts';
 import { namedQueryProblemShape } from './shapes-problems.ts';
 import { viewShape } from './shapes-read.ts';

@@ -4,8 +4,8 @@
  */
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { changesPageMax, sliceMs } from '../contract/limits.ts';
-import { groupBy } from '../lib/group-by.ts';
-import { SharedReads } from '../lib/shared-reads.ts';
+import { groupBy } from '../lib/lists.ts';
+import { SharedReads } from '../lib/shared-promises.ts';
 import type { Expansions } from './expansions.ts';
 import type { Feed } from './feed.ts';
 import { OffsetGoneError } from './log-page.ts';

@@ -1,6 +1,6 @@
 /** Where views are delivered because other views refer to them, at any depth (docs/reference/http.md "Changes"). */
 import { shownOnMax, shownReferencesMax } from '../contract/limits.ts';
-import { portions } from '../lib/portions.ts';
+import { portions } from '../lib/lists.ts';
 import type { LogReader } from '../store/change-log/entries.ts';
 import type { LoggedView } from '../store/change-log/logged-views.ts';
 import { type Reference, readReferences, readReferrers, referenceText } from '../store/derived/references.ts';

@@ -1,7 +1,7 @@
 /** Reads what views are now: whether they are there, and what they are served under. */
 import { isDeepStrictEqual } from 'node:util';
 import type { EntityRef } from '../contract/ids.ts';
-import { groupBy } from '../lib/group-by.ts';
+import { groupBy } from '../lib/lists.ts';
 import type { LogReader } from '../store/change-log/entries.ts';
 import type { LoggedView } from '../store/change-log/logged-views.ts';
 import { readRemovedViews } from '../store/change-log/removed-views.ts';

@@ -8,6 +8,7 @@ import type {
 } from '../config/configuration.ts';
 import type { Problem } from '../contract/errors.ts';
 import { assert } from '../lib/assert.ts';
+import type { Answer } from './answer.ts';
 import type { RequestBody } from './uws/body.ts';
 import { HeaderName } from './uws/header-name.ts';
 import { headerText } from './uws/text-decoding.ts';
@@ -134,3 +135,6 @@ export class Call {
     return this.requestBody;
   }
 }
+
+/** Answers a call. @throws ProblemError for what the client can change, StoreUnavailableError for what passes */
+export type Handler = (call: Call) => Answer | Promise<Answer>;

@@ -1,8 +1,9 @@
 /** The handler of every endpoint of the route table; a missing one does not compile. */
+
+import type { Handler } from './call.ts';
 import { changesFeed, managementChanges } from './changes/changes-feed.ts';
 import { consolePage } from './console/console.ts';
 import { deliverByBody, deliverByQuery } from './delivery/delivery.ts';
-import type { Handler } from './handler.ts';
 import { saveEntities } from './ingest/bulk.ts';
 import { deleteEntities, deleteEntity, deleteEntityV1 } from './ingest/delete.ts';
 import { listEntities } from './ingest/list.ts';
@@ -11,8 +12,7 @@ import { getConfiguration, putConfiguration } from './management/management-conf
 import { managementDiagnostics } from './management/management-diagnostics.ts';
 import { managementEntities } from './management/management-entities.ts';
 import { managementEntity } from './management/management-entity.ts';
-import { explainUrl } from './management/management-explain-url.ts';
-import { explainViewById } from './management/management-explain-view.ts';
+import { explainUrl, explainViewById } from './management/management-explain.ts';
 import { managementJob } from './management/management-job.ts';
 import { managementPreview } from './management/management-preview.ts';
 import { managementQuery } from './management/management-query.ts';
@@ -26,7 +26,7 @@ import {
   testWebhook,
 } from './management/management-webhooks.ts';
 import { mcp } from './mcp/mcp.ts';
-import { live, metricsText, ready } from './operations/health.ts';
+import { live, metricsText, ready } from './operations/readiness.ts';
 import { queryIndexes, querySources } from './query/multi-query.ts';
 import { queryIndex, querySourceGroup } from './query/query.ts';
 import { listRoutesV1 } from './routes/v1.ts';

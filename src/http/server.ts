@@ -5,29 +5,31 @@ import type { TlsFiles } from '../config/settings/settings.ts';
 import { type Problem, problems } from '../contract/errors.ts';
 import { lingerMs } from '../contract/limits.ts';
 import type { Answer } from './answer.ts';
-import { Call } from './call.ts';
-import type { Handler } from './handler.ts';
+import { Call, type Handler } from './call.ts';
 import type { Log } from './operations/log.ts';
 import { requestIdOf, traceparentOf } from './operations/request-ids.ts';
 import { type RecordedRoute, RequestRecord } from './operations/request-record.ts';
 import { Admission, type RateLimits } from './routing/admission.ts';
 import { CrossOrigin, preflightAnswer } from './routing/cross-origin.ts';
-import { failureAnswer } from './routing/failure-answer.ts';
-import { type ProblemStyle, problemAnswer, styleBefore, withRequestId } from './routing/problem-answer.ts';
+import {
+  failureAnswer,
+  type ProblemStyle,
+  problemAnswer,
+  styleBefore,
+  withRequestId,
+} from './routing/problem-answer.ts';
 import type { RouteDefinition, RouteName } from './routing/route-definition.ts';
 import { pathsOf, pathsServed, routeTable, type ServedPath } from './routing/route-table.ts';
 import { headRoute, restRoute, type ServedRoute, servedRoute } from './routing/served-route.ts';
 import type { Services } from './services.ts';
-import { appFor, uwsPattern } from './uws/app.ts';
 import { RequestBody } from './uws/body.ts';
 import { BodyIntake } from './uws/body-intake.ts';
 import { ConnectionLimit } from './uws/connection-limit.ts';
 import { EventStreams } from './uws/event-streams.ts';
 import { type Exchange, Exchanges } from './uws/exchanges.ts';
-import { HeaderName } from './uws/header-name.ts';
-import uws from './uws/library.ts';
+import { HeaderName, repeatedHeader } from './uws/header-name.ts';
+import uws, { appFor, uwsPattern } from './uws/library.ts';
 import { LongTurns } from './uws/long-turns.ts';
-import { repeatedHeader } from './uws/repeated-header.ts';
 import { bodyBytesOf } from './uws/reply.ts';
 import { UnsentAnswers } from './uws/unsent-answers.ts';
 

@@ -19,7 +19,7 @@ import type { IngestRateController } from './ingest/rate-controller.ts';
 import type { VisibilityWaits } from './ingest/visibility-waits.ts';
 import type { FrontMetrics } from './operations/front-metrics.ts';
 import type { Readiness } from './operations/readiness.ts';
-import type { RecentRates } from './operations/recent-rates.ts';
+import type { RecentRates } from './operations/request-rate.ts';
 
 /** The part of the store's `Progress` that the front needs. */
 export interface ProgressView {

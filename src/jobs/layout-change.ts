@@ -4,7 +4,7 @@
  * new layout. When all workers know that, the old layout is given up. See `store/configuration/layouts.ts`.
  */
 
-import { CachedPromise } from '../lib/cached-promise.ts';
+import { CachedPromise } from '../lib/shared-promises.ts';
 import type { LookupLayout } from '../schemas/lookup/layout.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
 import {

@@ -1,7 +1,7 @@
 /** Gives jobs their portions at the pace that readers leave them (`backpressure.ts`). All jobs of a process share one. */
 import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
-import { CachedPromise } from '../lib/cached-promise.ts';
+import { CachedPromise } from '../lib/shared-promises.ts';
 import { liveProcesses } from '../store/processes/registry.ts';
 import type { Store } from '../store/store.ts';
 import { Backpressure, type FrontFigures } from './backpressure.ts';

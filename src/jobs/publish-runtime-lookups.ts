@@ -8,7 +8,7 @@ import { runtimeLookupsPath, tenantFilePath } from '../config/documents/document
 import { loadingStored } from '../config/documents/load.ts';
 import type { RuntimeLookup } from '../config/tenant/tenant.ts';
 import { runtimeLookupsMax, sliceMs } from '../contract/limits.ts';
-import { groupBy } from '../lib/group-by.ts';
+import { groupBy } from '../lib/lists.ts';
 import { Slice } from '../lib/slices/slice.ts';
 import { textsBeside } from '../store/configuration/active-configuration.ts';
 import {

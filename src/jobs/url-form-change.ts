@@ -2,7 +2,7 @@
  * Brings the claims of tenants on URLs from one form to the other when a configuration asks for it, so that no reader
  * misses one: all processes know of a step before the next one. See `store/configuration/url-forms.ts`.
  */
-import { CachedPromise } from '../lib/cached-promise.ts';
+import { CachedPromise } from '../lib/shared-promises.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
 import { type LayoutStates, layoutsVersion, readLayouts } from '../store/configuration/layouts.ts';
 import {

@@ -3,8 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import { fittedSettings, memoryBytes } from '../cli/bootstrap/memory-fit.mjs';
 import { applyFolder, refusingLosses } from '../cli/configuration/publish-configuration.ts';
-import { openNow } from '../cli/platform/open-store.ts';
-import { redisAddress } from '../cli/platform/redis-address.ts';
+import { openNow, redisAddress } from '../cli/platform/open-store.ts';
 import { logTextFor } from '../cli/terminal/log-text.ts';
 import {
   environmentWithFile,

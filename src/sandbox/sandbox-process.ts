@@ -9,9 +9,8 @@ import {
   codeResidentMebibytes,
   codeStartCpuMs,
 } from '../contract/limits.ts';
-import { processorTimeMs } from './processor-time.ts';
+import { processorTimeMs, residentMebibytes } from './process-use.ts';
 import { answersDescriptor, type FromSandbox, type ToSandbox } from './protocol.ts';
-import { residentMebibytes } from './resident-memory.ts';
 
 const script = fileURLToPath(new URL('./child/start.mjs', import.meta.url));
 const watchMs = 50;

@@ -9,7 +9,7 @@ import { CircuitBreaker } from './circuit-breaker.ts';
 import type { Job } from './job.ts';
 import type { DescribeReply, FromSandbox } from './protocol.ts';
 import { TenantSandbox, type TenantSandboxHost } from './tenant-sandbox.ts';
-import { Turns } from './turns.ts';
+import { Turns } from './tenant-turns.ts';
 
 /** A call that is waited for. */
 export interface AskedCode {

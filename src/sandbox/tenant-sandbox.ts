@@ -7,11 +7,10 @@ import { codeBuildCpuMs, codeMemoryMebibytes, codeProgramsCharactersMax } from '
 import { BoundedCache } from '../lib/bounded-cache.ts';
 import type { CodeReply, ProgramSet } from '../schemas/code/code-call.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
-import { FairShares } from './fair-shares.ts';
 import { type Job, JobQueue } from './job.ts';
 import type { FromSandbox } from './protocol.ts';
 import { type EndReason, SandboxProcess } from './sandbox-process.ts';
-import type { Turns } from './turns.ts';
+import { FairShares, type Turns } from './tenant-turns.ts';
 
 /** Characters of the calls of one message. */
 const messageCharacters = 512 * 1024;

@@ -11,8 +11,7 @@ import type { BuildInput, PartialSchema } from './build/build-input.ts';
 import type { BuiltItem, BuiltView } from './build/build-outcome.ts';
 import type { CodeProgram } from './code/program.ts';
 import type { Collations } from './definition/collations.ts';
-import type { FieldTypeName } from './definition/index-fields.ts';
-import type { IndexMetadata } from './definition/index-metadata.ts';
+import type { FieldTypeName, IndexMetadata } from './definition/index-fields.ts';
 import type { IndexTexts } from './definition/index-texts.ts';
 import type { LookupPlan } from './lookup/plan.ts';
 

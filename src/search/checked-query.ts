@@ -1,5 +1,5 @@
 /** The query that a shard answers. It is plain data, because it crosses processes. */
-import type { FacetInterval } from '../contract/facet-intervals.ts';
+import type { FacetInterval } from '../contract/query-names.ts';
 import type { GeoPoint } from './columns/geo-point.ts';
 import type { ValueKind } from './fields/field-type.ts';
 import type { FilterNode } from './filter/condition.ts';

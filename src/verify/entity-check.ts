@@ -13,7 +13,7 @@ import type { Configuration } from '../config/configuration.ts';
 import { formatEntityId } from '../contract/ids.ts';
 import { momentAfter, momentText, type PublishState } from '../contract/publish-times.ts';
 import { assert } from '../lib/assert.ts';
-import { groupBy } from '../lib/group-by.ts';
+import { groupBy } from '../lib/lists.ts';
 import { readLayouts } from '../store/configuration/layouts.ts';
 import { intentName, readIntents } from '../store/derived/intents.ts';
 import { readProcessed } from '../store/derived/processed.ts';

@@ -1,7 +1,7 @@
 /** All entities that are stored, and those that are gone but were processed, as targets of a check. */
 import { knownSources } from '../actors/rebuild/rescan.ts';
 import type { Configuration } from '../config/configuration.ts';
-import { portions } from '../lib/portions.ts';
+import { portions } from '../lib/lists.ts';
 import { countProcessed, scanProcessed } from '../store/derived/processed.ts';
 import { readEntities, scanOriginIds } from '../store/entities/entities.ts';
 import type { Store } from '../store/store.ts';

@@ -3,8 +3,7 @@
  * entities alone would never find it.
  */
 import { normalizeUrl } from '../config/urls/url.ts';
-import { groupBy } from '../lib/group-by.ts';
-import { portions } from '../lib/portions.ts';
+import { groupBy, portions } from '../lib/lists.ts';
 import { readLogNames } from '../store/change-log/log-names.ts';
 import { type LoggedView, loggedView } from '../store/change-log/logged-views.ts';
 import { type Claim, unpackClaim, unpackServed } from '../store/claims/claim-records.ts';

@@ -1,7 +1,6 @@
 /** Asks the owners of partitions to write again what differs. Only an owner can do that without a race against itself. */
 import { normalizeUrl } from '../config/urls/url.ts';
-import { groupBy } from '../lib/group-by.ts';
-import { portions } from '../lib/portions.ts';
+import { groupBy, portions } from '../lib/lists.ts';
 import type { ClaimWrite } from '../store/claims/claim-records.ts';
 import { writeClaims } from '../store/claims/claims.ts';
 import { type RankedClaim, readCompetingClaims } from '../store/claims/competing-claims.ts';

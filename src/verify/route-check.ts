@@ -1,6 +1,6 @@
 /** Compares the list of routes, the order of claims and the count of clashes with the claims on URLs and handles. */
 import { isDeepStrictEqual } from 'node:util';
-import { groupBy } from '../lib/group-by.ts';
+import { groupBy } from '../lib/lists.ts';
 import type { Claim } from '../store/claims/claim-records.ts';
 import { nothingServed, type ServedClaims } from '../store/claims/claim-records.ts';
 import {

@@ -6,8 +6,7 @@
 
 import { setTimeout } from 'node:timers/promises';
 import type { Configuration } from '../config/configuration.ts';
-import { groupBy } from '../lib/group-by.ts';
-import { portions } from '../lib/portions.ts';
+import { groupBy, portions } from '../lib/lists.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import { AutoFields } from '../store/entities/auto-fields.ts';
 import { nextMoments, scheduledSources } from '../store/entities/entity-schedule.ts';

@@ -3,7 +3,7 @@ import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { test } from 'node:test';
-import { lockDataDir } from '../../src/cli/start/data-dir-lock.ts';
+import { lockDataDir } from '../../src/cli/start/data-dir.ts';
 import { freePort } from '../../src/cli/start/ports.ts';
 import { root, runCommand, temporaryFolder } from './support/command.ts';
 

@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { canonicalJson } from '../../src/contract/canonical-json.ts';
-import { getOwn, isJsonObject, type Json, type JsonObject, setOwn } from '../../src/contract/json.ts';
-import { groupBy } from '../../src/lib/group-by.ts';
+import {
+  canonicalJson,
+  getOwn,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  setOwn,
+} from '../../src/contract/json.ts';
+import { groupBy } from '../../src/lib/lists.ts';
 import { runs } from '../support/runs.ts';
 
 /** The same value with the members of every object in the opposite order. */

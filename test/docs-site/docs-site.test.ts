@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { test } from 'node:test';
-import { buildSite, DocsMistakes } from '../../src/docs-site/build.ts';
+import { buildSite, DocsMistakes } from '../../src/docs-site/build-site.ts';
 import { root, temporaryFolder } from '../cli/support/command.ts';
 import { openBrowser } from '../support/browser.ts';
 

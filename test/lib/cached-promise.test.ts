@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CachedPromise } from '../../src/lib/cached-promise.ts';
+import { CachedPromise } from '../../src/lib/shared-promises.ts';
 
 const longMs = 60_000;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { portions } from '../../src/lib/portions.ts';
+import { portions } from '../../src/lib/lists.ts';
 
 test('all is in some portion, in order, and none is empty or too large', () => {
   fc.assert(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SharedReads } from '../../src/lib/shared-reads.ts';
+import { SharedReads } from '../../src/lib/shared-promises.ts';
 
 test('who asks while a reading is under way shares the next one, which begins behind it', async () => {
   const reads = new SharedReads<number>();

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FairShares } from '../../src/sandbox/fair-shares.ts';
-import { Turns } from '../../src/sandbox/turns.ts';
+import { FairShares, Turns } from '../../src/sandbox/tenant-turns.ts';
 
 test('fair shares: whoever has used the least is next, and nobody saves up time while idle', () => {
   const shares = new FairShares();

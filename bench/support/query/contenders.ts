@@ -1,7 +1,7 @@
 /** The contenders of the query benchmarks: how their answers are checked, and how they are put under load. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { groupBy } from '../../../src/lib/group-by.ts';
+import { groupBy } from '../../../src/lib/lists.ts';
 import { wordsOf } from '../../../src/search/text/words.ts';
 import type { BenchContext } from '../bench.ts';
 import { startNodeServer, stopServer } from '../contenders/server-process.ts';

@@ -1,5 +1,5 @@
 /** The queries of the benchmarks, made from the items themselves. They all differ, and are the same in every run. */
-import { groupBy } from '../../../src/lib/group-by.ts';
+import { groupBy } from '../../../src/lib/lists.ts';
 import type { Item } from '../data/items.ts';
 import { random, sample } from '../data/random.ts';
 import { type BenchQuery, type ExpectedQuery, type QueryKind, queryKinds } from './kinds.ts';

@@ -1,6 +1,6 @@
 /** Field types of the auto-indexed entity types that a batch meets. */
 import { autoFieldsMax, shardSliceMs } from '../../contract/limits.ts';
-import { groupBy } from '../../lib/group-by.ts';
+import { groupBy } from '../../lib/lists.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
 import { noteShown, shownFields } from '../../search/fields/shown-fields.ts';

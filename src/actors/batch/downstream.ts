@@ -1,6 +1,6 @@
 /** Asks for the rebuilds that a batch's changes make necessary, wherever their entities are. */
 import type { EntityRef } from '../../contract/ids.ts';
-import { portions } from '../../lib/portions.ts';
+import { portions } from '../../lib/lists.ts';
 import { parseDependent } from '../../store/derived/dependents.ts';
 import type { DownstreamInvalidation } from '../../store/partitions/announcement.ts';
 import { invalidate } from '../../store/partitions/invalidate.ts';

@@ -7,7 +7,7 @@ import type { Source, Tenant } from '../../config/configuration.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
 import { runtimeLookupsMax } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
-import { portions } from '../../lib/portions.ts';
+import { portions } from '../../lib/lists.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
 import type { LookupLayout } from '../../schemas/lookup/layout.ts';
 import type { LookupQuery } from '../../schemas/lookup/lookup-query.ts';

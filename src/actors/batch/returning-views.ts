@@ -1,5 +1,5 @@
 /** Views that were removed and are made again: what they claimed before is still part of their history. */
-import { groupBy } from '../../lib/group-by.ts';
+import { groupBy } from '../../lib/lists.ts';
 import { readRemovedViews } from '../../store/change-log/removed-views.ts';
 import type { FormerClaim } from '../../store/derived/processed-record.ts';
 import type { Store } from '../../store/store.ts';

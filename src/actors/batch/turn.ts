@@ -6,7 +6,7 @@ import type { StoredEntity } from '../../contract/entity.ts';
 import type { EntityRef } from '../../contract/ids.ts';
 import { sliceMs } from '../../contract/limits.ts';
 import { laterState, type PublishState, stateAt } from '../../contract/publish-times.ts';
-import { groupBy } from '../../lib/group-by.ts';
+import { groupBy } from '../../lib/lists.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import { entriesOf, entrySteps, type LookupLayout } from '../../schemas/lookup/layout.ts';
 import type { LayoutStates } from '../../store/configuration/layouts.ts';

@@ -1,6 +1,6 @@
 /** Every entity of a partition, those that are gone but were processed included. */
 import type { Configuration } from '../../config/configuration.ts';
-import { portions } from '../../lib/portions.ts';
+import { portions } from '../../lib/lists.ts';
 import { processedSources, scanProcessed } from '../../store/derived/processed.ts';
 import { scanOriginIds } from '../../store/entities/entities.ts';
 import { type EntityWork, wholeTurn } from '../../store/partitions/intake.ts';

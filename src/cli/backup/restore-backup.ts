@@ -1,5 +1,5 @@
 import type { Configuration } from '../../config/configuration.ts';
-import { groupBy } from '../../lib/group-by.ts';
+import { groupBy } from '../../lib/lists.ts';
 import { declareWhole } from '../../store/configuration/layouts.ts';
 import { publishConfiguration } from '../../store/configuration/published-configuration.ts';
 import { noteEnqueued } from '../../store/configuration/rebuild-generation.ts';

@@ -3,7 +3,7 @@ import https from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import type { Trust } from '../platform/own-certificate.ts';
+import type { Trust } from '../platform/own-front.ts';
 
 const compress = promisify(gzip);
 

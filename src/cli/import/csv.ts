@@ -2,10 +2,9 @@
 import { pipeline, Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { CommandStop } from '../terminal/command-stop.ts';
-import { withoutByteOrderMarks } from './byte-order-marks.ts';
 import { Columns, type RowOptions } from './csv-columns.ts';
-import { lineBytesMax } from './import-lines.ts';
-import { type EntityRecord, type Failure, type RecordReader, unreadable } from './records.ts';
+import { withoutByteOrderMarks } from './import-lines.ts';
+import { type EntityRecord, type Failure, lineBytesMax, type RecordReader, unreadable } from './records.ts';
 
 /** What the parser gives with the option `info`. */
 interface ParsedRow {

@@ -1,12 +1,10 @@
 import { ArraySplitter, SplitError } from '../../lib/array-splitter.ts';
 import { type Place, TextPlace } from '../../lib/text-place.ts';
 import { CommandStop } from '../terminal/command-stop.ts';
-import { withoutByteOrderMarks } from './byte-order-marks.ts';
 import { csvReader } from './csv.ts';
 import type { RowOptions } from './csv-columns.ts';
-import { lineBytesMax } from './import-lines.ts';
-import { readNdjson } from './ndjson.ts';
-import { type EntityRecord, type Failure, type RecordReader, readRecord } from './records.ts';
+import { readNdjson, withoutByteOrderMarks } from './import-lines.ts';
+import { type EntityRecord, type Failure, lineBytesMax, type RecordReader, readRecord } from './records.ts';
 
 export const importFormats = ['ndjson', 'json', 'csv'] as const;
 export type ImportFormat = (typeof importFormats)[number];

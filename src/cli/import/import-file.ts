@@ -1,5 +1,5 @@
 import { counted } from '../../config/documents/issue-text.ts';
-import type { Trust } from '../platform/own-certificate.ts';
+import type { Trust } from '../platform/own-front.ts';
 import { CommandStop } from '../terminal/command-stop.ts';
 import { PlatformAway } from './bulk-client.ts';
 import { FailureFile } from './failure-file.ts';

@@ -1,10 +1,4 @@
-import { entityBytesMax } from '../../contract/limits.ts';
-
-/**
- * Longest line that is read whole. Text in which every character is escaped (`\u00e9`) takes up to six times the bytes
- * that count for the limit of an entity. So a longer line cannot hold an entity that would be accepted.
- */
-export const lineBytesMax = 6 * entityBytesMax + 1024 * 1024;
+import { type EntityRecord, type Failure, isFailure, lineBytesMax, readRecord } from './records.ts';
 
 const newline = 0x0a;
 
@@ -28,7 +22,7 @@ export async function* readLines(
  * As `readLines`, but gives all lines that end in one piece of the stream together. Waiting for each line would cost
  * more than reading it.
  */
-export async function* readLineGroups(
+async function* readLineGroups(
   chunks: AsyncIterable<Buffer>,
   maxBytes = lineBytesMax,
 ): AsyncGenerator<Line[]> {
@@ -84,4 +78,56 @@ function isBlank(bytes: Buffer): boolean {
     if (byte !== 0x20 && byte !== 0x09 && byte !== 0x0d) return false;
   }
   return true;
+}
+
+const mark = Buffer.from([0xef, 0xbb, 0xbf]);
+const lineFeed = Buffer.from('\n');
+const markedLine = Buffer.concat([lineFeed, mark]);
+
+/** The bytes without byte order marks at the beginning of a line. Joined files have them in their midst. */
+export async function* withoutByteOrderMarks(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  // The stream is read as if it began with a line feed.
+  let held: Buffer = lineFeed;
+  let skipped = lineFeed.length;
+  for await (const chunk of chunks) {
+    const data = withoutMarks(held.length === 0 ? chunk : Buffer.concat([held, chunk]));
+    const end = data.length - unfinished(data);
+    held = data.subarray(end);
+    if (end > skipped) yield data.subarray(skipped, end);
+    skipped = Math.max(0, skipped - end);
+  }
+  if (held.length > skipped) yield held.subarray(skipped);
+}
+
+function withoutMarks(data: Buffer): Buffer {
+  let left = data;
+  for (let at = left.indexOf(markedLine); at !== -1; at = left.indexOf(markedLine, at)) {
+    const lineStart = at + lineFeed.length;
+    left = Buffer.concat([left.subarray(0, lineStart), left.subarray(lineStart + mark.length)]);
+  }
+  return left;
+}
+
+/** How many bytes at the end may be the beginning of a marked line. */
+function unfinished(data: Buffer): number {
+  for (let length = Math.min(markedLine.length - 1, data.length); length > 0; length -= 1) {
+    if (data.subarray(data.length - length).equals(markedLine.subarray(0, length))) return length;
+  }
+  return 0;
+}
+
+const openBracket = 0x5b;
+
+/** Reads a file that has one entity a line. */
+export async function* readNdjson(chunks: AsyncIterable<Buffer>): AsyncGenerator<(EntityRecord | Failure)[]> {
+  for await (const lines of readLineGroups(withoutByteOrderMarks(chunks))) {
+    yield lines.map(({ number, bytes, isTooLong }) => {
+      const record = readRecord({ bytes, isTooLong, line: number, column: 1 });
+      return number === 1 && bytes[0] === openBracket && isFailure(record) ? asArray(record) : record;
+    });
+  }
+}
+
+function asArray({ errors, ...failure }: Failure): Failure {
+  return { ...failure, errors: errors.map((error) => `${error}. For one JSON array, add --format json`) };
 }

@@ -1,11 +1,11 @@
 import { setMaxListeners } from 'node:events';
 import { addAbortSignal, type Readable } from 'node:stream';
-import type { Trust } from '../platform/own-certificate.ts';
+import type { Trust } from '../platform/own-front.ts';
 import { Batch, bulkBody } from './batches.ts';
 import { type BatchOutcome, readBulkAnswer } from './bulk-answers.ts';
 import { BulkClient, PlatformAway } from './bulk-client.ts';
 import type { FailureFile } from './failure-file.ts';
-import { readNdjson } from './ndjson.ts';
+import { readNdjson } from './import-lines.ts';
 import { type EntityRecord, isFailure, type RecordReader, refused } from './records.ts';
 
 export interface ImportOptions {

@@ -3,7 +3,7 @@ import { addAbortSignal } from 'node:stream';
 import { counted } from '../../config/documents/issue-text.ts';
 import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
 import { bulkEntitiesMax, managementPageMax } from '../../contract/limits.ts';
-import { portions } from '../../lib/portions.ts';
+import { portions } from '../../lib/lists.ts';
 import { CommandStop } from '../terminal/command-stop.ts';
 import { requireConsent } from '../terminal/consent.ts';
 import { type BulkAnswer, BulkClient, PlatformAway } from './bulk-client.ts';

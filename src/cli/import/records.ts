@@ -1,7 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
+import { entityBytesMax } from '../../contract/limits.ts';
 import { type JsonMistake, jsonBytesMistake } from '../../lib/json-mistake.ts';
-import { lineBytesMax } from './import-lines.ts';
+
+/**
+ * Longest line that is read whole. Text in which every character is escaped (`\u00e9`) takes up to six times the bytes
+ * that count for the limit of an entity. So a longer line cannot hold an entity that would be accepted.
+ */
+export const lineBytesMax = 6 * entityBytesMax + 1024 * 1024;
 
 /** Reads the records of a byte stream in bounded memory. @throws CommandStop when the rest cannot be read */
 export type RecordReader = (

@@ -4,9 +4,8 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { atlasEntities, hasAtlasPackages, lastEntity } from '../../../config/atlas-entities.ts';
 import { importFile } from '../import/import-file.ts';
-import type { Trust } from '../platform/own-certificate.ts';
-import { askFront } from './front-answer.ts';
-import { makeFolder } from './make-folder.ts';
+import { askFront, type Trust } from '../platform/own-front.ts';
+import { makeFolder } from './data-dir.ts';
 import { waitUntilSettled } from './wait-until-settled.ts';
 
 /** The keys of `config/tenants/atlas/tenant.json`. */

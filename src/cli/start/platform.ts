@@ -21,17 +21,12 @@ import {
   readSoundConfiguration,
   refusingLosses,
 } from '../configuration/publish-configuration.ts';
-import { baseUrl } from '../platform/base-url.ts';
-import { withStore } from '../platform/open-store.ts';
-import { ownTrust, type Trust } from '../platform/own-certificate.ts';
-import { redisAddress } from '../platform/redis-address.ts';
+import { redisAddress, withStore } from '../platform/open-store.ts';
+import { askFront, baseUrl, ownTrust, type Trust } from '../platform/own-front.ts';
 import { CommandStop } from '../terminal/command-stop.ts';
-import { interruptedCode } from '../terminal/interruptible.ts';
 import { logTextFor } from '../terminal/log-text.ts';
-import { stopSignals } from '../terminal/stop-signals.ts';
-import { lockDataDir } from './data-dir-lock.ts';
-import { askFront } from './front-answer.ts';
-import { makeFolder } from './make-folder.ts';
+import { interruptedCode, stopSignals } from '../terminal/stop-signals.ts';
+import { lockDataDir, makeFolder } from './data-dir.ts';
 import { freePort, requireFreePort } from './ports.ts';
 import { startPrivateRedis } from './private-redis.ts';
 import { Output } from './process-output.ts';

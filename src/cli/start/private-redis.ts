@@ -3,8 +3,9 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AppendFsync } from '../../config/settings/table.ts';
 import { CommandStop } from '../terminal/command-stop.ts';
-import { makeFolder } from './make-folder.ts';
+import { makeFolder } from './data-dir.ts';
 import {
+  askRedis,
   newLogin,
   type RedisLogin,
   redisHost,
@@ -13,7 +14,6 @@ import {
   urlOf,
   writeSecret,
 } from './redis-child.ts';
-import { askRedis } from './redis-words.ts';
 import type { Supervisor } from './supervisor.ts';
 
 const leftoverTimeoutMs = 10_000;

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isHashed } from '../../config/tenant/api-keys.ts';
-import type { Trust } from '../platform/own-certificate.ts';
-import { askFront } from './front-answer.ts';
+import { askFront, type Trust } from '../platform/own-front.ts';
 
 /** Workers send their figures once a second, so two looks this far apart see different ones. */
 const lookEveryMs = 1_200;

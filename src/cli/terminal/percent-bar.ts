@@ -1,5 +1,5 @@
 import cliProgress from 'cli-progress';
-import { interruptible } from './interruptible.ts';
+import { interruptible } from './stop-signals.ts';
 
 const linesEveryMs = 2_000;
 

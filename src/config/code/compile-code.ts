@@ -13,7 +13,7 @@ import {
   compileConfigurationCpuMs,
   compilePreviewCpuMs,
 } from '../../contract/limits.ts';
-import { groupBy } from '../../lib/group-by.ts';
+import { groupBy } from '../../lib/lists.ts';
 import { quote } from '../../lib/quote.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
 import { type ProgramKind, programName } from '../../schemas/code/code-call.ts';

@@ -6,7 +6,6 @@ import { isJsonObject, type Json } from '../../contract/json.ts';
 import { atOnce } from '../../lib/cooperative-yield.ts';
 import type { CodeProgram } from '../../schemas/code/program.ts';
 import { type FieldTypeName, readIndexFields } from '../../schemas/definition/index-fields.ts';
-import { textParts } from '../code/text-parts.ts';
 import type { ConfigDocuments } from '../configuration.ts';
 import type { SchemaFolder } from '../documents/document-path.ts';
 import { parseDocuments, type TenantDocuments } from '../documents/tenant-documents.ts';
@@ -31,7 +30,7 @@ import {
   unionOf,
   without,
 } from './type.ts';
-import { partsOf } from './written-text.ts';
+import { partsOf, textParts } from './written-text.ts';
 
 const range = named('Range');
 const place = named('Place');

@@ -16,7 +16,7 @@ export function issueText(issues: readonly ConfigIssue[]): string {
 }
 
 /** `file: $.path`, or `file:line:column`, which editors take for a link. */
-export function issuePlace({ file, path }: Pick<ConfigIssue, 'file' | 'path'>): string {
+function issuePlace({ file, path }: Pick<ConfigIssue, 'file' | 'path'>): string {
   return /^[0-9]/.test(path) ? `${file}:${path}` : `${file}: ${path}`;
 }
 
@@ -28,4 +28,11 @@ export function warningsText(warnings: readonly ConfigIssue[]): string {
 /** `1 mistake`, `2 mistakes` */
 export function counted(count: number, singular: string, plural = `${singular}s`): string {
   return `${count} ${count === 1 ? singular : plural}`;
+}
+
+/** A mistake of a tenant's configuration in one line, its document with the path in the tenant's folder. */
+export function issueLine({ file, path, message, advice }: ConfigIssue, tenant: string): string {
+  const folder = `tenants/${tenant}/`;
+  const shown = file.startsWith(folder) ? file.slice(folder.length) : file;
+  return `${issuePlace({ file: shown, path })}: ${message}. ${advice}`;
 }

@@ -1,5 +1,5 @@
 /** Finds what a configuration has no longer, under the names that people know. Pure. */
-import { groupBy } from '../../lib/group-by.ts';
+import { groupBy } from '../../lib/lists.ts';
 import type { Configuration, Source, Tenant } from '../configuration.ts';
 
 /** An output of an entity, as far as it tells what the output belongs to. */

@@ -208,3 +208,8 @@ export function formerSettingsIn(env: NodeJS.ProcessEnv): string[] {
     (env[name]?.trim() ?? '') === '' ? [] : [`${name} is no longer used: ${reason}. Remove it`],
   );
 }
+
+/** The settings of a command, from the environment and the `.env` of the working folder. @throws SettingsError */
+export function commandSettings(): Settings {
+  return readSettings(environmentWithFile(process.env, process.cwd()));
+}

@@ -1,13 +1,13 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Change } from '../api/answers.ts';
 import type { RequestError } from '../api/request.ts';
+import { urlHref } from '../parts/addresses.ts';
 import { Time } from '../parts/figures.tsx';
 import { Empty, ErrorBox, State } from '../parts/notices.tsx';
 import { PageHead } from '../parts/page-head.tsx';
 import { Table } from '../parts/table.tsx';
+import { useTenant } from '../parts/tenant-context.ts';
 import { ViewLink } from '../parts/view-links.tsx';
-import { urlHref } from '../shell/addresses.ts';
-import { useTenant } from '../shell/tenant-context.ts';
 import { follow } from './follow.ts';
 import { Webhooks } from './webhooks.tsx';
 

@@ -1,8 +1,8 @@
+import { entitiesHref, scheduleHref, usePlace } from '../parts/addresses.ts';
 import { counted, numberText } from '../parts/figures.tsx';
 import { Empty } from '../parts/notices.tsx';
 import { PageHead } from '../parts/page-head.tsx';
-import { entitiesHref, scheduleHref, usePlace } from '../shell/addresses.ts';
-import { useTenant } from '../shell/tenant-context.ts';
+import { useTenant } from '../parts/tenant-context.ts';
 import { EntitiesPage } from './entities-page.tsx';
 import { EntityPage } from './entity-page.tsx';
 import { FoundPage } from './found-page.tsx';

@@ -1,12 +1,12 @@
 import type { Entities } from '../api/answers.ts';
 import { withParameters } from '../api/request.ts';
 import { useGet } from '../api/use-get.ts';
+import { entitiesHref, entityHref, pageHref, urlHref, usePlace } from '../parts/addresses.ts';
 import { numberText, Time } from '../parts/figures.tsx';
 import { Empty, ErrorBox, Loading } from '../parts/notices.tsx';
 import { PageHead } from '../parts/page-head.tsx';
 import { Table } from '../parts/table.tsx';
-import { entitiesHref, entityHref, pageHref, urlHref, usePlace } from '../shell/addresses.ts';
-import { groupsIn, useTenant } from '../shell/tenant-context.ts';
+import { groupsIn, useTenant } from '../parts/tenant-context.ts';
 import { PublishBadge } from './publish-state.tsx';
 
 const pageLength = 50;

@@ -1,14 +1,14 @@
 import type { Entity } from '../api/answers.ts';
 import { withParameters } from '../api/request.ts';
 import { useGet } from '../api/use-get.ts';
+import { entitiesHref, entityHref, pageHref, urlHref, viewHref } from '../parts/addresses.ts';
 import { Copy } from '../parts/copy.tsx';
 import { Time } from '../parts/figures.tsx';
 import { Json } from '../parts/json.tsx';
 import { Empty, ErrorBox, Loading } from '../parts/notices.tsx';
 import { PageHead } from '../parts/page-head.tsx';
 import { Table } from '../parts/table.tsx';
-import { entitiesHref, entityHref, pageHref, urlHref, viewHref } from '../shell/addresses.ts';
-import { groupsIn, useTenant } from '../shell/tenant-context.ts';
+import { groupsIn, useTenant } from '../parts/tenant-context.ts';
 import { WhatIf } from '../what-if/what-if.tsx';
 import { PublishState } from './publish-state.tsx';
 

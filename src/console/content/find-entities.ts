@@ -1,9 +1,9 @@
 /** Looks for entities in the ways that people know them. */
 import type { Configuration, Entities, QueryResult, Tenant } from '../api/answers.ts';
 import { RequestError, request, withParameters } from '../api/request.ts';
+import { entityHref, entityParts, viewHref, viewParts } from '../parts/addresses.ts';
+import { entityHrefOf, groupsIn } from '../parts/tenant-context.ts';
 import { textFieldsOf } from '../query/targets.ts';
-import { entityHref, entityParts, viewHref, viewParts } from '../shell/addresses.ts';
-import { entityHrefOf, groupsIn } from '../shell/tenant-context.ts';
 
 export interface Found {
   readonly href: string;

@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { RequestError } from '../api/request.ts';
+import { go, pageHref } from '../parts/addresses.ts';
 import { Empty, ErrorBox, Loading } from '../parts/notices.tsx';
 import { PageHead } from '../parts/page-head.tsx';
-import { go, pageHref } from '../shell/addresses.ts';
-import { useTenant } from '../shell/tenant-context.ts';
+import { useTenant } from '../parts/tenant-context.ts';
 import { type Found, findEntities } from './find-entities.ts';
 
 interface Outcome {

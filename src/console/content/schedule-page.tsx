@@ -1,11 +1,11 @@
 import type { Schedule } from '../api/answers.ts';
 import { withParameters } from '../api/request.ts';
 import { useGet } from '../api/use-get.ts';
+import { entityHref, pageHref, scheduleHref, usePlace } from '../parts/addresses.ts';
 import { Moment } from '../parts/figures.tsx';
 import { Empty, ErrorBox, Loading, State } from '../parts/notices.tsx';
 import { PageHead } from '../parts/page-head.tsx';
 import { Table } from '../parts/table.tsx';
-import { entityHref, pageHref, scheduleHref, usePlace } from '../shell/addresses.ts';
 
 const pageLength = 50;
 

@@ -1,8 +1,8 @@
 import type { Diagnostic } from '../api/answers.ts';
+import { viewHref } from '../parts/addresses.ts';
 import { counted, numberText } from '../parts/figures.tsx';
 import { Empty, ErrorBox, State } from '../parts/notices.tsx';
-import { viewHref } from '../shell/addresses.ts';
-import { entityHrefOf, useTenant } from '../shell/tenant-context.ts';
+import { entityHrefOf, useTenant } from '../parts/tenant-context.ts';
 import { type Diagnosis, useDiagnostics } from './use-diagnostics.ts';
 
 const shownMax = 10;

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import type { Status } from '../api/answers.ts';
 import { useGet } from '../api/use-get.ts';
+import { pageHref } from '../parts/addresses.ts';
 import { bytesText, millisecondsText, numberText } from '../parts/figures.tsx';
 import { Empty, ErrorBox, Loading, type Meaning } from '../parts/notices.tsx';
 import { PageHead } from '../parts/page-head.tsx';
-import { pageHref } from '../shell/addresses.ts';
-import { useTenant } from '../shell/tenant-context.ts';
+import { useTenant } from '../parts/tenant-context.ts';
 import { Charts } from './charts.tsx';
 import { Diagnostics } from './diagnostics.tsx';
 import { Partitions, Processes } from './processes.tsx';

@@ -1,7 +1,7 @@
 /** JSON as a tree that folds. All of it is text; a reference is a link to the view that it names. */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { viewHref } from '../shell/addresses.ts';
+import { viewHref } from './addresses.ts';
 import { Copy } from './copy.tsx';
 import { ViewName } from './view-links.tsx';
 

@@ -1,7 +1,7 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Ids } from '../api/answers.ts';
-import { viewHref, viewParts } from '../shell/addresses.ts';
+import { viewHref, viewParts } from './addresses.ts';
 import { numberText } from './figures.tsx';
 
 interface ViewLinksProps {

@@ -1,11 +1,11 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Configuration } from '../api/answers.ts';
 import { useGet } from '../api/use-get.ts';
+import { go, pageHref, usePlace } from '../parts/addresses.ts';
 import { Copy } from '../parts/copy.tsx';
 import { Empty } from '../parts/notices.tsx';
 import { PageHead } from '../parts/page-head.tsx';
-import { go, pageHref, usePlace } from '../shell/addresses.ts';
-import { useTenant } from '../shell/tenant-context.ts';
+import { useTenant } from '../parts/tenant-context.ts';
 import { Builder } from './builder.tsx';
 import { firstQuery, parsedQuery, type QueryObject, withoutToken } from './query-state.ts';
 import { Results } from './results.tsx';

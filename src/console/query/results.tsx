@@ -2,7 +2,7 @@ import type { Facet, QueryResult } from '../api/answers.ts';
 import { counted, millisecondsText, numberText } from '../parts/figures.tsx';
 import { Empty, ErrorBox, Loading } from '../parts/notices.tsx';
 import { Table } from '../parts/table.tsx';
-import { entityHrefOf, useTenant } from '../shell/tenant-context.ts';
+import { entityHrefOf, useTenant } from '../parts/tenant-context.ts';
 import { isChosen, type QueryObject, toggled, withToken } from './query-state.ts';
 import type { Target } from './targets.ts';
 import type { QueryOutcome } from './use-query.ts';

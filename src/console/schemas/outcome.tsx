@@ -4,7 +4,7 @@ import { Difference } from '../parts/difference.tsx';
 import { counted, millisecondsText } from '../parts/figures.tsx';
 import { Json } from '../parts/json.tsx';
 import { Empty, ErrorBox, Loading } from '../parts/notices.tsx';
-import { useTenant } from '../shell/tenant-context.ts';
+import { useTenant } from '../parts/tenant-context.ts';
 import { Lookups } from '../view/reads.tsx';
 import type { SchemaDocument } from './documents.ts';
 

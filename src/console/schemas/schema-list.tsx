@@ -1,10 +1,10 @@
 import type { Configuration, Tenant } from '../api/answers.ts';
+import { schemaHref } from '../parts/addresses.ts';
 import { numberText, Time } from '../parts/figures.tsx';
 import { Empty } from '../parts/notices.tsx';
 import { PageHead } from '../parts/page-head.tsx';
 import { Table } from '../parts/table.tsx';
-import { schemaHref } from '../shell/addresses.ts';
-import { useTenant } from '../shell/tenant-context.ts';
+import { useTenant } from '../parts/tenant-context.ts';
 import { type SchemaDocument, schemaDocuments } from './documents.ts';
 
 export function SchemaList({ configuration }: { readonly configuration: Configuration }) {

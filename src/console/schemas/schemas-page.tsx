@@ -1,9 +1,9 @@
 import { useEffect } from 'preact/hooks';
 import type { Configuration } from '../api/answers.ts';
 import { useGet } from '../api/use-get.ts';
+import { go, pageHref, schemaHref, usePlace } from '../parts/addresses.ts';
 import { Empty, ErrorBox, Loading } from '../parts/notices.tsx';
 import { PageHead } from '../parts/page-head.tsx';
-import { go, pageHref, schemaHref, usePlace } from '../shell/addresses.ts';
 import { schemaDocument, schemaDocuments } from './documents.ts';
 import { SchemaList } from './schema-list.tsx';
 import { Source } from './source-text.tsx';

@@ -1,6 +1,6 @@
 import { useMemo, useRef } from 'preact/hooks';
 import { Copy } from '../parts/copy.tsx';
-import { languageOf, Tokens, tokenLines, tokensOf } from '../parts/highlight.tsx';
+import { languageOf, type Token, tokenLines, tokensOf } from '../parts/tokens.ts';
 
 interface EditorProps {
   /** Path of the file, whose ending says its language. */
@@ -63,5 +63,22 @@ export function Source({ text, path }: { readonly text: string; readonly path: s
         </pre>
       </section>
     </div>
+  );
+}
+
+/** Source text in colours. */
+function Tokens({ tokens }: { readonly tokens: readonly Token[] }) {
+  return (
+    <>
+      {tokens.map(({ kind, text }, at) =>
+        kind === 'plain' ? (
+          text
+        ) : (
+          <span key={at} class={`token-${kind}`}>
+            {text}
+          </span>
+        ),
+      )}
+    </>
   );
 }

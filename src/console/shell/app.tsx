@@ -2,12 +2,12 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Tenant } from '../api/answers.ts';
 import { forgetKey, keptKey } from '../api/request.ts';
 import { useGet } from '../api/use-get.ts';
+import { followLinks, go, usePlace } from '../parts/addresses.ts';
 import { ErrorBox } from '../parts/notices.tsx';
-import { followLinks, go, usePlace } from './addresses.ts';
+import { TenantContext } from '../parts/tenant-context.ts';
 import { KeyForm } from './key-form.tsx';
 import { Navigation } from './navigation.tsx';
 import { pages } from './pages.tsx';
-import { TenantContext } from './tenant-context.ts';
 
 export function App() {
   const [hasKey, setHasKey] = useState(keptKey() !== null);

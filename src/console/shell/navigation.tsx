@@ -1,9 +1,9 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { pageHref } from './addresses.ts';
-import { FindAnywhere } from './find-anywhere.tsx';
+import { pageHref } from '../parts/addresses.ts';
+import { FindAnywhere } from '../parts/find-anywhere.tsx';
+import { useTenant } from '../parts/tenant-context.ts';
 import { pages } from './pages.tsx';
 import { Shortcuts } from './shortcuts.tsx';
-import { useTenant } from './tenant-context.ts';
 
 /** @param current first part of the address, after `/console/` */
 export function Navigation({ current, leave }: { readonly current: string; readonly leave: () => void }) {

@@ -1,7 +1,7 @@
 /** Keys that lead through the console, and the list of them under `?`. */
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { pageHref, visit } from './addresses.ts';
-import { focusSearch } from './find-anywhere.tsx';
+import { pageHref, visit } from '../parts/addresses.ts';
+import { focusSearch } from '../parts/find-anywhere.tsx';
 import { pages } from './pages.tsx';
 
 const chordMs = 1500;

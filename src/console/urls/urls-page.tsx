@@ -2,14 +2,14 @@ import { titleOf } from '../../contract/view-title.ts';
 import type { UrlExplained, ViewExplained } from '../api/answers.ts';
 import { withParameters } from '../api/request.ts';
 import { useGet } from '../api/use-get.ts';
+import { go, pageHref, usePlace } from '../parts/addresses.ts';
 import { Time } from '../parts/figures.tsx';
+import { SearchButton } from '../parts/find-anywhere.tsx';
 import { Empty, ErrorBox, Loading, State } from '../parts/notices.tsx';
 import { PageHead } from '../parts/page-head.tsx';
 import { Table } from '../parts/table.tsx';
+import { useTenant } from '../parts/tenant-context.ts';
 import { TitlesContext, ViewLink } from '../parts/view-links.tsx';
-import { go, pageHref, usePlace } from '../shell/addresses.ts';
-import { SearchButton } from '../shell/find-anywhere.tsx';
-import { useTenant } from '../shell/tenant-context.ts';
 
 /** How the URL in the search field is resolved, step by step. */
 export function UrlsPage() {

@@ -1,9 +1,9 @@
 import type { Claim, ViewExplained } from '../api/answers.ts';
+import { entityParts, pageHref, schemaHref, urlHref } from '../parts/addresses.ts';
 import { bytesText, Moment, Time } from '../parts/figures.tsx';
 import { State } from '../parts/notices.tsx';
+import { entityHrefOf, useTenant } from '../parts/tenant-context.ts';
 import { ViewLink } from '../parts/view-links.tsx';
-import { entityParts, pageHref, schemaHref, urlHref } from '../shell/addresses.ts';
-import { entityHrefOf, useTenant } from '../shell/tenant-context.ts';
 
 const causeTexts: Readonly<Record<string, string>> = {
   ingest: 'its own entity was saved',

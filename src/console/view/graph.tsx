@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { viewHref, viewParts } from '../parts/addresses.ts';
 import { useTitle } from '../parts/view-links.tsx';
-import { viewHref, viewParts } from '../shell/addresses.ts';
 import type { GraphData, GraphEdge } from './graph-data.ts';
 
 const nodeWidth = 168;

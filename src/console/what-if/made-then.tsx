@@ -4,8 +4,8 @@ import { madeOf, useGet, usePreview } from '../api/use-get.ts';
 import { Difference } from '../parts/difference.tsx';
 import { counted } from '../parts/figures.tsx';
 import { ErrorBox, Loading, State } from '../parts/notices.tsx';
+import { useTenant } from '../parts/tenant-context.ts';
 import { ViewLinks } from '../parts/view-links.tsx';
-import { useTenant } from '../shell/tenant-context.ts';
 
 /** Views that are listed of those that show a change. */
 export const consequencesShownMax = 12;

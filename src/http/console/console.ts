@@ -3,9 +3,8 @@ import path from 'node:path';
 import { type ConsoleFile, pageName } from '../../console/files.mjs';
 import { ProblemError, problems } from '../../contract/errors.ts';
 import type { Answer, HeaderField } from '../answer.ts';
-import type { Call } from '../call.ts';
+import type { Call, Handler } from '../call.ts';
 import { acceptEncodingHeader, chooseCoding } from '../delivery/content-coding.ts';
-import type { Handler } from '../handler.ts';
 import type { Services } from '../services.ts';
 
 /**

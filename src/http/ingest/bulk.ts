@@ -1,15 +1,14 @@
 /** `POST /ingest/v2` (docs/reference/http.md "Saving many entities"). */
+
+import type { AcceptOutcome } from '../../store/entities/accept.ts';
 import { jsonType } from '../answer.ts';
-import type { Call } from '../call.ts';
-import type { Handler } from '../handler.ts';
+import type { Call, Handler } from '../call.ts';
 import type { Services } from '../services.ts';
-import { BulkOutcomes } from './bulk-outcomes.ts';
 import { readBulk } from './bulk-reading.ts';
 import type { EntityReading, ReadEntity } from './entity-reading.ts';
 import { knownFields } from './field-decisions.ts';
-import { forcesType, typeConflictText } from './headers.ts';
 import { saveRead } from './save.ts';
-import { type Written, writeHandler } from './write-handler.ts';
+import { forcesType, typeConflictText, type Written, writeHandler } from './write-handler.ts';
 
 export function saveEntities(services: Services): Handler {
   return writeHandler(services, async (call) => {
@@ -53,4 +52,50 @@ function bodyText(status: number, outcomes: BulkOutcomes, systemInformation: str
     forceTypeOverwrite: force,
   });
   return `${lists.slice(0, -1)},"errors":${outcomes.errorsJson},"ingestMetadata":${metadata}}`;
+}
+
+/** Sums up what became of the entities of a bulk request, in order. An originId is at most once in each list. */
+export class BulkOutcomes {
+  readonly #changed = new Set<string>();
+  readonly #accepted = new Set<string>();
+  readonly #errors = new Map<string, string[]>();
+
+  /** Notes an entity that was not taken. */
+  refused(name: string, texts: readonly string[]): void {
+    const known = this.#errors.get(name);
+    if (known === undefined) this.#errors.set(name, [...texts]);
+    else known.push(...texts.filter((text) => !known.includes(text)));
+  }
+
+  /** Notes what became of an entity. @param conflictText what a type conflict says */
+  outcome(originId: string, outcome: AcceptOutcome, conflictText: string): void {
+    if (outcome === 'typeConflict') {
+      this.refused(originId, [conflictText]);
+      return;
+    }
+    this.#accepted.add(originId);
+    if (outcome === 'changed') this.#changed.add(originId);
+  }
+
+  get changed(): string[] {
+    return [...this.#changed];
+  }
+
+  /** Accepted and never changed by this request. */
+  get unchanged(): string[] {
+    return [...this.#accepted].filter((originId) => !this.#changed.has(originId));
+  }
+
+  /** JSON text: an originId may be `__proto__`, which a plain object would swallow. */
+  get errorsJson(): string {
+    const members = [...this.#errors].map(
+      ([name, texts]) => `${JSON.stringify(name)}:${JSON.stringify(texts)}`,
+    );
+    return `{${members.join(',')}}`;
+  }
+
+  /** Some entities were sent and none of them was valid. */
+  get allRefused(): boolean {
+    return this.#errors.size > 0 && this.#accepted.size === 0;
+  }
 }

@@ -6,16 +6,14 @@ import { bulkDeleteBodyShape, originIdShape } from '../../contract/shapes-ingest
 import { removeEntities } from '../../store/entities/remove.ts';
 import type { VersionVector } from '../../store/visibility/version.ts';
 import { jsonAnswer, jsonType } from '../answer.ts';
-import type { Call } from '../call.ts';
-import type { Handler } from '../handler.ts';
+import type { Call, Handler } from '../call.ts';
 import { notJsonText, parseJson, unstorable } from '../json-body.ts';
 import { type Mistake, mistakesOf } from '../routing/validate.ts';
 import type { Services } from '../services.ts';
 import { queryParameters } from '../uws/text-decoding.ts';
-import { BulkOutcomes } from './bulk-outcomes.ts';
-import { pathOriginId } from './headers.ts';
+import { BulkOutcomes } from './bulk.ts';
 import type { WriteKind } from './waiting-writes.ts';
-import { noteTraceOf, type Written, writeHandler } from './write-handler.ts';
+import { noteTraceOf, pathOriginId, type Written, writeHandler } from './write-handler.ts';
 
 export function deleteEntity(services: Services): Handler {
   return writeHandler(services, (call) => removeOne(services, call, pathOriginId(call), 'originId'));

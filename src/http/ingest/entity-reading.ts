@@ -16,8 +16,7 @@ import { type ShownField, shownFields } from '../../search/fields/shown-fields.t
 import { type EncodedEntity, encodeEntity } from '../../store/entities/entity-record.ts';
 import { notJsonText, parseJson, textOf, unstorable } from '../json-body.ts';
 import { type Mistake, mistakesOf } from '../routing/validate.ts';
-import { inexactMistakes, withMarkedNumbers } from './inexact-properties.ts';
-import { plainProperties } from './typed-properties.ts';
+import { inexactMistakes, plainProperties, withMarkedNumbers } from './typed-properties.ts';
 
 /** Reads `publishAt` and `unpublishAt` of an entity (docs/reference/http.md "Scheduled publishing"). Pure. */
 interface ReadTimes {

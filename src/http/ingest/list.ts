@@ -1,10 +1,9 @@
 /** `GET /ingest/entities`: the originIds that a source has (docs/reference/http.md "Listing entities"). */
 import { listOriginIds } from '../../store/entities/directory.ts';
 import { jsonAnswer } from '../answer.ts';
+import type { Handler } from '../call.ts';
 import { askedVersion, waitForVersion } from '../delivery/min-version.ts';
-import type { Handler } from '../handler.ts';
-import { askedText } from '../management/asked.ts';
-import { askedPage } from '../management/paging.ts';
+import { askedPage, askedText } from '../routes/route-parts.ts';
 import type { Services } from '../services.ts';
 
 export function listEntities(services: Services): Handler {

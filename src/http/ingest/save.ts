@@ -10,15 +10,20 @@ import type { EncodedEntity } from '../../store/entities/entity-record.ts';
 import type { Store } from '../../store/store.ts';
 import type { VersionVector } from '../../store/visibility/version.ts';
 import { jsonAnswer } from '../answer.ts';
-import type { Call } from '../call.ts';
-import type { Handler } from '../handler.ts';
+import type { Call, Handler } from '../call.ts';
 import type { Mistake } from '../routing/validate.ts';
 import type { Services } from '../services.ts';
 import { type EntityForm, type EntityReading, type ReadEntity, readEntity } from './entity-reading.ts';
 import { decideFields, knownFields } from './field-decisions.ts';
-import { forcesType, pathOriginId, typeConflictText } from './headers.ts';
 import type { WriteKind } from './waiting-writes.ts';
-import { noteTraceOf, type Written, writeHandler } from './write-handler.ts';
+import {
+  forcesType,
+  noteTraceOf,
+  pathOriginId,
+  typeConflictText,
+  type Written,
+  writeHandler,
+} from './write-handler.ts';
 
 const tooLarge = new ProblemError(problems.entityTooLarge);
 /** Encoded entities of one call to the store. All but the largest requests are one portion. */

@@ -5,10 +5,10 @@ import { visibilityWaitMsMax } from '../../contract/limits.ts';
 import { formatVersion, type VersionVector } from '../../store/visibility/version.ts';
 import { noteTraces } from '../../store/webhooks/request-traces.ts';
 import type { Answer, HeaderField } from '../answer.ts';
-import type { Call } from '../call.ts';
-import type { Handler } from '../handler.ts';
+import type { Call, Handler } from '../call.ts';
 import { traceparentHeader, validTraceparent } from '../operations/request-ids.ts';
 import type { Services } from '../services.ts';
+import { percentDecoded } from '../uws/text-decoding.ts';
 
 /** What was asked with a valid `traceparent`, and is told by webhooks, is tied to it. It never fails a write. */
 export async function noteTraceOf(
@@ -74,4 +74,27 @@ async function headersOf(
 function underBothNames({ headerPrefixes }: Services, name: string, value: string): HeaderField[] {
   const names = new Set([`${headerPrefixes[0] ?? 'X-Service'}-${name}`, `X-Service-${name}`]);
   return [...names].map((full) => [full, value]);
+}
+
+/** Exactly these values (docs/reference/http.md "Changing the type"). */
+const trueTexts = new Set(['true', 'TRUE', '1']);
+
+/** True when the request lets entities change their type. */
+export function forcesType(call: Call): boolean {
+  return trueTexts.has(call.prefixedHeader('force-type'));
+}
+
+/** The originId in the path. @throws ProblemError when it is not percent-encoded UTF-8 */
+export function pathOriginId(call: Call): string {
+  const originId = percentDecoded(call.parameters[0] ?? '');
+  if (originId !== null) return originId;
+  throw new ProblemError(
+    problems.requestInvalid({ originId: 'The originId in the path must be percent-encoded UTF-8' }),
+  );
+}
+
+/** Why an entity cannot take another type (docs/reference/http.md "Changing the type"). */
+export function typeConflictText(services: Services): string {
+  const header = `${services.headerPrefixes[0] ?? 'X-Service'}-Force-Type`;
+  return `The type of an entity cannot change: send the header ${header}: true, or delete the entity and ingest it again`;
 }

@@ -8,15 +8,12 @@ import type {
 } from '../../config/configuration.ts';
 import { type Problem, ProblemError, problems } from '../../contract/errors.ts';
 import type { Json } from '../../contract/json.ts';
+import { costlyCallsWaitingMax } from '../../contract/limits.ts';
 import { quote } from '../../lib/quote.ts';
+import { Turns } from '../../lib/turns.ts';
 import type { Call } from '../call.ts';
 import { notJsonText, parseJson } from '../json-body.ts';
-import { parameterValues } from '../routes/route-parts.ts';
-
-/** The last value of a query parameter; null when it is absent or empty. @throws ProblemError `queryStringInvalid` */
-export function askedText(call: Call, name: string): string | null {
-  return parameterValues(call.query)(name).at(-1) ?? null;
-}
+import { askedText } from '../routes/route-parts.ts';
 
 /** The JSON of a body. @param refusal of bytes that are none, with where and why. @throws ProblemError */
 export function askedJson(bytes: Uint8Array, refusal: (reason: string) => Problem): Json {
@@ -110,4 +107,20 @@ export function askedClient(
 /** @throws ProblemError 404 with the words */
 export function throwNothing(what: string): never {
   throw new ProblemError(problems.nothingThere(what));
+}
+
+/**
+ * What takes processor time for managers is done one after the other, so that readers hardly notice any number of them. Tenants are
+ * the owners. Where too many calls of one wait, more are `unavailable`.
+ */
+export class CostlyTurns extends Turns {
+  /** @param atOnceMax turns at a time, each of another tenant */
+  constructor(atOnceMax = 1) {
+    super({
+      atOnceMax,
+      ofOwnerMax: 1,
+      waitingMax: costlyCallsWaitingMax,
+      refusal: () => new ProblemError(problems.unavailable),
+    });
+  }
 }

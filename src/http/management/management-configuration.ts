@@ -5,6 +5,7 @@ import type { ConfigDocuments, Configuration } from '../../config/configuration.
 import { byTenant, fingerprintOf, hashKeys } from '../../config/documents/canonical.ts';
 import { checkedInTurn } from '../../config/documents/checked-in-turn.ts';
 import { tenantFilePath } from '../../config/documents/document-path.ts';
+import { issueLine } from '../../config/documents/issue-text.ts';
 import {
   type LoadOutcome,
   loadingSteps,
@@ -43,12 +44,10 @@ import {
 import { noteRebuildOf } from '../../store/configuration/rebuild-tenants.ts';
 import type { Store } from '../../store/store.ts';
 import { jsonAnswer } from '../answer.ts';
-import type { Call } from '../call.ts';
-import type { Handler } from '../handler.ts';
+import type { Call, Handler } from '../call.ts';
+import { askedText } from '../routes/route-parts.ts';
 import type { Services } from '../services.ts';
-import { askedFlag, askedJson, askedText } from './asked.ts';
-import { CostlyTurns } from './costly-turns.ts';
-import { issueLine } from './issue-line.ts';
+import { askedFlag, askedJson, CostlyTurns } from './asked.ts';
 import { dryRunJobId, rebuildJobId } from './management-job.ts';
 
 export function getConfiguration({ store }: Services): Handler {

@@ -5,10 +5,10 @@ import type { DiagnosticsAnswer } from '../../contract/shapes-management.ts';
 import { type DiagnosePlace, diagnosePage } from '../../verify/diagnostics/diagnose-page.ts';
 import { shownDiagnostic } from '../../verify/diagnostics/located-diagnostic.ts';
 import { jsonAnswer } from '../answer.ts';
-import type { Handler } from '../handler.ts';
+import type { Handler } from '../call.ts';
+import { askedPage } from '../routes/route-parts.ts';
 import type { Services } from '../services.ts';
-import { CostlyTurns } from './costly-turns.ts';
-import { askedPage } from './paging.ts';
+import { CostlyTurns } from './asked.ts';
 
 export function managementDiagnostics({ store, configuration }: Services): Handler {
   const turns = new CostlyTurns();

@@ -10,12 +10,11 @@ import { readEntities } from '../../store/entities/entities.ts';
 import { readOwners } from '../../store/partitions/owners.ts';
 import type { Store } from '../../store/store.ts';
 import { jsonAnswer } from '../answer.ts';
-import type { Call } from '../call.ts';
-import type { Handler } from '../handler.ts';
+import type { Call, Handler } from '../call.ts';
+import { askedPage, askedText } from '../routes/route-parts.ts';
 import type { Services } from '../services.ts';
-import { askedEnvironment, askedFlag, askedText, requiredText, sourceOf } from './asked.ts';
+import { askedEnvironment, askedFlag, requiredText, sourceOf } from './asked.ts';
 import { detailsOf } from './entity-details.ts';
-import { askedPage } from './paging.ts';
 
 type StateOf = (entity: StoredEntity) => PublishState;
 

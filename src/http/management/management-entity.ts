@@ -15,7 +15,7 @@ import { lastSequence } from '../../store/partitions/partition-state.ts';
 import type { Store } from '../../store/store.ts';
 import { formatVersion } from '../../store/visibility/version.ts';
 import { jsonAnswer } from '../answer.ts';
-import type { Handler } from '../handler.ts';
+import type { Handler } from '../call.ts';
 import type { Services } from '../services.ts';
 import { askedEnvironment, pathText, sourceOf, throwNothing } from './asked.ts';
 

@@ -5,7 +5,7 @@ import { quote } from '../../lib/quote.ts';
 import { isRebuildOf } from '../../store/configuration/rebuild-tenants.ts';
 import type { Store } from '../../store/store.ts';
 import { jsonAnswer } from '../answer.ts';
-import type { Handler } from '../handler.ts';
+import type { Handler } from '../call.ts';
 import type { Services } from '../services.ts';
 import { pathText, throwNothing } from './asked.ts';
 

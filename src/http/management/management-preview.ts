@@ -1,6 +1,7 @@
 /** `POST /management/v1/preview`: what a schema makes of an entity, stored or not (docs/reference/management.md "Preview"). */
 
 import type { Environment, Source, Tenant } from '../../config/configuration.ts';
+import { issueLine } from '../../config/documents/issue-text.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { getOwn, isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
@@ -21,14 +22,11 @@ import {
   withSchemaText,
 } from '../../trial/preview/previewed-schema.ts';
 import { jsonAnswer } from '../answer.ts';
-import type { Call } from '../call.ts';
-import type { Handler } from '../handler.ts';
+import type { Call, Handler } from '../call.ts';
 import { readSourceEntity } from '../ingest/entity-reading.ts';
 import { mistakesOf } from '../routing/validate.ts';
 import type { Services } from '../services.ts';
-import { askedJson, environmentNamed, groupNamed, sourceOf, throwNothing } from './asked.ts';
-import { CostlyTurns } from './costly-turns.ts';
-import { issueLine } from './issue-line.ts';
+import { askedJson, CostlyTurns, environmentNamed, groupNamed, sourceOf, throwNothing } from './asked.ts';
 
 const tooLarge = new ProblemError(problems.previewTooLarge);
 

@@ -8,7 +8,7 @@ import { ProblemError, problems } from '../../contract/errors.ts';
 import { smallBodyBytesMax } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
 import { jsonType } from '../answer.ts';
-import type { Handler } from '../handler.ts';
+import type { Handler } from '../call.ts';
 import { queryBody } from '../query/query.ts';
 import { targetedRequest } from '../query/query-requests.ts';
 import { textWithViews } from '../query/rows-with-views.ts';

@@ -9,9 +9,9 @@ import { readEntities } from '../../store/entities/entities.ts';
 import { listScheduled, type SchedulePlace } from '../../store/entities/entity-schedule.ts';
 import type { Store } from '../../store/store.ts';
 import { jsonAnswer } from '../answer.ts';
-import type { Handler } from '../handler.ts';
+import type { Handler } from '../call.ts';
+import { askedPage } from '../routes/route-parts.ts';
 import type { Services } from '../services.ts';
-import { askedPage } from './paging.ts';
 
 export function managementSchedule({ store }: Services): Handler {
   return async (call) => {

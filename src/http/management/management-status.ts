@@ -5,7 +5,7 @@ import { platformVersion } from '../../config/settings/platform-version.ts';
 import type { StatusAnswer } from '../../contract/shapes-management.ts';
 import { rebuildJobs, rebuildState } from '../../jobs/rebuild-job-queue.ts';
 import { readGenerations } from '../../store/configuration/rebuild-generation.ts';
-import { listItemIndexes, type ScopedIndex } from '../../store/derived/items.ts';
+import { countItems, listItemIndexes, type ScopedIndex } from '../../store/derived/items.ts';
 import { indexLabel } from '../../store/keys.ts';
 import { readBacklog } from '../../store/partitions/backlog.ts';
 import type { ProcessBeat } from '../../store/processes/process-messages.ts';
@@ -13,10 +13,9 @@ import { liveProcesses } from '../../store/processes/registry.ts';
 import { readMemory } from '../../store/redis/memory.ts';
 import type { Store } from '../../store/store.ts';
 import { jsonAnswer } from '../answer.ts';
-import type { Handler } from '../handler.ts';
-import { recentRatesEveryMs } from '../operations/recent-rates.ts';
+import type { Handler } from '../call.ts';
+import { recentRatesEveryMs } from '../operations/request-rate.ts';
 import type { Services } from '../services.ts';
-import { itemsOf } from './item-counts.ts';
 
 export function managementStatus({ store, recentRates }: Services): Handler {
   return async (call) => {
@@ -97,4 +96,12 @@ async function indexesOf(store: Store, { alias, environments }: Tenant): Promise
       items: await itemsOf(store, index),
     })),
   );
+}
+
+/** Items of an index in all partitions. @throws StoreUnavailableError */
+export async function itemsOf(store: Store, index: ScopedIndex): Promise<number> {
+  const counts = await Promise.all(
+    store.partitions.tags.map((_, partition) => countItems(store, partition, index)),
+  );
+  return counts.reduce((sum, count) => sum + count, 0);
 }

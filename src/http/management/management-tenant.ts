@@ -9,9 +9,9 @@ import { countTypes } from '../../store/entities/directory.ts';
 import { indexName } from '../../store/keys.ts';
 import type { Store } from '../../store/store.ts';
 import { jsonAnswer } from '../answer.ts';
-import type { Handler } from '../handler.ts';
+import type { Handler } from '../call.ts';
 import type { Services } from '../services.ts';
-import { itemsOf } from './item-counts.ts';
+import { itemsOf } from './management-status.ts';
 
 export function managementTenant({ store, configuration }: Services): Handler {
   return async (call) => {

@@ -7,13 +7,11 @@ import { toolAnswersBytesMax } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
 import type { Answer } from '../answer.ts';
-import type { Handler } from '../handler.ts';
-import { problemOf } from '../routing/failure-answer.ts';
-import { problemAnswer } from '../routing/problem-answer.ts';
+import type { Handler } from '../call.ts';
+import { problemAnswer, problemOf } from '../routing/problem-answer.ts';
 import type { RouteName } from '../routing/route-definition.ts';
 import { routeTable } from '../routing/route-table.ts';
-import { callOf } from './tool-call.ts';
-import { type Tool, toolsOf } from './tools.ts';
+import { callOf, type Tool, toolsOf } from './tools.ts';
 
 const tooMuchAnswered = `The previous results exceed ${toolAnswersBytesMax} bytes. Send the calls one by one`;
 

@@ -2,15 +2,16 @@
  * The tools that a key may use (docs/reference/mcp.md). Each is an endpoint of the route table in other words: what it
  * answers, and what it refuses, is what the endpoint does.
  */
-import type { ClientPrincipal, ManagementPrincipal } from '../../config/configuration.ts';
+import type { ClientPrincipal, ManagementPrincipal, Principal } from '../../config/configuration.ts';
+import type { ProblemError } from '../../contract/errors.ts';
 import { getOwn, type Json, type JsonObject } from '../../contract/json.ts';
 import { deliveryDepthMax, routesPageMax, urlCodePointsMax } from '../../contract/limits.ts';
 import type { Shape } from '../../contract/shape.ts';
 import { previewBodyShape } from '../../contract/shapes-management.ts';
 import { queryBodyShape } from '../../contract/shapes-query.ts';
 import type { IndexSchema } from '../../schemas/schema.ts';
+import { Call, type CallBody, type CallHead } from '../call.ts';
 import type { RouteName } from '../routing/route-definition.ts';
-import type { EndpointRequest } from './tool-call.ts';
 
 export interface Tool {
   readonly name: string;
@@ -172,4 +173,46 @@ function plainSchema(shape: Shape): JsonObject {
   const isName = (key: string, value: unknown) =>
     (key === 'component' || key === 'itemsName') && typeof value === 'string';
   return JSON.parse(JSON.stringify(shape, (key, value) => (isName(key, value) ? undefined : value)));
+}
+
+/** What a tool asks of an endpoint. */
+interface EndpointRequest {
+  readonly query?: Readonly<Record<string, string>>;
+  /** Path parameters, in their order. */
+  readonly parameters?: readonly string[];
+  readonly body?: unknown;
+}
+
+export function callOf(principal: Principal, request: EndpointRequest): Call {
+  const { query = {}, parameters = [], body } = request;
+  const head: CallHead = { getQuery: () => new URLSearchParams(query).toString(), getHeader: () => '' };
+  return new Call(
+    head,
+    { names: [], prefixed: new Map() },
+    parameters.map(encodeURIComponent),
+    principal,
+    body === undefined ? null : new GivenBody(Buffer.from(JSON.stringify(body))),
+  );
+}
+
+/** A body that is there already. */
+class GivenBody implements CallBody {
+  readonly isPacked = false;
+
+  constructor(private readonly given: Buffer<ArrayBuffer>) {}
+
+  get announcedBytes(): number {
+    return this.given.length;
+  }
+
+  release(): void {}
+
+  async bytes(bytesMax: number, tooLarge: ProblemError): Promise<Buffer<ArrayBuffer>> {
+    if (this.given.length > bytesMax) throw tooLarge;
+    return this.given;
+  }
+
+  async read(consume: (piece: Uint8Array) => void, bytesMax: number, tooLarge: ProblemError): Promise<void> {
+    consume(await this.bytes(bytesMax, tooLarge));
+  }
 }

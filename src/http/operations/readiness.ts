@@ -3,6 +3,10 @@
  * document"). A front waits for the whole platform only once. Afterwards a fault that all fronts share leaves it ready:
  * otherwise a load balancer would take all of them out at once.
  */
+
+import { platformVersion } from '../../config/settings/platform-version.ts';
+import { problems } from '../../contract/errors.ts';
+import { oneFlight } from '../../lib/shared-promises.ts';
 import { asTyped } from '../../lib/typed-command.mjs';
 import { groupHolders } from '../../query/front/group-holders.ts';
 import type { ActiveConfiguration } from '../../store/configuration/active-configuration.ts';
@@ -11,6 +15,9 @@ import { liveProcesses } from '../../store/processes/registry.ts';
 import { readServerState, type ServerState, servesReads } from '../../store/redis/server-state.ts';
 import { findShortages, type Shortages } from '../../store/redis/shortages.ts';
 import type { Store } from '../../store/store.ts';
+import { type Answer, jsonAnswer } from '../answer.ts';
+import type { Handler } from '../call.ts';
+import type { FrontMetrics } from './front-metrics.ts';
 
 export interface ReadinessParts {
   readonly store: Store;
@@ -215,4 +222,37 @@ function runningVersions(processes: readonly ProcessBeat[]): string[] {
   const counts = new Map<string, number>();
   for (const { version = 'unknown' } of processes) counts.set(version, (counts.get(version) ?? 0) + 1);
   return [...counts].sort().map(([version, count]) => `${version} (${count})`);
+}
+
+const alive = jsonAnswer(200, { status: 200, version: platformVersion });
+
+/** `GET /health/live` */
+export const live: Handler = () => alive;
+
+/** `GET /health/ready` */
+export function ready({ readiness }: { readonly readiness: () => Promise<Readiness> }): Handler {
+  return oneFlight(async () => {
+    const { waitingFor, faults } = await readiness();
+    if (waitingFor.length > 0) return notReady(waitingFor);
+    const degraded = faults.map(({ reason }) => reason);
+    if (degraded.length > 0) return jsonAnswer(200, { status: 'degraded', degraded });
+    return jsonAnswer(200, { status: 200, waitingFor });
+  });
+}
+
+function notReady(waitingFor: readonly string[]): Answer {
+  const { name, status } = problems.notReady;
+  const body = { status, waitingFor, code: name };
+  return { ...jsonAnswer(status, body), problem: name, problemBody: body };
+}
+
+/** `GET /metrics` */
+export function metricsText({ metrics }: { readonly metrics: FrontMetrics }): Handler {
+  return oneFlight(
+    async (): Promise<Answer> => ({
+      status: 200,
+      body: await metrics.textOfAll(),
+      contentType: metrics.contentType,
+    }),
+  );
 }

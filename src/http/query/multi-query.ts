@@ -4,7 +4,7 @@ import { assert } from '../../lib/assert.ts';
 import type { QueryOutcome } from '../../query/query-service.ts';
 import { labelledResult, listText } from '../../query/result/result-text.ts';
 import type { ComputedAnswer } from '../cache/answer-cache.ts';
-import type { Handler } from '../handler.ts';
+import type { Handler } from '../call.ts';
 import { queryProblemBody } from '../routing/problem-answer.ts';
 import type { Services } from '../services.ts';
 import { answered, computed, run, type SentQuery, textOf } from './query.ts';

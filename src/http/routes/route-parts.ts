@@ -1,8 +1,10 @@
-/** The common parts of both route listings (docs/reference/http.md "Listing routes"). */
+/** What listings have in common: their parameters, and the routes that they list (docs/reference/http.md "Listing routes"). */
 import type { ClientPrincipal } from '../../config/configuration.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
+import { managementPageDefault, managementPageMax } from '../../contract/limits.ts';
 import type { RouteEntry, RouteScope } from '../../store/claims/routes.ts';
 import type { EnvironmentScope } from '../../store/environment-scope.ts';
+import type { Call } from '../call.ts';
 import type { Services } from '../services.ts';
 import { queryParameters } from '../uws/text-decoding.ts';
 
@@ -24,6 +26,22 @@ export function parameterValues(query: string): (name: string) => readonly strin
   if (parameters === null) throw new ProblemError(problems.queryStringInvalid);
   return (name) =>
     parameters.filter(([known, value]) => known === name && value !== '').map(([, value]) => value);
+}
+
+/** The last value of a query parameter; null when it is absent or empty. @throws ProblemError `queryStringInvalid` */
+export function askedText(call: Call, name: string): string | null {
+  return parameterValues(call.query)(name).at(-1) ?? null;
+}
+
+/** The page of a list that a request asks for: `first` and `after`. @throws ProblemError `parameterInvalid` */
+export function askedPage(call: Call): { readonly first: number; readonly after: string | null } {
+  const text = askedText(call, 'first') ?? String(managementPageDefault);
+  const first = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  if (first < 1 || first > managementPageMax) {
+    const rule = `must be a whole number from 1 to ${managementPageMax}`;
+    throw new ProblemError(problems.parameterInvalid('first', rule));
+  }
+  return { first, after: askedText(call, 'after') };
 }
 
 /** A route as it is in an answer. */

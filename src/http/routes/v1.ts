@@ -9,8 +9,8 @@ import {
 } from '../../store/claims/routes.ts';
 import type { Store } from '../../store/store.ts';
 import { jsonAnswer } from '../answer.ts';
+import type { Handler } from '../call.ts';
 import { askedVersion, waitForVersion } from '../delivery/min-version.ts';
-import type { Handler } from '../handler.ts';
 import type { Services } from '../services.ts';
 import { sealUrl, unsealUrl } from './cursor-token.ts';
 import { parameterValues, routeResult, routesOf } from './route-parts.ts';

@@ -121,7 +121,7 @@ const tagHeaders = ['Cache-Tag', 'Surrogate-Key', 'xkey'];
 
 /** Every header of an answer that the route table names, and those of errors. */
 function exposedNames(headerPrefixes: readonly string[]): string[] {
-  // The version comes under the platform's own name too, whatever the setting says (`ingest/headers.ts`).
+  // The version comes under the platform's own name too, whatever the setting says (`ingest/write-handler.ts`).
   const prefixes = [...headerPrefixes, 'X-Service'];
   const answers = routeTable.flatMap((route) => Object.values(route.answers));
   const names = answers.flatMap(({ headers = [] }) => headers.flatMap((header) => namesOf(header, prefixes)));

@@ -1,7 +1,11 @@
 /** Writes errors as each interface does (docs/reference/http.md "Error bodies"). */
-import { type Problem, problems, type QueryProblem } from '../../contract/errors.ts';
+import { type Problem, ProblemError, problems, type QueryProblem } from '../../contract/errors.ts';
+import { UnavailableError } from '../../query/query-service.ts';
+import { StoreFullError, StoreUnavailableError } from '../../store/redis/redis-errors.ts';
 import { type Answer, type HeaderField, jsonAnswer } from '../answer.ts';
 import { notStored } from '../delivery/caching-headers.ts';
+import type { Log } from '../operations/log.ts';
+import { AbortedError } from '../uws/body.ts';
 
 /** `plain` is for errors of no interface: unknown paths, wrong methods, missing lengths; `plainNotStored` at paths of delivery. */
 export type ProblemStyle =
@@ -92,4 +96,29 @@ function headersOf(style: ProblemStyle, { retryAfter, allow, acceptEncoding }: P
   if (allow !== undefined) headers.push(['Allow', allow]);
   if (acceptEncoding !== undefined) headers.push(['Accept-Encoding', acceptEncoding]);
   return headers;
+}
+
+/** The answer that tells of an error. An error that is a bug of ours is logged. */
+export function failureAnswer(
+  { name, problems: style }: { readonly name: string; readonly problems: ProblemStyle },
+  error: unknown,
+  log: Log,
+  requestId: string,
+): Answer {
+  // Nobody is there to read this answer.
+  if (error instanceof AbortedError) return problemAnswer('plain', problems.internal);
+  const problem = problemOf(error);
+  if (problem.status === 500)
+    log.error({ endpoint: name, problem: problem.name, requestId, err: error }, 'request failed');
+  const answer = problemAnswer(style, problem);
+  return problem.status === 408 ? { ...answer, close: true } : answer;
+}
+
+/** What a client receives for an error. */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof ProblemError) return error.problem;
+  if (error instanceof StoreFullError) return problems.storeFull;
+  if (error instanceof StoreUnavailableError || error instanceof UnavailableError)
+    return problems.unavailable;
+  return problems.internal;
 }

@@ -3,13 +3,11 @@
  * `handlers.ts` gives each endpoint its handler, by name.
  */
 import { changesEndpoints } from './endpoints/changes-endpoints.ts';
-import { consoleEndpoints } from './endpoints/console-endpoints.ts';
 import { deliveryEndpoints } from './endpoints/delivery-endpoints.ts';
 import { ingestEndpoints } from './endpoints/ingest-endpoints.ts';
 import { managementContentEndpoints } from './endpoints/management-content-endpoints.ts';
 import { managementEndpoints } from './endpoints/management-endpoints.ts';
-import { mcpEndpoints } from './endpoints/mcp-endpoints.ts';
-import { operationsEndpoints } from './endpoints/operations-endpoints.ts';
+import { consoleEndpoints, mcpEndpoints, operationsEndpoints } from './endpoints/operations-endpoints.ts';
 import { queryEndpoints } from './endpoints/query-endpoints.ts';
 import { routesEndpoints } from './endpoints/routes-endpoints.ts';
 import { webhookEndpoints } from './endpoints/webhook-endpoints.ts';

@@ -1,8 +1,7 @@
 /** An endpoint of the route table as the server serves it. */
 import type { HttpRequest } from 'uWebSockets.js';
 import type { HeaderField } from '../answer.ts';
-import { type HeaderPlan, planHeaders } from '../call.ts';
-import type { Handler } from '../handler.ts';
+import { type Handler, type HeaderPlan, planHeaders } from '../call.ts';
 import type { RecordedRoute } from '../operations/request-record.ts';
 import type { RouteTimes } from '../operations/request-times.ts';
 import { isForOtherOrigins, ofOtherKeys } from './cross-origin.ts';

@@ -4,10 +4,9 @@
  */
 import type { HttpResponse } from 'uWebSockets.js';
 import { ProblemError, problems } from '../../contract/errors.ts';
-import { type BodyCoding, codingOf, type PackedCoding, packedBytesMax } from './body-coding.ts';
 import type { BodyIntake } from './body-intake.ts';
 import { headerText } from './text-decoding.ts';
-import { Unpacking } from './unpacking.ts';
+import { type BodyCoding, codingOf, type PackedCoding, packedBytesMax, Unpacking } from './unpacking.ts';
 
 /** A smaller piece is held until there are as many bytes. */
 const gatheredBytes = 4 * 1024;

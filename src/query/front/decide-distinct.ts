@@ -7,7 +7,7 @@
 import type { EntityRef } from '../../contract/ids.ts';
 import { querySliceMs } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
-import { portions } from '../../lib/portions.ts';
+import { portions } from '../../lib/lists.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
 import { Decision, type OpenValue } from '../../search/distinct/decision.ts';

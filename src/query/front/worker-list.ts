@@ -1,5 +1,5 @@
 /** The live workers, as the registry knows them. */
-import { oneFlight } from '../../lib/one-flight.ts';
+import { oneFlight } from '../../lib/shared-promises.ts';
 import { liveProcesses } from '../../store/processes/registry.ts';
 import type { Store } from '../../store/store.ts';
 import type { LiveWorker } from '../transport/transport.ts';

@@ -2,8 +2,9 @@
  * A row as clients get it: JSON text in UTF-8. The built-in fields come first, then the item's own fields as the shard
  * has them.
  */
-import { builtInFields } from '../../contract/built-in-fields.ts';
+
 import { getOwn, type JsonObject } from '../../contract/json.ts';
+import { builtInFields } from '../../contract/query-names.ts';
 import { workBudget } from '../../lib/cooperative-yield.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
 import { propertyOf } from '../../search/fields/paths.ts';

@@ -5,7 +5,7 @@ import { buildStepsMax, diagnosticsPerBuildMax, lookupsPerBuildMax } from '../..
 import { workBudget } from '../../lib/cooperative-yield.ts';
 import type { CodeCall, CodeReply } from '../code/code-call.ts';
 import { type EntityValue, entityValue } from '../language/entity-value.ts';
-import { valueText } from '../language/value-text.ts';
+import { valueText } from '../language/values.ts';
 import type { LookupQuery } from '../lookup/lookup-query.ts';
 import type { BuildInput } from './build-input.ts';
 import type { BuildFailure, BuildOutcome } from './build-outcome.ts';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Cursor } from '../../contract/config-cursor.ts';
 import { isJsonObject, type Json } from '../../contract/json.ts';
+import type { Scope } from '../language/scope.ts';
 import type { LookupPlan } from '../lookup/plan.ts';
 import type { Definition, Needs } from './definition.ts';
 
@@ -80,4 +81,12 @@ export function reachedBy(
     digest: schemaDigest(json, reachable, partials),
     lookupPlans: [...needs.lookupPlans, ...below],
   };
+}
+
+/** What the file of a full schema or of an index is compiled in. */
+export interface Surroundings {
+  readonly partials: Partials;
+  readonly scope: Scope;
+  /** Aliases of all source groups of the tenant. */
+  readonly sourceGroups: readonly string[];
 }

@@ -1,5 +1,6 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
 import type { Resumable } from '../../lib/cooperative-yield.ts';
+import type { PartialSchema } from '../build/build-input.ts';
 import type { BodyWriter } from '../build/view-body.ts';
 import type { Frame, Scope } from '../language/scope.ts';
 import type { LookupPlan } from '../lookup/plan.ts';
@@ -45,3 +46,13 @@ export function scalarDefinition(evaluate: (frame: Frame) => number | boolean | 
 
 const writeNull: Write = (_frame, body) => body.value('null');
 export const nullDefinition: Definition = { write: writeNull, mayRefer: false };
+
+/** A partial as the mapping language itself sees it; other rooms see a `PartialSchema`. */
+export class CompiledPartial implements PartialSchema {
+  /** @param write writes the partial's object over a frame whose `root` is what the partial was given */
+  constructor(
+    readonly alias: string,
+    readonly digest: string,
+    readonly write: Write,
+  ) {}
+}

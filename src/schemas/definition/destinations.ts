@@ -1,6 +1,6 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
 import { isJsonObject, type Json, type JsonObject, setOwn } from '../../contract/json.ts';
-import { isLongerThan } from '../../contract/large-json/json-length.ts';
+import { isLongerThan } from '../../contract/large-json/stringify-in-parts.ts';
 import { destinationOptionsCharactersMax } from '../../contract/limits.ts';
 import { quote } from '../../lib/quote.ts';
 import { compileField } from '../language/expression-field.ts';

@@ -1,16 +1,16 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
 import { chain } from '../../lib/cooperative-yield.ts';
+import { quote } from '../../lib/quote.ts';
 import { BodyWriter } from '../build/view-body.ts';
-import { rootFrame } from '../language/scope.ts';
+import { rootFrame, type Scope } from '../language/scope.ts';
 import { compileSchemaProperties } from '../property/property.ts';
 import type { FullSchema } from '../schema.ts';
-import { fullSchemaShape } from '../shapes.ts';
+import { fullSchemaShape, partialSchemaShape } from '../shapes.ts';
 import { compileActions } from './actions.ts';
 import { Needs, ownPlace } from './definition.ts';
-import { reached } from './definition-digest.ts';
+import { type PartialDraft, reached, type Surroundings, withoutSchemaName } from './definition-digest.ts';
 import { compileDestinations } from './destinations.ts';
 import { compileRoute } from './route-claims.ts';
-import type { Surroundings } from './surroundings.ts';
 import { readTriggers } from './triggers.ts';
 
 /**
@@ -42,4 +42,24 @@ export function compileFullSchema(alias: string, at: Cursor, surroundings: Surro
       return chain(write(frame, body), () => ({ body: body.finish(), ...frame.build.outcome() }));
     },
   };
+}
+
+/** `{properties, alias?}` (docs/reference/mapping-language.md "Schema files"). */
+export function compilePartialSchema(alias: string, at: Cursor, scope: Scope): PartialDraft {
+  at.object(partialSchemaShape);
+  checkAlias(at.member('alias'), alias);
+  const needs = new Needs();
+  const placeOf = (below: Cursor) => `partials/${alias} ${below.path}`;
+  const definition = compileSchemaProperties(at.member('properties'), scope, needs, placeOf);
+  return { json: withoutSchemaName(at.json ?? null), needs, definition };
+}
+
+/** A partial is called by the name of its file; the file may repeat it. */
+function checkAlias(at: Cursor, alias: string): void {
+  const written = at.isAbsent ? alias : at.filledText();
+  if (written === null || written === alias) return;
+  at.warning(
+    `the partial is called ${quote(alias)} by its file, and ${quote(written)} in it`,
+    'The name of the file counts: rename the file, or remove this line.',
+  );
 }

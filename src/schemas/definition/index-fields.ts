@@ -1,12 +1,11 @@
-import { reservedFields } from '../../contract/built-in-fields.ts';
 import type { Cursor } from '../../contract/config-cursor.ts';
 import { filledText, mapOf, objectOf, oneOf, told } from '../../contract/document-shape.ts';
-import { isJsonObject } from '../../contract/json.ts';
+import { isJsonObject, type Json } from '../../contract/json.ts';
 import { keptCharactersMax } from '../../contract/limits.ts';
+import { reservedFields } from '../../contract/query-names.ts';
 import { quote } from '../../lib/quote.ts';
 import { adviceForUnknown, nearestName } from '../../lib/suggest.ts';
-import { synonymsShape } from './index-texts.ts';
-import { languages } from './languages.ts';
+import { languages, synonymsShape } from './index-texts.ts';
 
 const scalarTypes = ['keyword', 'text', 'integer', 'long', 'float', 'double', 'boolean', 'date'] as const;
 const rangeTypes = ['integerRange', 'longRange', 'floatRange', 'doubleRange', 'dateRange'] as const;
@@ -122,4 +121,21 @@ export function checkIndexProperties(root: Cursor): void {
 function guess(name: string, others: readonly string[]): string {
   const nearest = nearestName(name, others);
   return nearest === null ? '' : `Did you mean ${quote(nearest)}? `;
+}
+
+/** What people say about an index and its fields. Nothing is made of it; tools show it. */
+export interface IndexMetadata {
+  readonly index: Json;
+  /** Of the fields that have some. */
+  readonly fields: ReadonlyMap<string, Json>;
+}
+
+/** `metadata` of `index` and of each of its fields. Any JSON is taken. */
+export function readIndexMetadata(at: Cursor): IndexMetadata {
+  const list = at.member('fields');
+  const fields = list.names().flatMap((name): [string, Json][] => {
+    const said = list.member(name).member('metadata').json;
+    return said === undefined || said === null ? [] : [[name, said]];
+  });
+  return { index: at.member('metadata').json ?? null, fields: new Map(fields) };
 }

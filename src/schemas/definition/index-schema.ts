@@ -11,11 +11,9 @@ import type { IndexSchema } from '../schema.ts';
 import { properties, triggers as triggerShapes } from '../shapes.ts';
 import { readCollations } from './collations.ts';
 import { Needs, ownPlace, type Write } from './definition.ts';
-import { type Partials, reachablePartials, reached } from './definition-digest.ts';
-import { type FieldTypeName, indexShape, readIndexFields } from './index-fields.ts';
-import { readIndexMetadata } from './index-metadata.ts';
+import { type Partials, reachablePartials, reached, type Surroundings } from './definition-digest.ts';
+import { type FieldTypeName, indexShape, readIndexFields, readIndexMetadata } from './index-fields.ts';
 import { readIndexTexts } from './index-texts.ts';
-import type { Surroundings } from './surroundings.ts';
 import { readTriggers } from './triggers.ts';
 
 export const indexSchemaShape = objectOf(

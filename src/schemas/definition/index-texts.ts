@@ -8,7 +8,11 @@ import {
 } from '../../contract/limits.ts';
 import { countCodePoints } from '../../lib/code-points.ts';
 import { adviceForUnknown } from '../../lib/suggest.ts';
-import { type Language, languages } from './languages.ts';
+
+/** Languages of text fields (ISO 639-1) whose words are stemmed (docs/reference/indexes-and-queries.md "Words of a field"). */
+export const languages = ['da', 'de', 'en', 'es', 'fi', 'fr', 'it', 'nl', 'no', 'pt', 'sv'] as const;
+
+export type Language = (typeof languages)[number];
 
 /** True: accents are dropped. With a language, its letters are written out first: ö is oe. */
 export type Folding = boolean | 'de' | 'da';

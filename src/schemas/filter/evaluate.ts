@@ -1,10 +1,8 @@
 import type { Json } from '../../contract/json.ts';
-import { listOf, member } from '../language/member.ts';
-import { scalarText } from '../language/value-text.ts';
+import { listOf, member, scalarText } from '../language/values.ts';
 import type { PropertyPath } from '../lookup/plan.ts';
-import { comparisons, propertyMatches, textFunctions } from './condition-operators.ts';
+import { comparisons, propertyMatches, sameJson, textFunctions } from './condition-operators.ts';
 import type { FilterNode, FilterPath, Operand } from './node.ts';
-import { inValues, ValueSet } from './value-set.ts';
 
 /** What a condition is asked about: one entity's values, against one query's. */
 export interface Match {
@@ -148,4 +146,30 @@ function related(
 function isOfType(type: Json, wanted: Json): boolean {
   const text = scalarText(wanted);
   return text === null || text === '*' || type === text;
+}
+
+/** Values that are looked up by type and content: 9 is not `'9'`. */
+export class ValueSet {
+  readonly #scalars: ReadonlySet<Json>;
+  readonly #others: readonly Json[];
+
+  constructor(values: readonly Json[]) {
+    this.#scalars = new Set(values.filter(isScalarOrNull));
+    this.#others = values.filter((value) => !isScalarOrNull(value));
+  }
+
+  has(value: Json): boolean {
+    if (isScalarOrNull(value)) return this.#scalars.has(value);
+    return this.#others.some((other) => sameJson(other, value));
+  }
+}
+
+function isScalarOrNull(value: Json): boolean {
+  return typeof value !== 'object' || value === null;
+}
+
+/** The values that `in` compares with. @param indexes of its operands among the query's values */
+export function inValues(values: readonly Json[], indexes: readonly number[], spread: boolean): Json[] {
+  const given = indexes.map((index) => values[index] ?? null);
+  return spread ? given.flatMap((value) => (Array.isArray(value) ? value : [value])) : given;
 }

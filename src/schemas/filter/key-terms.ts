@@ -1,10 +1,9 @@
 import type { Json } from '../../contract/json.ts';
 import { lookupKeysMax } from '../../contract/limits.ts';
-import { scalarText } from '../language/value-text.ts';
-import { overflowKey, valueKey, wholeKey } from '../lookup/key.ts';
-import type { LookupIndex, PropertyPath } from '../lookup/plan.ts';
+import { scalarText } from '../language/values.ts';
+import { type LookupIndex, overflowKey, type PropertyPath, valueKey, wholeKey } from '../lookup/plan.ts';
+import { inValues } from './evaluate.ts';
 import type { FilterNode, FilterPath, Operand } from './node.ts';
-import { inValues } from './value-set.ts';
 
 /** A way to find every entity for which a condition holds: index keys, made from the query's values. */
 export interface KeyTerm {

@@ -1,4 +1,5 @@
 import type { Json } from '../../contract/json.ts';
+import type { Evaluate, Frame } from '../language/scope.ts';
 import type { PropertyPath } from '../lookup/plan.ts';
 import type { ComparisonName, PropertyMatchName, TextFunctionName } from './condition-operators.ts';
 
@@ -55,3 +56,21 @@ export type FilterNode =
     }
   /** A type known at run time alone; `*` and null are all types. */
   | { readonly kind: 'ofType'; readonly operand: Operand };
+
+/** The values that fill a lookup. They are collected while it is compiled, and read again for each query. */
+export class QueryValues {
+  readonly #evaluate: Evaluate[] = [];
+
+  add(evaluate: Evaluate): Operand {
+    this.#evaluate.push(evaluate);
+    return { index: this.#evaluate.length - 1, constant: undefined };
+  }
+
+  addConstant(constant: Json): Operand {
+    return { ...this.add(() => constant), constant };
+  }
+
+  values(frame: Frame): Json[] {
+    return this.#evaluate.map((evaluate) => evaluate(frame));
+  }
+}

@@ -2,8 +2,7 @@ import type { Json } from '../../contract/json.ts';
 import { joinParts, parseHole } from '../language/expression.ts';
 import type { Reader } from '../language/reader.ts';
 import type { Evaluate, Scope } from '../language/scope.ts';
-import type { QueryValues } from '../lookup/query-values.ts';
-import type { Operand } from './node.ts';
+import type { Operand, QueryValues } from './node.ts';
 
 const codes = /(?:%[0-9A-Fa-f]{2})+/g;
 

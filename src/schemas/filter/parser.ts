@@ -2,9 +2,8 @@ import { adviceForUnknown } from '../../lib/suggest.ts';
 import { isEntityField } from '../language/entity-value.ts';
 import type { Reader } from '../language/reader.ts';
 import type { Scope } from '../language/scope.ts';
-import type { QueryValues } from '../lookup/query-values.ts';
 import { comparisons, isOperator, textFunctions } from './condition-operators.ts';
-import type { FilterNode, FilterPath, Operand } from './node.ts';
+import type { FilterNode, FilterPath, Operand, QueryValues } from './node.ts';
 import { OperandParser } from './operand-parser.ts';
 
 const pathAdvice = 'Paths start at the matched entity: `properties.title`, `type`, `originId`.';

@@ -10,7 +10,7 @@
 import { languageTextCharactersMax, patternStatesMax } from '../../contract/limits.ts';
 import { BoundedCache } from '../../lib/bounded-cache.ts';
 import { type Resumable, type Steps, Suspended, workBudget } from '../../lib/cooperative-yield.ts';
-import { SyntaxMistake } from '../language/syntax-mistake.ts';
+import { SyntaxMistake } from '../language/reader.ts';
 import { type PatternNode, parsePattern, type TakesCodePoint } from './i-regexp-parser.ts';
 
 type RepeatNode = Extract<PatternNode, { kind: 'repeat' }>;

@@ -2,9 +2,9 @@ import type { Cursor } from '../../contract/config-cursor.ts';
 import { isJsonObject, type Json } from '../../contract/json.ts';
 import { expShape } from '../shapes.ts';
 import { compileExpression, type Expression } from './expression.ts';
+import { parseAt } from './reader.ts';
 import type { Scope } from './scope.ts';
-import { parseAt } from './syntax-mistake.ts';
-import { valueText } from './value-text.ts';
+import { valueText } from './values.ts';
 
 const nullExpression: Expression = { constant: null, value: () => null, text: () => null };
 

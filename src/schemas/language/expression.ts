@@ -1,9 +1,8 @@
 import { languageTextCharactersMax, textCharactersMax } from '../../contract/limits.ts';
 import { adviceForUnknown } from '../../lib/suggest.ts';
-import { element, member } from './member.ts';
-import { Reader } from './reader.ts';
+import { Reader, SyntaxMistake } from './reader.ts';
 import type { Evaluate, EvaluateText, Frame, Scope } from './scope.ts';
-import { SyntaxMistake } from './syntax-mistake.ts';
+import { element, member } from './values.ts';
 
 /** A compiled expression (docs/reference/mapping-language.md "Expressions"). */
 export interface Expression {

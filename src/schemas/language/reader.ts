@@ -1,6 +1,6 @@
+import type { Cursor } from '../../contract/config-cursor.ts';
 import { jsonNumberSyntax } from '../../lib/json-number.ts';
 import { excerpt } from '../../lib/quote.ts';
-import { SyntaxMistake } from './syntax-mistake.ts';
 
 /** Nesting of parentheses, lambdas and filters in one text; far above what people write, far below the stack. */
 const nestingMax = 64;
@@ -107,5 +107,30 @@ export class Reader {
     const text = pattern.exec(this.text)?.[0] ?? '';
     this.position += text.length;
     return text;
+  }
+}
+
+/** A mistake in a text of the mapping language (expression, path, filter): the operator's, found when it is compiled. */
+export class SyntaxMistake extends Error {
+  override readonly name = 'SyntaxMistake';
+
+  /** @param position zero-based character at which the text stopped making sense */
+  constructor(
+    message: string,
+    readonly position: number,
+    readonly advice: string,
+  ) {
+    super(message);
+  }
+}
+
+/** Runs a parser of the mapping language over the text at a cursor. Its mistake becomes an issue there, and the result null. */
+export function parseAt<T>(at: Cursor, parse: () => T): T | null {
+  try {
+    return parse();
+  } catch (error) {
+    if (!(error instanceof SyntaxMistake)) throw error;
+    at.issue(error.message, error.advice);
+    return null;
   }
 }

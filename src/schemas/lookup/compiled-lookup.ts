@@ -5,12 +5,11 @@ import { assert } from '../../lib/assert.ts';
 import { compareCodePoints } from '../../lib/code-points.ts';
 import { compileTest, type FilterTest, Reads } from '../filter/evaluate.ts';
 import { type KeyTerm, keyTerms } from '../filter/key-terms.ts';
-import type { FilterNode } from '../filter/node.ts';
+import type { FilterNode, QueryValues } from '../filter/node.ts';
 import type { Frame } from '../language/scope.ts';
 import type { LookupLayout } from './layout.ts';
 import type { LookupQuery, LookupSelection } from './lookup-query.ts';
 import type { LookupIndex, LookupPlan, PropertyPath } from './plan.ts';
-import type { QueryValues } from './query-values.ts';
 
 /** A matched entity with the value that it is ordered by. */
 export interface Ranked {

@@ -4,10 +4,15 @@ import { formatEntityId } from '../../contract/ids.ts';
 import type { Json } from '../../contract/json.ts';
 import { lookupValuesPerIndexMax } from '../../contract/limits.ts';
 import { atOnce, type Steps, workBudget } from '../../lib/cooperative-yield.ts';
-import { member } from '../language/member.ts';
-import { scalarText } from '../language/value-text.ts';
-import { overflowKey, valueKey, wholeKey } from './key.ts';
-import type { LookupIndex, LookupPlan, PropertyPath } from './plan.ts';
+import { member, scalarText } from '../language/values.ts';
+import {
+  type LookupIndex,
+  type LookupPlan,
+  overflowKey,
+  type PropertyPath,
+  valueKey,
+  wholeKey,
+} from './plan.ts';
 
 /** The indexes that are kept for one source: the union of what all plans over it need. */
 export interface LookupLayout {

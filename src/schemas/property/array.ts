@@ -10,9 +10,9 @@ import {
 } from '../definition/definition.ts';
 import { compilePath } from '../json-path/json-path.ts';
 import { compileField } from '../language/expression-field.ts';
-import { listOf } from '../language/member.ts';
+import { parseAt } from '../language/reader.ts';
 import { Frame, isReservedName, type Scope } from '../language/scope.ts';
-import { parseAt } from '../language/syntax-mistake.ts';
+import { listOf } from '../language/values.ts';
 import { compileLookup } from '../lookup/lookup.ts';
 import { arrayShape, expShape, lookupInputShape, pathInputShape, variablePattern } from '../shapes.ts';
 

@@ -2,8 +2,8 @@ import type { Cursor } from '../../contract/config-cursor.ts';
 import { chain } from '../../lib/cooperative-yield.ts';
 import { type Definition, type DefinitionContext, nullDefinition } from '../definition/definition.ts';
 import { compilePath, type PathSelector } from '../json-path/json-path.ts';
+import { parseAt } from '../language/reader.ts';
 import type { Scope } from '../language/scope.ts';
-import { parseAt } from '../language/syntax-mistake.ts';
 import { dynamicShape } from '../shapes.ts';
 
 /**

@@ -4,8 +4,12 @@ import { partialDepthMax } from '../../contract/limits.ts';
 import { chain, type Resumable } from '../../lib/cooperative-yield.ts';
 import { quote } from '../../lib/quote.ts';
 import type { BodyWriter } from '../build/view-body.ts';
-import { CompiledPartial } from '../definition/compiled-partial.ts';
-import { type Definition, type DefinitionContext, nullDefinition } from '../definition/definition.ts';
+import {
+  CompiledPartial,
+  type Definition,
+  type DefinitionContext,
+  nullDefinition,
+} from '../definition/definition.ts';
 import { compileRequiredField } from '../language/expression-field.ts';
 import { Frame } from '../language/scope.ts';
 import { partialShape } from '../shapes.ts';

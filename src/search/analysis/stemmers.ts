@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { Stemmer } from 'snowball-stemmers';
 import { BoundedCache } from '../../lib/bounded-cache.ts';
-import type { Language } from '../../schemas/definition/languages.ts';
+import type { Language } from '../../schemas/definition/index-texts.ts';
 
 const algorithms: Readonly<Record<Language, string>> = {
   da: 'danish',

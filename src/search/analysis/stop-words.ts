@@ -1,4 +1,4 @@
-import type { Language } from '../../schemas/definition/languages.ts';
+import type { Language } from '../../schemas/definition/index-texts.ts';
 
 /** Articles, pronouns, prepositions, conjunctions and auxiliaries: words that say nothing about what a text is about. */
 const lists: Readonly<Record<Language, string>> = {

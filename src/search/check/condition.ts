@@ -1,5 +1,5 @@
-import type { FilterOperator } from '../../contract/filter-operators.ts';
 import type { Json, JsonObject } from '../../contract/json.ts';
+import type { FilterOperator } from '../../contract/query-names.ts';
 import { conditionShape } from '../../contract/shapes-query.ts';
 import { parseDate } from '../columns/date-text.ts';
 import { parseWhole, queryPointOf } from '../columns/number-point.ts';

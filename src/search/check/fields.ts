@@ -1,5 +1,5 @@
-import { reservedFields } from '../../contract/built-in-fields.ts';
 import type { Json } from '../../contract/json.ts';
+import { reservedFields } from '../../contract/query-names.ts';
 import { type FieldTable, meaningOf } from '../fields/field-table.ts';
 import { type Mistakes, quote } from './mistakes.ts';
 

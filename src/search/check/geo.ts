@@ -1,6 +1,7 @@
 /** What a query says of places on the earth (docs/reference/indexes-and-queries.md "Places"). */
-import type { FilterOperator } from '../../contract/filter-operators.ts';
+
 import { isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
+import type { FilterOperator } from '../../contract/query-names.ts';
 import { boxShape, circleShape, nearShape } from '../../contract/shapes-query.ts';
 import type { GeoPoint } from '../columns/geo-point.ts';
 import type { FieldMeaning } from '../fields/field-table.ts';

@@ -1,5 +1,4 @@
-import { canonicalJson } from '../../contract/canonical-json.ts';
-import { isJsonObject, type Json } from '../../contract/json.ts';
+import { canonicalJson, isJsonObject, type Json } from '../../contract/json.ts';
 import { autoQueryBodyShape, labelMemberNames, queryBodyShape } from '../../contract/shapes-query.ts';
 import type { CheckedQuery } from '../checked-query.ts';
 import type { FieldTable } from '../fields/field-table.ts';

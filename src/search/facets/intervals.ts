@@ -1,6 +1,7 @@
 /** Groups of a facet by days, weeks, months or years (docs/reference/indexes-and-queries.md "Statistics, ranges and intervals"). */
-import type { FacetInterval } from '../../contract/facet-intervals.ts';
+
 import { facetIntervalsMax } from '../../contract/limits.ts';
+import type { FacetInterval } from '../../contract/query-names.ts';
 import { workBudget } from '../../lib/cooperative-yield.ts';
 import type { FacetGroup, IntervalCount } from '../shard-answer.ts';
 import { earliestMs, isoOf } from './date-result.ts';

@@ -1,5 +1,5 @@
-import type { FilterOperator } from '../../contract/filter-operators.ts';
 import type { Json } from '../../contract/json.ts';
+import type { FilterOperator } from '../../contract/query-names.ts';
 
 /** Each operator that asks for the opposite of another one. */
 export const opposites = {

@@ -1,5 +1,5 @@
 /** Pages of queries that ask for numbers of one field in their order: no doc but those of the page is looked at. */
-import type { FilterOperator } from '../../contract/filter-operators.ts';
+import type { FilterOperator } from '../../contract/query-names.ts';
 import type { Steps } from '../../lib/cooperative-yield.ts';
 import type { CheckedQuery } from '../checked-query.ts';
 import { NumberColumn } from '../columns/number-column.ts';

@@ -1,5 +1,5 @@
 /** Which claims of views are served, and which were until lately (docs/design/changes.md "The log"). */
-import { groupBy } from '../../lib/group-by.ts';
+import { groupBy } from '../../lib/lists.ts';
 import type { Claim } from '../claims/claim-records.ts';
 import { competingClaimField, readFirstOfHosts, scanFirstOfHosts } from '../claims/competing-claims.ts';
 import { claimTag, readServed } from '../claims/read-claims.ts';

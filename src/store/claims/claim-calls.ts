@@ -2,7 +2,7 @@
 
 import type { UrlForm } from '../../config/urls/url.ts';
 import { assert } from '../../lib/assert.ts';
-import { groupBy } from '../../lib/group-by.ts';
+import { groupBy } from '../../lib/lists.ts';
 import { digestOf } from '../codec/digest.ts';
 import { claimSubject } from '../derived/subjects.ts';
 import { keys, routesEnd, urlFormOfField } from '../keys.ts';

@@ -1,5 +1,5 @@
 /** Property indexes for lookups, and the dependents of their keys. Entries and dependents of one key live in one partition. */
-import { groupBy } from '../../lib/group-by.ts';
+import { groupBy } from '../../lib/lists.ts';
 import { keys } from '../keys.ts';
 import type { Caller } from '../partitions/lease.ts';
 import { packForLua } from '../redis/lua-list.ts';

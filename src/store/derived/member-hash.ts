@@ -2,7 +2,7 @@
  * Sets of texts, each kept as the fields of a hash without values. Redis keeps a small hash in one piece of memory; of sets of
  * texts it does so only from version 7.2 on, and gives every member of a smaller version's set an allocation of its own.
  */
-import { portions } from '../../lib/portions.ts';
+import { portions } from '../../lib/lists.ts';
 import { keys } from '../keys.ts';
 import type { Caller } from '../partitions/lease.ts';
 import { packForLua } from '../redis/lua-list.ts';

@@ -3,8 +3,7 @@
  * referrer is put here before the commit, and taken away after it. So none is missing, and one may be there too much after a
  * crash: a reader looks into the referrer's processed record.
  */
-import { groupBy } from '../../lib/group-by.ts';
-import { portions } from '../../lib/portions.ts';
+import { groupBy, portions } from '../../lib/lists.ts';
 import { type LoggedView, logField } from '../change-log/logged-views.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys, viewIdentity } from '../keys.ts';

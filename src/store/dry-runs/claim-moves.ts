@@ -6,7 +6,7 @@
  * A member is the contest as JSON text, a zero byte, and the move as JSON text.
  */
 import type { UrlForm } from '../../config/urls/url.ts';
-import { groupBy } from '../../lib/group-by.ts';
+import { groupBy } from '../../lib/lists.ts';
 import type { Claim } from '../claims/claim-records.ts';
 import { foldedField, keys, urlFormOfField } from '../keys.ts';
 import { answerOf } from '../redis/redis-errors.ts';

@@ -8,7 +8,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { assert } from '../../lib/assert.ts';
-import { groupBy } from '../../lib/group-by.ts';
+import { groupBy } from '../../lib/lists.ts';
 import { keys } from '../keys.ts';
 import { type LuaValue, packForLua } from '../redis/lua-list.ts';
 import { StoreUnavailableError } from '../redis/redis-errors.ts';

@@ -1,6 +1,5 @@
 /** The entities of a source by type, in the order of their originIds (docs/design/data.md): what lists of them are read from. */
-import { groupBy } from '../../lib/group-by.ts';
-import { portions } from '../../lib/portions.ts';
+import { groupBy, portions } from '../../lib/lists.ts';
 import { keys } from '../keys.ts';
 import {
   hasListed,

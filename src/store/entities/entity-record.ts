@@ -1,9 +1,8 @@
 /** The record of a source entity: what of it is hashed, encoded and stored, and how it is read back. */
 import { hash } from 'node:crypto';
-import { canonicalJson } from '../../contract/canonical-json.ts';
 import type { SourceEntity, StoredEntity } from '../../contract/entity.ts';
 import type { EntityRef } from '../../contract/ids.ts';
-import { type Json, type JsonObject, setOwn } from '../../contract/json.ts';
+import { canonicalJson, type Json, type JsonObject, setOwn } from '../../contract/json.ts';
 import { parseInParts } from '../../contract/large-json/parse-in-parts.ts';
 import { pack, unpack } from '../codec/pack.ts';
 import { type NameList, nameListOf } from './name-lists.ts';

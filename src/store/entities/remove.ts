@@ -1,6 +1,6 @@
 /** Removing source entities. */
 import { randomBytes } from 'node:crypto';
-import { groupBy } from '../../lib/group-by.ts';
+import { groupBy } from '../../lib/lists.ts';
 import { keys } from '../keys.ts';
 import { surviving } from '../redis/replication.ts';
 import { Script } from '../redis/script.ts';

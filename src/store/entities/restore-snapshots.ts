@@ -1,5 +1,5 @@
 /** Putting source entities back into an empty store, exactly as they were. */
-import { groupBy } from '../../lib/group-by.ts';
+import { groupBy } from '../../lib/lists.ts';
 import { encodeProcessed, type ProcessedRecord } from '../derived/processed-record.ts';
 import { keys } from '../keys.ts';
 import { surviving } from '../redis/replication.ts';

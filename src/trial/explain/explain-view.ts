@@ -27,8 +27,7 @@ import { answerOf } from '../../store/redis/redis-errors.ts';
 import type { Store } from '../../store/store.ts';
 import { IndexedCandidates, ReadOnlyLookups } from '../../verify/read-only-lookups.ts';
 import { referenceId, viewJson } from '../view-json.ts';
-import type { Explained, ExplainRequest } from './explained.ts';
-import { lookedUpBy, shownBy } from './who-depends.ts';
+import { type Explained, type ExplainRequest, lookedUpBy, shownBy } from './who-depends.ts';
 
 /** Members as the reference lists them. @returns a text that says what there is instead. @throws StoreUnavailableError */
 export async function explainView(

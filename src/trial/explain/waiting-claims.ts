@@ -9,7 +9,7 @@ import type { StoredEntity } from '../../contract/entity.ts';
 import { scheduledExplainedMax, sliceMs } from '../../contract/limits.ts';
 import { Suspended } from '../../lib/cooperative-yield.ts';
 import { Slice } from '../../lib/slices/slice.ts';
-import { LongTexts } from '../../schemas/build/long-texts.ts';
+import { LongTexts } from '../../schemas/build/build-input.ts';
 import type { ViewClaims } from '../../schemas/schema.ts';
 import { readEntities } from '../../store/entities/entities.ts';
 import { listScheduled } from '../../store/entities/entity-schedule.ts';

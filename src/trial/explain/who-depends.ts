@@ -3,18 +3,40 @@ import { builderOf } from '../../actors/batch/builder.ts';
 import { type LookupDemand, lookupSource, wholeLayout } from '../../actors/batch/lookup-source.ts';
 import { buildOutputs, Output } from '../../actors/batch/output.ts';
 import { loadTurns } from '../../actors/batch/turn.ts';
-import { formatViewId } from '../../contract/ids.ts';
+import type { Configuration, Environment, Tenant } from '../../config/configuration.ts';
+import type { StoredEntity } from '../../contract/entity.ts';
+import { formatViewId, type ViewRef } from '../../contract/ids.ts';
 import { dependentsExplainedMax, dependentsListedMax, referrersCountedMax } from '../../contract/limits.ts';
 import { referrersOf } from '../../feed/shown-on.ts';
-import { groupBy } from '../../lib/group-by.ts';
+import { groupBy } from '../../lib/lists.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { project } from '../../schemas/lookup/layout.ts';
 import { LogReader } from '../../store/change-log/entries.ts';
+import type { LayoutStates } from '../../store/configuration/layouts.ts';
 import { type Dependent, parseDependent } from '../../store/derived/dependents.ts';
 import { readDependents } from '../../store/derived/lookups.ts';
+import type { ProcessedOutput, ProcessedRecord } from '../../store/derived/processed-record.ts';
 import { wholeTurn } from '../../store/partitions/intake.ts';
 import { readOwner } from '../../store/partitions/owners.ts';
+import type { Store } from '../../store/store.ts';
 import { IndexedCandidates, ReadOnlyLookups } from '../../verify/read-only-lookups.ts';
-import type { Explained } from './explained.ts';
+
+export interface ExplainRequest {
+  readonly configuration: Configuration;
+  readonly tenant: Tenant;
+  readonly environment: Environment;
+  readonly view: ViewRef;
+}
+
+/** What an explanation is made from. */
+export interface Explained extends ExplainRequest {
+  readonly store: Store;
+  readonly entity: StoredEntity;
+  readonly record: ProcessedRecord;
+  readonly output: ProcessedOutput;
+  readonly layouts: LayoutStates;
+  readonly sandbox: Sandbox;
+}
 
 interface Dependents {
   readonly total: number;

@@ -1,7 +1,7 @@
 /** Compares the change log with the views that are there (docs/design/changes.md). */
 import { outputKey } from '../../actors/batch/builder.ts';
 import type { Output } from '../../actors/batch/output.ts';
-import { groupBy } from '../../lib/group-by.ts';
+import { groupBy } from '../../lib/lists.ts';
 import { readLogNames } from '../../store/change-log/log-names.ts';
 import { type LoggedView, logField, logMember, logName } from '../../store/change-log/logged-views.ts';
 import { hasSorted } from '../../store/derived/keyspace.ts';

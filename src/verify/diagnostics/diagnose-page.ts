@@ -7,7 +7,7 @@ import type { Turn } from '../../actors/batch/turn.ts';
 import type { Configuration, Tenant } from '../../config/configuration.ts';
 import { formatEntityId } from '../../contract/ids.ts';
 import { diagnosedEntitiesMax, diagnosedMsMax, explainedClaimsMax } from '../../contract/limits.ts';
-import { groupBy } from '../../lib/group-by.ts';
+import { groupBy } from '../../lib/lists.ts';
 import { readClaimFields } from '../../store/claims/read-claims.ts';
 import { listOriginIds } from '../../store/entities/directory.ts';
 import type { Store } from '../../store/store.ts';

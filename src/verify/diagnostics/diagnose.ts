@@ -1,6 +1,6 @@
 /** Finds what is odd in the data of a store (docs/guide/operating.md "Diagnostics"). */
 import type { Configuration, Tenant } from '../../config/configuration.ts';
-import { portions } from '../../lib/portions.ts';
+import { portions } from '../../lib/lists.ts';
 import { readClaimFields } from '../../store/claims/read-claims.ts';
 import { scanFields } from '../../store/derived/keyspace.ts';
 import { countEntities, scanOriginIds } from '../../store/entities/entities.ts';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { csvReader } from '../../../src/cli/import/csv.ts';
 import type { MappedName } from '../../../src/cli/import/csv-columns.ts';
 import { formatOf, readJsonArray } from '../../../src/cli/import/formats.ts';
-import { readNdjson } from '../../../src/cli/import/ndjson.ts';
+import { readNdjson } from '../../../src/cli/import/import-lines.ts';
 import { type EntityRecord, type Failure, isFailure } from '../../../src/cli/import/records.ts';
 import { CommandStop } from '../../../src/cli/terminal/command-stop.ts';
 import { runs } from '../../support/runs.ts';

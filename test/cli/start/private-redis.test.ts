@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { lockDataDir } from '../../../src/cli/start/data-dir-lock.ts';
+import { lockDataDir } from '../../../src/cli/start/data-dir.ts';
 import { freePort, requireFreePort } from '../../../src/cli/start/ports.ts';
 import { privateRedisUrl, startPrivateRedis } from '../../../src/cli/start/private-redis.ts';
 import { Output } from '../../../src/cli/start/process-output.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { languageOf, tokenLines, tokensOf } from '../../../src/console/parts/highlight.tsx';
+import { languageOf, tokenLines, tokensOf } from '../../../src/console/parts/tokens.ts';
 
 const shown = (text: string, language: 'json' | 'code') =>
   tokensOf(text, language)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json } from '../../../src/contract/json.ts';
-import { isLongerThan } from '../../../src/contract/large-json/json-length.ts';
+import { isLongerThan } from '../../../src/contract/large-json/stringify-in-parts.ts';
 
 test('a value is longer than so many characters when its JSON text is', () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'ß', '😀', ' ') });

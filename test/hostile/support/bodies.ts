@@ -1,7 +1,7 @@
 /** Bodies of every endpoint, right, nearly right and wrong, as fast-check arbitraries. */
 import fc from 'fast-check';
-import { filterOperators } from '../../../src/contract/filter-operators.ts';
 import { type Json, type JsonObject, setOwn } from '../../../src/contract/json.ts';
+import { filterOperators } from '../../../src/contract/query-names.ts';
 import type { RouteName } from '../../../src/http/routing/route-definition.ts';
 import { entityTypes, indexFields, viewIdOf } from './site.ts';
 import { awkwardNumbers, awkwardTexts, prototypeNames } from './words.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { RecentRates } from '../../../src/http/operations/recent-rates.ts';
+import { RecentRates } from '../../../src/http/operations/request-rate.ts';
 
 test('the rates of all fronts are remembered together, the last five minutes of them', () => {
   const recent = new RecentRates();

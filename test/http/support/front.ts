@@ -14,7 +14,7 @@ import { VisibilityWaits } from '../../../src/http/ingest/visibility-waits.ts';
 import { FrontMetrics } from '../../../src/http/operations/front-metrics.ts';
 import { createLog, type Log } from '../../../src/http/operations/log.ts';
 import type { Readiness } from '../../../src/http/operations/readiness.ts';
-import { RecentRates } from '../../../src/http/operations/recent-rates.ts';
+import { RecentRates } from '../../../src/http/operations/request-rate.ts';
 import { HttpServer } from '../../../src/http/server.ts';
 import type { Services } from '../../../src/http/services.ts';
 import { type QueryService, UnavailableError } from '../../../src/query/query-service.ts';

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, unzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { codingOf, type PackedCoding, packedBytesMax } from '../../../src/http/uws/body-coding.ts';
-import { Unpacking } from '../../../src/http/uws/unpacking.ts';
+import { codingOf, type PackedCoding, packedBytesMax, Unpacking } from '../../../src/http/uws/unpacking.ts';
 import { Semaphore } from '../../../src/lib/semaphore.ts';
 import { runs } from '../../support/runs.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { builtInFields } from '../../../src/contract/built-in-fields.ts';
+import { builtInFields } from '../../../src/contract/query-names.ts';
 import { joinedRows, type RowForm, rowFormOf, rowText } from '../../../src/query/result/row-text.ts';
 import { indexName } from '../../../src/store/keys.ts';
 import { everything } from '../support/queries.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { reservedFields } from '../../../src/contract/built-in-fields.ts';
 import type { Json } from '../../../src/contract/json.ts';
+import { reservedFields } from '../../../src/contract/query-names.ts';
 import { fieldTypes, readIndexFields } from '../../../src/schemas/definition/index-fields.ts';
 import { cursorOver } from '../support/cursor.ts';
 

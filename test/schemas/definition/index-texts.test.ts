@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
-import { plainTexts, readIndexTexts, sameTexts } from '../../../src/schemas/definition/index-texts.ts';
-import { languages } from '../../../src/schemas/definition/languages.ts';
+import {
+  languages,
+  plainTexts,
+  readIndexTexts,
+  sameTexts,
+} from '../../../src/schemas/definition/index-texts.ts';
 import { cursorOver } from '../support/cursor.ts';
 
 function read(json: Json) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
-import { compilePartialSchema } from '../../../src/schemas/definition/partial-schema.ts';
+import { compilePartialSchema } from '../../../src/schemas/definition/full-schema.ts';
 import { Scope } from '../../../src/schemas/language/scope.ts';
 import { cursorOver } from '../support/cursor.ts';
 import { buildView, entityOf } from '../support/fixtures.ts';

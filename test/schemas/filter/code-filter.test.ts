@@ -4,9 +4,9 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { Build } from '../../../src/schemas/build/build.ts';
 import { codeLookup, parseFilter } from '../../../src/schemas/code/code-lookup.ts';
+import { QueryValues } from '../../../src/schemas/filter/node.ts';
 import { decodeUriText } from '../../../src/schemas/filter/operand-parser.ts';
 import { Frame } from '../../../src/schemas/language/scope.ts';
-import { QueryValues } from '../../../src/schemas/lookup/query-values.ts';
 import { entityOf, inputOf } from '../support/fixtures.ts';
 
 function frame(): Frame {

@@ -2,11 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json } from '../../../src/contract/json.ts';
+import { QueryValues } from '../../../src/schemas/filter/node.ts';
 import { OperandParser } from '../../../src/schemas/filter/operand-parser.ts';
-import { Reader } from '../../../src/schemas/language/reader.ts';
+import { Reader, SyntaxMistake } from '../../../src/schemas/language/reader.ts';
 import { Scope } from '../../../src/schemas/language/scope.ts';
-import { SyntaxMistake } from '../../../src/schemas/language/syntax-mistake.ts';
-import { QueryValues } from '../../../src/schemas/lookup/query-values.ts';
 import { runs } from '../../support/runs.ts';
 import { frameOver } from '../support/fixtures.ts';
 

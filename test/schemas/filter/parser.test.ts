@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FilterNode } from '../../../src/schemas/filter/node.ts';
-import { SyntaxMistake } from '../../../src/schemas/language/syntax-mistake.ts';
+import { SyntaxMistake } from '../../../src/schemas/language/reader.ts';
 import { parseFilter } from '../support/lookups.ts';
 
 /** A condition with every parenthesis written, `a` for the path `properties.a`. */

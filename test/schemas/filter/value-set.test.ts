@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import type { Json } from '../../../src/contract/json.ts';
-import { inValues, ValueSet } from '../../../src/schemas/filter/value-set.ts';
+import { inValues, ValueSet } from '../../../src/schemas/filter/evaluate.ts';
 import { runs } from '../../support/runs.ts';
 
 test('the values of `in` are those of its operands, or the items of its one hole', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { type PatternNode, parsePattern } from '../../../src/schemas/json-path/i-regexp-parser.ts';
-import { SyntaxMistake } from '../../../src/schemas/language/syntax-mistake.ts';
+import { SyntaxMistake } from '../../../src/schemas/language/reader.ts';
 import { runs } from '../../support/runs.ts';
 
 /** A pattern with every group written; `_` takes a character. */

@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
 import { finish } from '../../../src/lib/cooperative-yield.ts';
 import { compilePath } from '../../../src/schemas/json-path/json-path.ts';
+import { SyntaxMistake } from '../../../src/schemas/language/reader.ts';
 import { Scope } from '../../../src/schemas/language/scope.ts';
-import { SyntaxMistake } from '../../../src/schemas/language/syntax-mistake.ts';
 import { frameOver } from '../support/fixtures.ts';
 
 interface SuiteCase {

@@ -4,9 +4,8 @@ import fc from 'fast-check';
 import type { Json } from '../../../src/contract/json.ts';
 import { pathMarksMax, pathNestingMax } from '../../../src/contract/limits.ts';
 import { filledLiteral, readPathText, withoutHoleMarks } from '../../../src/schemas/json-path/text.ts';
-import { Reader } from '../../../src/schemas/language/reader.ts';
+import { Reader, SyntaxMistake } from '../../../src/schemas/language/reader.ts';
 import { Scope } from '../../../src/schemas/language/scope.ts';
-import { SyntaxMistake } from '../../../src/schemas/language/syntax-mistake.ts';
 import { runs } from '../../support/runs.ts';
 import { frameOver } from '../support/fixtures.ts';
 

@@ -3,9 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json } from '../../../src/contract/json.ts';
 import { parseHole } from '../../../src/schemas/language/expression.ts';
-import { Reader } from '../../../src/schemas/language/reader.ts';
+import { Reader, SyntaxMistake } from '../../../src/schemas/language/reader.ts';
 import { Scope } from '../../../src/schemas/language/scope.ts';
-import { SyntaxMistake } from '../../../src/schemas/language/syntax-mistake.ts';
 import { runs } from '../../support/runs.ts';
 import { frameOver } from '../support/fixtures.ts';
 

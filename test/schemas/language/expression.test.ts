@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
 import { compileExpression } from '../../../src/schemas/language/expression.ts';
+import { SyntaxMistake } from '../../../src/schemas/language/reader.ts';
 import { Scope } from '../../../src/schemas/language/scope.ts';
-import { SyntaxMistake } from '../../../src/schemas/language/syntax-mistake.ts';
 import { entityOf, frameOf, frameOver } from '../support/fixtures.ts';
 
 const entity = entityOf(

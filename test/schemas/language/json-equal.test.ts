@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import type { Json } from '../../../src/contract/json.ts';
-import { jsonEqual, textSteps } from '../../../src/schemas/language/json-equal.ts';
+import { jsonEqual, textSteps } from '../../../src/schemas/language/values.ts';
 import { runs } from '../../support/runs.ts';
 
 const free = (): void => undefined;

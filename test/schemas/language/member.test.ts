@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json } from '../../../src/contract/json.ts';
 import { EntityValue } from '../../../src/schemas/language/entity-value.ts';
-import { element, listOf, member, ownMember } from '../../../src/schemas/language/member.ts';
+import { element, listOf, member, ownMember } from '../../../src/schemas/language/values.ts';
 import { runs } from '../../support/runs.ts';
 import { entityOf } from '../support/fixtures.ts';
 

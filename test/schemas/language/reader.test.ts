@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { Reader } from '../../../src/schemas/language/reader.ts';
-import { SyntaxMistake } from '../../../src/schemas/language/syntax-mistake.ts';
+import { Reader, SyntaxMistake } from '../../../src/schemas/language/reader.ts';
 import { runs } from '../../support/runs.ts';
 
 /** A reader that stands at `|` in the text, which is no part of it. */

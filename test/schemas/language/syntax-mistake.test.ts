@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseAt, SyntaxMistake } from '../../../src/schemas/language/syntax-mistake.ts';
+import { parseAt, SyntaxMistake } from '../../../src/schemas/language/reader.ts';
 import { cursorOver } from '../support/cursor.ts';
 
 test('what parses is given, and nothing is reported', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { QueryValues } from '../../../src/schemas/lookup/query-values.ts';
+import { QueryValues } from '../../../src/schemas/filter/node.ts';
 import { frameOver } from '../support/fixtures.ts';
 
 test('an operand names its value by the place in the list, and knows it when it is written out', () => {

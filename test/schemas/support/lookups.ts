@@ -2,13 +2,12 @@ import assert from 'node:assert/strict';
 import type { StoredEntity } from '../../../src/contract/entity.ts';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { finish } from '../../../src/lib/cooperative-yield.ts';
-import type { FilterNode } from '../../../src/schemas/filter/node.ts';
+import { type FilterNode, QueryValues } from '../../../src/schemas/filter/node.ts';
 import { FilterParser } from '../../../src/schemas/filter/parser.ts';
 import { Reader } from '../../../src/schemas/language/reader.ts';
 import { Scope } from '../../../src/schemas/language/scope.ts';
 import { layoutOf } from '../../../src/schemas/lookup/layout.ts';
 import type { LookupQuery } from '../../../src/schemas/lookup/lookup-query.ts';
-import { QueryValues } from '../../../src/schemas/lookup/query-values.ts';
 import type { FullSchema } from '../../../src/schemas/schema.ts';
 import { answer, compileValid, entityOf, inputOf, schemaOf } from './fixtures.ts';
 

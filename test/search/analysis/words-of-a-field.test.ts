@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { languages } from '../../../src/schemas/definition/languages.ts';
+import { languages } from '../../../src/schemas/definition/index-texts.ts';
 import { foldAccents } from '../../../src/search/analysis/fold.ts';
 import { PhraseFinder } from '../../../src/search/analysis/phrase-finder.ts';
 import { stemmerOf } from '../../../src/search/analysis/stemmers.ts';

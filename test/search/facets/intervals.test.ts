@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { FacetInterval } from '../../../src/contract/facet-intervals.ts';
+import type { FacetInterval } from '../../../src/contract/query-names.ts';
 import { IntervalTally, intervalGroups } from '../../../src/search/facets/intervals.ts';
 
 /** The groups of docs, each with its dates in ascending order. */

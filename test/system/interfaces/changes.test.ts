@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { SourceEntity } from '../../../src/contract/entity.ts';
 import { formatViewId } from '../../../src/contract/ids.ts';
 import { shownReferencesMax } from '../../../src/contract/limits.ts';
-import { portions } from '../../../src/lib/portions.ts';
+import { portions } from '../../../src/lib/lists.ts';
 import { until } from '../../support/until.ts';
 import type { Client } from '../support/client.ts';
 import { entityOf } from '../support/data/entities.ts';

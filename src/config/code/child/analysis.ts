@@ -13,8 +13,8 @@ import { adviceForUnknown } from '../../../lib/suggest.ts';
 import type { LookupRequest } from '../../../schemas/code/code-call.ts';
 import { codeLookup } from '../../../schemas/code/code-lookup.ts';
 import type { CodeName } from '../../../schemas/code/program.ts';
-import { SyntaxMistake } from '../../../schemas/language/syntax-mistake.ts';
-import { literalText, textParts } from '../text-parts.ts';
+import { SyntaxMistake } from '../../../schemas/language/reader.ts';
+import { literalText, textParts } from '../../delivered-types/written-text.ts';
 
 /** A place in the bundle: an offset. */
 type Found<T> = T & { readonly at: number };

@@ -1,4 +1,7 @@
-/** Health, metrics and the document (docs/reference/http.md "Health, metrics and the OpenAPI document"). */
+/**
+ * What a front offers besides its interfaces: health, metrics and the document (docs/reference/http.md "Health, metrics and
+ * the OpenAPI document"), the Model Context Protocol, and the console.
+ */
 import { liveShape, notReadyShape, readyShape } from '../../../contract/shapes-read.ts';
 import type { RouteDefinition } from '../route-definition.ts';
 
@@ -74,5 +77,83 @@ export const operationsEndpoints: readonly RouteDefinition[] = [
     headers: [],
     answers: { 200: { description: 'OpenAPI 3.1', shape: { type: 'object', additionalProperties: true } } },
     problemStatuses: [429, 503],
+  },
+];
+
+const header = (name: string, description: string) => ({ name, prefixed: false, description });
+
+/** The Model Context Protocol (docs/reference/mcp.md). */
+export const mcpEndpoints: readonly RouteDefinition[] = [
+  {
+    name: 'mcp',
+    method: 'post',
+    path: '/mcp',
+    tag: 'mcp',
+    summary: 'Tools for language models: the Model Context Protocol over stateless streamable HTTP',
+    access: { kind: 'reader' },
+    problems: 'plain',
+    parameters: [],
+    headers: [
+      header('MCP-Protocol-Version', 'The revision that the client speaks'),
+      header('Mcp-Method', 'As `method` of the body, from revision 2026-07-28 on'),
+      header('Mcp-Name', 'As `params.name` of the body, from revision 2026-07-28 on'),
+    ],
+    body: {
+      shape: { type: 'object', additionalProperties: true },
+      description: 'A JSON-RPC message of at most 1 MiB',
+      example: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
+    },
+    answers: {
+      200: {
+        description: 'A JSON-RPC response, as JSON or as server-sent events; the tools depend on the key',
+        contentType: 'application/json',
+      },
+      400: {
+        description: 'The message is not valid in the protocol; the body says why',
+        contentType: 'application/json',
+      },
+      202: { description: 'A notification was accepted' },
+    },
+    problemStatuses: [401, 403, 408, 413, 415, 429, 500, 503],
+  },
+];
+
+const serving = {
+  method: 'get',
+  tag: 'console',
+  access: { kind: 'open' },
+  problems: 'plain',
+  headers: [{ name: 'Accept-Encoding', prefixed: false, description: 'br and gzip are supported' }],
+  problemStatuses: [404, 429, 500],
+} as const;
+
+/** The console (docs/guide/console.md): a page and its files, which ask for nothing themselves. */
+export const consoleEndpoints: readonly RouteDefinition[] = [
+  {
+    ...serving,
+    name: 'console',
+    path: '/console',
+    summary: 'The console: a page for people who run a tenant',
+    parameters: [],
+    answers: { 200: { description: 'HTML', contentType: 'text/html; charset=utf-8' } },
+  },
+  {
+    ...serving,
+    name: 'consoleView',
+    path: '/console/{view}',
+    takesSlashes: true,
+    summary: 'A view of the console, or one of its files (`assets/…`)',
+    parameters: [
+      {
+        name: 'view',
+        in: 'path',
+        required: true,
+        shape: { type: 'string' },
+        description: 'Can contain slashes',
+      },
+    ],
+    answers: {
+      200: { description: 'HTML; for a file, the type of its name', contentType: 'text/html; charset=utf-8' },
+    },
   },
 ];

@@ -13,7 +13,7 @@ import {
 } from '../../../contract/shapes-problems.ts';
 import { assert } from '../../../lib/assert.ts';
 import { type Answer, jsonAnswer } from '../../answer.ts';
-import type { Handler } from '../../handler.ts';
+import type { Handler } from '../../call.ts';
 import type { Services } from '../../services.ts';
 import { styleBefore } from '../problem-answer.ts';
 import type { AnswerDefinition, HeaderDefinition, RouteDefinition } from '../route-definition.ts';

@@ -1,4 +1,4 @@
-/** `GET /management/v1/explain/url`: why a URL is answered as it is (docs/reference/management.md). */
+/** Why a URL is answered as it is, and why a view is as it is (docs/reference/management.md). */
 
 import type { ClientPrincipal, Domain } from '../../config/configuration.ts';
 import { domainOf, routeAnswers } from '../../config/urls/domains.ts';
@@ -11,10 +11,10 @@ import {
 } from '../../config/urls/url.ts';
 import { stampText } from '../../contract/entity.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
-import { formatViewId } from '../../contract/ids.ts';
+import { formatViewId, parseViewId } from '../../contract/ids.ts';
 import { explainedClaimsMax, listedClaimsMax, urlCodePointsMax } from '../../contract/limits.ts';
 import { momentText } from '../../contract/publish-times.ts';
-import type { ExplainUrlAnswer } from '../../contract/shapes-management.ts';
+import type { ExplainUrlAnswer, ExplainViewAnswer } from '../../contract/shapes-management.ts';
 import { hasMoreCodePoints } from '../../lib/code-points.ts';
 import { quote } from '../../lib/quote.ts';
 import type { Claim } from '../../store/claims/claim-records.ts';
@@ -22,13 +22,15 @@ import { readClaimFields, readServed } from '../../store/claims/read-claims.ts';
 import { readEntities } from '../../store/entities/entities.ts';
 import { claimField } from '../../store/keys.ts';
 import type { Store } from '../../store/store.ts';
+import { explainView } from '../../trial/explain/explain-view.ts';
 import { type WaitingClaim, waitingClaims } from '../../trial/explain/waiting-claims.ts';
 import { jsonAnswer } from '../answer.ts';
+import type { Handler } from '../call.ts';
 import { claimOnUrl } from '../delivery/served-claim.ts';
-import type { Handler } from '../handler.ts';
 import type { Services } from '../services.ts';
-import { askedClient, askedEnvironment, requiredText } from './asked.ts';
+import { askedClient, askedEnvironment, CostlyTurns, requiredText, throwNothing } from './asked.ts';
 
+/** `GET /management/v1/explain/url` */
 export function explainUrl({ store, configuration }: Services): Handler {
   return async (call) => {
     const environment = askedEnvironment(call);
@@ -167,4 +169,34 @@ function reasonOf(claim: Claim, served: Claim | null, url: NormalUrl, domains: r
   return served.sinceStamp === claim.sinceStamp
     ? 'claims of the same time are ordered by schema alias'
     : 'a later claim comes first';
+}
+
+const viewIdRule = 'must be the id of a view: gid://Environment/…/Source/…/Entity/…/View/…';
+
+/** `GET /management/v1/explain/view` */
+export function explainViewById({ store, configuration }: Services): Handler {
+  const turns = new CostlyTurns();
+  return async (call) => {
+    const id = requiredText(call, 'id');
+    const view = parseViewId(id);
+    if (view === null) throw new ProblemError(problems.parameterInvalid('id', viewIdRule));
+    const { tenant } = call.manager;
+    const environment =
+      tenant.environments.find((one) => one.id === view.environmentId) ??
+      throwNothing(`There is no environment ${quote(view.environmentId)}`);
+    const end = await turns.turn(tenant.alias);
+    try {
+      const explained = await explainView(store, {
+        configuration: configuration.current,
+        tenant,
+        environment,
+        view,
+      });
+      return typeof explained === 'string'
+        ? throwNothing(explained)
+        : jsonAnswer<ExplainViewAnswer>(200, explained);
+    } finally {
+      end();
+    }
+  };
 }

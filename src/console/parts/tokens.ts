@@ -2,7 +2,7 @@
 
 export type TokenKind = 'plain' | 'name' | 'string' | 'number' | 'keyword' | 'comment';
 
-interface Token {
+export interface Token {
   readonly kind: TokenKind;
   readonly text: string;
 }
@@ -84,20 +84,3 @@ const patterns = {
   json: new RegExp(sources.json.join('|'), 'g'),
   code: new RegExp(sources.code.join('|'), 'g'),
 };
-
-/** Source text in colours. */
-export function Tokens({ tokens }: { readonly tokens: readonly Token[] }) {
-  return (
-    <>
-      {tokens.map(({ kind, text }, at) =>
-        kind === 'plain' ? (
-          text
-        ) : (
-          <span key={at} class={`token-${kind}`}>
-            {text}
-          </span>
-        ),
-      )}
-    </>
-  );
-}

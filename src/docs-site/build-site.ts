@@ -12,15 +12,14 @@ import {
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { Document } from './document.ts';
+import { Document, textOf } from './document.ts';
 import { LinkCheck } from './link-check.ts';
 import { navigationOf, pageHtml } from './page.ts';
-import { searchSections } from './search-sections.ts';
 
 /** Why the site is not built; of wrong links one per line, each with file and line. */
 export class DocsMistakes extends Error {}
 
-const ownFolder = fileURLToPath(new URL('.', import.meta.url));
+const ownFolder = fileURLToPath(new URL('./', import.meta.url));
 /** Lists all pages by task: the navigation is made of it. */
 const indexFile = 'docs/README.md';
 const outsideDocs = ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'bench/README.md'];
@@ -89,4 +88,35 @@ function write(folder: string, name: string, text: string): void {
   const file = path.join(folder, name);
   mkdirSync(path.dirname(file), { recursive: true });
   writeFileSync(file, text);
+}
+
+/** What the search of the site looks through: the text below each heading. */
+export interface SearchSection {
+  readonly page: string;
+  readonly heading: string;
+  /** Relative to the site. */
+  readonly address: string;
+  readonly text: string;
+}
+
+function searchSections(documents: readonly Document[]): SearchSection[] {
+  return documents.flatMap((document) => {
+    const sections: { page: string; heading: string; address: string; text: string }[] = [];
+    for (const token of document.tokens) {
+      if (token.type === 'heading') {
+        const anchor = document.anchorOf(token);
+        const address = `${document.address}${sections.length === 0 ? '' : `#${anchor}`}`;
+        sections.push({
+          page: document.title,
+          heading: textOf(token.tokens ?? []).trim(),
+          address,
+          text: '',
+        });
+        continue;
+      }
+      const section = sections.at(-1);
+      if (section !== undefined) section.text += `${textOf([token])} `;
+    }
+    return sections.map((section) => ({ ...section, text: section.text.replaceAll(/\s+/g, ' ').trim() }));
+  });
 }
