@@ -5,8 +5,8 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { root, textOf } from './support/markdown.ts';
 
-/** A property of a saved entity, and a word of a query. */
-const filesMax = [25, 20];
+/** A property of a saved entity, and a word of a query. They count every file that the value passes. */
+const filesMax = [43, 28];
 const linesMax = 400;
 
 interface Walk {
