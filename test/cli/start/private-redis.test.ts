@@ -161,7 +161,7 @@ test('a data folder has one start at a time, and a start that was killed leaves 
   await assert.rejects(lockDataDir(dataDir), /Another npm start is using .*DATA_DIR/);
   await new Promise((resolve) => lock.close(resolve));
   const script = `
-    import { lockDataDir } from './src/cli/start/data-dir-lock.ts';
+    import { lockDataDir } from './src/cli/start/data-dir.ts';
     await lockDataDir(process.argv[1]);
     process.kill(process.pid, 'SIGKILL');
   `;
