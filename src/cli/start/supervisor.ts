@@ -1,8 +1,8 @@
 import { defaultFrontLimits, stopMsOf } from '../../contract/front-limits.ts';
+import { supervisedVariable } from '../bootstrap/supervised.mjs';
 import { Child, type ChildOptions } from './child.ts';
 import type { Output } from './process-output.ts';
 import type { ProcfileEntry } from './procfile.ts';
-import { supervisedVariable } from '../bootstrap/supervised.mjs';
 
 /**
  * How long each kind of process may take to end at least; it may take longer where all of them have time left. Fronts end
