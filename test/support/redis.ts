@@ -1,15 +1,14 @@
 /** A private Redis for one test file: empty, on a free port, its files in a temporary folder, gone with the tests. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { rm } from 'node:fs/promises';
 import { after } from 'node:test';
 import { Redis } from 'ioredis';
 import type { RedisClient } from '../../src/store/redis/redis-connection.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { ownPort } from './own-port.ts';
 import { redisAnswers } from './redis-answers.ts';
+import { redisFolder } from './redis-folder.ts';
 import { until } from './until.ts';
 
 export interface TestRedisOptions {
@@ -45,8 +44,7 @@ export class TestRedis {
 
   /** Started; whoever calls it stops it. */
   static async open(options: TestRedisOptions = {}): Promise<TestRedis> {
-    const folder = await mkdtemp(path.join(tmpdir(), 'millrace-redis-'));
-    const redis = new TestRedis(await ownPort(), folder, options);
+    const redis = new TestRedis(await ownPort(), await redisFolder(), options);
     await redis.startServer();
     return redis;
   }

@@ -1,11 +1,11 @@
 /** A Redis Cluster on loopback: masters with a replica each, its files in a temporary folder, gone with the test. */
 import { mkdirSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Redis } from 'ioredis';
 import type { RedisAddress } from '../../../src/store/redis/redis-connection.ts';
+import { redisFolder } from '../../support/redis-folder.ts';
 import { until } from '../../support/until.ts';
 import { SystemProcess } from '../../system/support/processes/process.ts';
 import { tiedRedisServer } from '../../system/support/processes/redis-server.ts';
@@ -49,8 +49,7 @@ export class RedisCluster {
 
   /** Started, and every replica in step with its master. Whoever starts it stops it. */
   static async start(masters = 3): Promise<RedisCluster> {
-    const folder = await mkdtemp(path.join(tmpdir(), 'millrace-cluster-'));
-    const cluster = new RedisCluster(folder, await freePorts());
+    const cluster = new RedisCluster(await redisFolder(), await freePorts());
     try {
       for (let shard = 0; shard < masters * 2; shard += 1) await cluster.add();
       await cluster.#form(masters);

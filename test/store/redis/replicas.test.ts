@@ -1,7 +1,4 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { test } from 'node:test';
 import { platformTag } from '../../../src/store/keys.ts';
 import { StoreUnavailableError } from '../../../src/store/redis/redis-errors.ts';
@@ -17,9 +14,8 @@ import { RedisServer } from '../../system/support/processes/redis-server.ts';
 const redis = await TestRedis.start();
 
 test('a replica that hangs or lags counts as missing, and nothing is acknowledged without it', async (context) => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'millrace-replica-'));
   const wire = await SlowRedis.start(() => redis.port);
-  const replica = await RedisServer.start(folder, { replicaOf: wire.port });
+  const replica = await RedisServer.start({ replicaOf: wire.port });
   const address = { kind: 'single', url: redis.url } as const;
   const store = await openStore({
     address,
@@ -30,9 +26,8 @@ test('a replica that hangs or lags counts as missing, and nothing is acknowledge
   });
   context.after(async () => {
     await store.close();
-    await replica.process.signal('SIGKILL');
+    await replica.stop();
     await wire.stop();
-    await rm(folder, { recursive: true, force: true });
   });
   const isMissing = async () => (await findShortages(store)).missingReplicas === 1;
   const acknowledged = () => surviving(store.acknowledgements, [platformTag], async () => true);

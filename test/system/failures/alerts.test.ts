@@ -4,7 +4,6 @@
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { Redis } from 'ioredis';
 import { alertRules } from '../../support/prometheus/alert-rules.ts';
@@ -43,8 +42,7 @@ before(async () => {
     redis: { appendFsync: 'everysec' },
     env: { ...receiverEnvironment, CONFIRM_REPLICAS: '1', LEASE_SECONDS: '2' },
     onRedis: async (primary) => {
-      const folder = path.join(process.env.TMPDIR ?? '/tmp', `millrace-replica-${process.pid}`);
-      replica = await RedisServer.start(folder, { replicaOf: primary });
+      replica = await RedisServer.start({ replicaOf: primary });
     },
   });
   redis = new Redis(system.redis.url);
@@ -52,7 +50,7 @@ before(async () => {
 after(async () => {
   redis?.disconnect();
   await system?.stop();
-  await replica?.process.stop();
+  await replica?.stop();
   receiver.close();
 });
 

@@ -1,8 +1,5 @@
 /** One Redis with a replica that takes its place, while everybody reaches them at one address. */
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { test } from 'node:test';
 import { Redis } from 'ioredis';
 import { waitUntilSettled } from '../../../src/store/partitions/settled.ts';
@@ -35,12 +32,9 @@ class Pair {
   #wire: SlowRedis | null = null;
   #replica: RedisServer | null = null;
 
-  constructor(private readonly folder: string) {}
-
   /** Whoever opens it closes it, behind those who work on it. */
   static async open(): Promise<Pair> {
-    const folder = await mkdtemp(path.join(tmpdir(), 'millrace-promotion-'));
-    const pair = new Pair(folder);
+    const pair = new Pair();
     pair.#wire = await SlowRedis.start(() => pair.#target);
     return pair;
   }
@@ -48,7 +42,6 @@ class Pair {
   async close(): Promise<void> {
     await Promise.all(this.#ends.splice(0).map((end) => end()));
     await this.wire.stop();
-    await rm(this.folder, { recursive: true, force: true });
   }
 
   get wire(): SlowRedis {
@@ -72,10 +65,9 @@ class Pair {
   async attach(): Promise<void> {
     const slow = await SlowRedis.start(() => this.#primary);
     slow.delay(lagMs);
-    const folder = await mkdtemp(path.join(this.folder, 'replica-'));
-    const replica = await RedisServer.start(folder, { replicaOf: slow.port });
+    const replica = await RedisServer.start({ replicaOf: slow.port });
     this.#ends.push(async () => {
-      await replica.process.signal('SIGKILL');
+      await replica.stop();
       await slow.stop();
     });
     this.#replica = replica;

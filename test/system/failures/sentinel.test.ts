@@ -43,8 +43,12 @@ async function startSentinel(folder: string, port: number, primary: number): Pro
 }
 
 /** Three sentinels that know each other, and a replica that could take the place of the primary. */
-async function watch(folder: string, ports: readonly number[], primary: number) {
-  const replica = await RedisServer.start(path.join(folder, 'replica'), { replicaOf: primary });
+async function watch(
+  folder: string,
+  ports: readonly number[],
+  primary: number,
+): Promise<{ stop(): Promise<unknown> }[]> {
+  const replica = await RedisServer.start({ replicaOf: primary });
   const sentinels = await Promise.all(ports.map((port) => startSentinel(folder, port, primary)));
   for (const port of ports) {
     const client = new Redis(port, '127.0.0.1', { protocol: 2 });
@@ -59,7 +63,7 @@ async function watch(folder: string, ports: readonly number[], primary: number) 
     );
     client.disconnect();
   }
-  return [replica.process, ...sentinels];
+  return [replica, ...sentinels];
 }
 
 async function titleOf(client: Client): Promise<unknown> {
@@ -69,11 +73,11 @@ async function titleOf(client: Client): Promise<unknown> {
 test('sentinels: the platform goes on at the Redis that they promote', oneRedisOnly, async (context) => {
   const folder = await mkdtemp(path.join(tmpdir(), 'millrace-sentinel-'));
   const ports = [await freePort('127.0.0.1'), await freePort('127.0.0.1'), await freePort('127.0.0.1')];
-  const watchers: SystemProcess[] = [];
+  const watchers: { stop(): Promise<unknown> }[] = [];
   let system: System | null = null;
   context.after(async () => {
     await system?.stop();
-    await Promise.all(watchers.map((watcher) => watcher.signal('SIGKILL')));
+    await Promise.all(watchers.map((watcher) => watcher.stop()));
     await rm(folder, { recursive: true, force: true });
   });
   system = await System.start({

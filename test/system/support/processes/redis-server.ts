@@ -1,8 +1,9 @@
 /** A Redis that keeps everything it acknowledged, and survives being killed. */
-import { mkdirSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { ownPort } from '../../../support/own-port.ts';
 import { redisAnswers } from '../../../support/redis-answers.ts';
+import { redisFolder } from '../../../support/redis-folder.ts';
 import { until } from '../../../support/until.ts';
 import { SystemProcess } from './process.ts';
 import { SyncedFile } from './synced-file.ts';
@@ -33,13 +34,14 @@ export class RedisServer {
 
   private constructor(
     readonly port: number,
-    folder: string,
+    /** Where it has its files. */
+    readonly dir: string,
     { appendFsync, hasPowerCuts = false, replicaOf }: RedisOptions,
   ) {
-    const file = path.join(folder, 'appendonlydir', 'appendonly.aof.1.incr.aof');
-    this.#file = hasPowerCuts ? new SyncedFile(file, path.join(folder, 'trace')) : null;
+    const file = path.join(dir, 'appendonlydir', 'appendonly.aof.1.incr.aof');
+    this.#file = hasPowerCuts ? new SyncedFile(file, path.join(dir, 'trace')) : null;
     const words = [...(this.#file?.commandPrefix ?? []), 'redis-server', '--port', String(port)];
-    words.push('--bind', '127.0.0.1', '--save', '', '--dir', folder);
+    words.push('--bind', '127.0.0.1', '--save', '', '--dir', dir);
     words.push('--appendonly', 'yes', '--appendfsync', appendFsync ?? process.env.APPEND_FSYNC ?? 'always');
     if (replicaOf !== undefined) words.push('--replicaof', `127.0.0.1 ${replicaOf}`);
     // The primary waits before it sends all of it, for others that may come.
@@ -52,11 +54,17 @@ export class RedisServer {
     }));
   }
 
-  static async start(folder: string, options: RedisOptions = {}): Promise<RedisServer> {
-    mkdirSync(folder, { recursive: true });
-    const server = new RedisServer(await ownPort(), folder, options);
+  /** The caller stops it. */
+  static async start(options: RedisOptions = {}): Promise<RedisServer> {
+    const server = new RedisServer(await ownPort(), await redisFolder(), options);
     await server.start();
     return server;
+  }
+
+  /** Kills it, and removes its files. */
+  async stop(): Promise<void> {
+    await this.process.signal('SIGKILL');
+    await rm(this.dir, { recursive: true, force: true });
   }
 
   /** Kills it, and takes from its file what the disk need not have. @returns how many bytes */

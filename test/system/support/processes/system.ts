@@ -74,6 +74,8 @@ const entryPoints: Readonly<Record<Role, string>> = {
   jobs: 'workers/jobs.ts',
 };
 const readyMs = 60_000;
+/** A front logs it. */
+const listening = 'web is listening';
 /** A front that was ready once says so of its faults alone. */
 const isIncomplete = /no owner|no worker is running|an index is loading|is being reloaded|only in part/;
 /** Mistakes of our own that a log would show. */
@@ -95,7 +97,7 @@ export class System {
   /** Started and ready. Whoever starts it stops it; if that fails the processes end with this one. */
   static async start(options: SystemOptions): Promise<System> {
     const folder = await mkdtemp(path.join(tmpdir(), 'millrace-system-'));
-    const own = await startStore(options, folder);
+    const own = await startStore(options);
     if (own.redis !== null) await options.onRedis?.(own.redis.port);
     const system = new System(options, own, folder);
     try {
@@ -131,7 +133,7 @@ export class System {
 
   /** Where the system's own Redis has its files. */
   get redisDir(): string {
-    return path.join(this.folder, 'redis');
+    return this.redis.dir;
   }
 
   /** Where workers keep their snapshots. */
@@ -252,6 +254,8 @@ export class System {
   }
 
   async #waitingFor(name: string): Promise<string> {
+    // A request to a front that is not there costs more than all that the front does to be there.
+    if (!this.process(name).outputOfThisLife.includes(listening)) return `${name} listens`;
     try {
       const response = await fetch(`${this.url(name)}/health/ready`, { signal: AbortSignal.timeout(2_000) });
       const text = await response.text();
@@ -379,7 +383,7 @@ export class System {
       await Promise.all(all.filter(({ name }) => name.startsWith(role)).map((process) => process.stop()));
     }
     await (await this.#store)?.close();
-    await this.own.redis?.process.signal('SIGKILL');
+    await this.own.redis?.stop();
     await this.own.cluster?.stop();
     await rm(this.folder, { recursive: true, force: true });
     this.#throwSurprises();
@@ -390,8 +394,8 @@ export class System {
   }
 }
 
-async function startStore(options: SystemOptions, folder: string): Promise<OwnStore> {
+async function startStore(options: SystemOptions): Promise<OwnStore> {
   if (options.cluster !== undefined) return { redis: null, cluster: null };
   if (isOnCluster) return { redis: null, cluster: await RedisCluster.start() };
-  return { redis: await RedisServer.start(path.join(folder, 'redis'), options.redis), cluster: null };
+  return { redis: await RedisServer.start(options.redis), cluster: null };
 }
