@@ -79,9 +79,9 @@ test('what a file cleans up at its end is there until the tests of a slower one 
     import { setTimeout } from 'node:timers/promises';
     await setTimeout(300);
     test('slow', () => assert.ok(globalThis.isThere));`;
-  // Files beyond the number of processes share one with the first.
+  // There is one file more than processes, so the first two share one.
   const idle = Array.from({ length: 11 }, (_, at) => `test/lib/c${at}.test.ts`);
-  const files = ['test/lib/a.test.ts', ...idle, 'test/lib/b.test.ts'];
+  const files = ['test/lib/a.test.ts', 'test/lib/b.test.ts', ...idle];
   for (const file of files) writeFileSync(path.join(root, file), '');
   writeFileSync(path.join(root, 'test/lib/a.test.ts'), quick);
   writeFileSync(path.join(root, 'test/lib/b.test.ts'), slow);

@@ -45,7 +45,7 @@ function listOf(paths: readonly string[]): string {
   return paths.map((file) => `  ${path.relative('', file)}`).join('\n');
 }
 
-const failed = await runTests([...alone, ...shared.modules], Number(concurrency));
+const failed = await runTests([...shared.modules, ...alone], Number(concurrency));
 const isTriedAgain = files.length > 1 && failed.length > 0 && failed.length <= triedAgainMax;
 if (isTriedAgain)
   console.log(`\nThese files failed while others ran. They run once more, alone:\n${listOf(failed)}\n`);

@@ -56,7 +56,7 @@ export function writeSharing(
   const folder = mkdtempSync(path.join(tmpdir(), 'millrace-tests-'));
   const ofPlatform = files.filter((file) => sharesPlatform(root, file));
   const others = files.filter((file) => !ofPlatform.includes(file));
-  const groups = [...spread(others), ofPlatform].filter((group) => group.length > 0);
+  const groups = [...split(others), ofPlatform].filter((group) => group.length > 0);
   writeFileSync(path.join(folder, 'until-loaded.mjs'), untilLoaded);
   const modules = groups.map((group, at) => {
     const module = path.join(folder, `shared-${at + 1}.mjs`);
@@ -80,9 +80,8 @@ const loaded = new Promise((resolve) => { onLoaded = resolve; });
 test('all files are loaded', () => loaded);
 `;
 
-/** Spreads files over as many groups as there are processes. */
-function spread(files: readonly string[]): string[][] {
-  const groups = Array.from({ length: processCount }, (): string[] => []);
-  for (const [at, file] of files.entries()) groups[at % processCount]?.push(file);
-  return groups;
+/** Splits files into as many groups as there are processes. Files of a room stay together, because they load the same code. */
+function split(files: readonly string[]): string[][] {
+  const startOf = (group: number) => Math.ceil((group * files.length) / processCount);
+  return Array.from({ length: processCount }, (_, group) => files.slice(startOf(group), startOf(group + 1)));
 }
