@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { test } from 'node:test';
+import { issueText, warningsText } from '../../../src/config/documents/issue-text.ts';
+import { readConfiguration } from '../../../src/config/documents/read-documents.ts';
 import { typeScriptWords } from '../../../src/typescript/words.ts';
 import { folderWith } from '../support/folder.ts';
 import { pageSchema, siteTenant } from '../support/site.ts';
@@ -54,7 +56,7 @@ test('mistakes are printed by file with place and advice, counted, with exit cod
   assert.doesNotMatch(stderr, /source-key|client-key/);
 });
 
-test('unknown aliases are told whatever other mistakes there are', async (t) => {
+test('unknown aliases are reported whatever other mistakes there are', async (t) => {
   const codeNaming = (lines: string) =>
     `export default { triggers: (context) => context.triggers('cms', ['page']), properties(entity, context) { ${lines} } };`;
   const files = {
@@ -76,14 +78,29 @@ test('unknown aliases are told whatever other mistakes there are', async (t) => 
     },
   ];
   for (const other of others) {
-    const folder = await folderWith(t, { ...files, ...other });
-    const { status, stderr } = check(['--config-dir', folder], folder);
-    assert.equal(status, 1);
+    const outcome = await readConfiguration(await folderWith(t, { ...files, ...other }));
+    assert.ok(!outcome.ok);
+    const printed = issueText(outcome.issues) + warningsText(outcome.warnings);
     for (const name of ['nobody-a', 'nobody-b']) {
-      assert.ok(stderr.includes(`there is no schema "${name}"`), `${Object.keys(other)}: ${stderr}`);
+      assert.ok(printed.includes(`there is no schema "${name}"`), `${Object.keys(other)}: ${printed}`);
     }
-    assert.doesNotMatch(stderr, /unknown source group/);
+    assert.doesNotMatch(printed, /unknown source group/);
   }
+});
+
+test('a mistake and a warning are printed together', async (t) => {
+  const folder = await folderWith(t, {
+    ...sound,
+    'tenants/site/schemas/page.json': '{"triggers": {}, "unknown": 1}',
+    'tenants/site/partials/card.json':
+      '{"properties": {"a": {"type": "partial", "input": "{root}", "alias": "crd"}}}',
+  });
+  const { status, stderr } = check(['--config-dir', folder], folder);
+  assert.equal(status, 1);
+  assert.match(
+    stderr,
+    /unknown key "unknown"[\s\S]*there is no partial "crd"[\s\S]* mistakes and 1 warning in /,
+  );
 });
 
 test('warnings are told with file and place, and fail the check with --strict alone', async (t) => {
