@@ -170,10 +170,12 @@ async function unknown(store: Store, targets: readonly EntityTarget[]): Promise<
       if (first === undefined) return [];
       const { tenant, sourceId, originId } = first;
       const tag = store.partitions.tag(store.partitions.ofEntity(sourceId, originId));
-      const originIds = group.map((target) => target.originId);
+      // Once each: a view may have thousands of URLs, all of which its record holds.
+      const originIds = [...new Set(group.map((target) => target.originId))];
       const records = await readProcessed(store, tag, tenant, sourceId, originIds);
-      return group.filter(({ suspects }, index) =>
-        suspects.some((suspect) => !isKnown(records[index] ?? null, suspect)),
+      const recordOf = new Map(originIds.map((originId, at) => [originId, records[at] ?? null]));
+      return group.filter(({ originId, suspects }) =>
+        suspects.some((suspect) => !isKnown(recordOf.get(originId) ?? null, suspect)),
       );
     }),
   );
