@@ -32,16 +32,26 @@ export default {
   },
 };`;
 
-async function load(caseInsensitive: boolean) {
+type Loaded = Awaited<ReturnType<typeof compile>>;
+/** By whether URLs are case-insensitive. To compile costs a process. */
+const compiled = new Map<boolean, Promise<Loaded>>();
+
+function load(caseInsensitive: boolean): Promise<Loaded> {
+  const known = compiled.get(caseInsensitive) ?? compile(caseInsensitive);
+  compiled.set(caseInsensitive, known);
+  return known;
+}
+
+async function compile(caseInsensitive: boolean) {
   const folder = `tenants/${tenant}`;
   const documents = new Map([
     [`${folder}/tenant.json`, JSON.stringify(siteTenant({ urls: { caseInsensitive } }))],
     [`${folder}/schemas/page.full.js`, code],
   ]);
-  const compiled = await compileCode(hashKeys(documents), 'configuration');
-  const loaded = loadConfiguration(compiled.documents);
+  const outcome = await compileCode(hashKeys(documents), 'configuration');
+  const loaded = loadConfiguration(outcome.documents);
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.issues));
-  return { documents: compiled.documents, configuration: loaded.configuration };
+  return { documents: outcome.documents, configuration: loaded.configuration };
 }
 
 async function publish({ store }: Platform, caseInsensitive: boolean): Promise<number> {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { loadConfiguration } from '../../src/config/documents/load.ts';
+import { redirectsMax } from '../../src/contract/limits.ts';
 import { competingClaimField, rankMember } from '../../src/store/claims/competing-claims.ts';
 import { pack, unpack } from '../../src/store/codec/pack.ts';
 import { readPublished } from '../../src/store/configuration/published-configuration.ts';
@@ -12,7 +13,7 @@ import type { Finding } from '../../src/verify/finding.ts';
 import { type VerifyResult, verify } from '../../src/verify/verification.ts';
 import { environmentId, Platform, page, scope, tenant } from '../jobs/support/platform.ts';
 import { damageList } from '../support/ordered-lists.ts';
-import { TestRedis } from '../support/redis.ts';
+import { bytesMoved, TestRedis } from '../support/redis.ts';
 import { readViews } from '../support/views.ts';
 import { configurationFiles, groups, pageEntity, pages } from './support/fixture.ts';
 
@@ -502,4 +503,16 @@ test('a difference that an unprocessed change explains is none, and one beside i
     findings.map(({ subject, message }) => [subject, message]),
     [[`gid://Environment/${environmentId}/Source/src-1/Entity/p3/View/page`, 'is missing']],
   );
+});
+
+test('verify reads the record of an entity with many redirects a few times, not once for each', async (context) => {
+  const platform = await sound(context);
+  const { store } = platform;
+  const redirects = Array.from({ length: redirectsMax }, (_, at) => `/many/${at}`);
+  await platform.ingest([{ ...pageEntity(3), redirects }]);
+  await platform.settle();
+  const before = await bytesMoved(store.client);
+  assert.deepEqual((await verified(store)).findings, []);
+  const bytes = (await bytesMoved(store.client)) - before;
+  assert.ok(bytes < 5_000_000, `${bytes} bytes`);
 });
