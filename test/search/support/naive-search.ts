@@ -5,7 +5,20 @@ import { type IndexTexts, plainTexts, type TextRules } from '../../../src/schema
 import { stopWordsOf } from '../../../src/search/analysis/stop-words.ts';
 import type { IndexItem } from '../../../src/search/index-item.ts';
 
-export function naiveWords(text: string): string[] {
+/** Text -> its words. The same texts are searched by many queries. */
+const knownWords = new Map<string, readonly string[]>();
+const knownTextsMax = 20_000;
+
+export function naiveWords(text: string): readonly string[] {
+  const known = knownWords.get(text);
+  if (known !== undefined) return known;
+  if (knownWords.size >= knownTextsMax) knownWords.clear();
+  const words = wordsOfText(text);
+  knownWords.set(text, words);
+  return words;
+}
+
+function wordsOfText(text: string): readonly string[] {
   const seen = [...text].filter(isSeen).join('');
   return runsIn(seen)
     .flatMap(({ run }) => naiveRunWords(run.normalize('NFKC')))
@@ -200,8 +213,14 @@ function naiveWordScorer(
   const asked = sources.filter((source) => fields.some((field) => wordIn(field, source) !== undefined));
   // A word that some field leaves out need not match.
   const needed = sources.filter((source) => fields.every((field) => wordIn(field, source) !== undefined));
-  const wordsOf = (item: IndexItem, { field, rules }: Field) =>
-    textsOf(item, field).map((text) => naiveAnalyzed(text, rules));
+  const known = new Map(fields.map((field) => [field, new Map<IndexItem, (readonly string[])[]>()]));
+  const wordsOf = (item: IndexItem, field: Field) => {
+    const words =
+      known.get(field)?.get(item) ??
+      textsOf(item, field.field).map((text) => naiveAnalyzed(text, field.rules));
+    known.get(field)?.set(item, words);
+    return words;
+  };
   const lengthOf = (item: IndexItem, field: Field) => wordsOf(item, field).flat().length;
   const averageOf = (field: Field) => {
     const lengths = items.map((item) => lengthOf(item, field)).filter((length) => length > 0);
