@@ -72,6 +72,31 @@ export interface ShardAnswer {
   readonly stats: SearchStats | null;
 }
 
+/** What the score of an item is computed from, besides statistics. */
+export interface ScoreInputs {
+  /**
+   * How often the terms of a word occur, each times its factor in twentieths: a number for each word, field and tier. Those of a
+   * field stand next to each other, and so do those of a word.
+   */
+  readonly frequencies: readonly number[];
+  /** Words of the item in each field. */
+  readonly lengths: readonly number[];
+  /** By which its score is multiplied. */
+  readonly boosts: readonly number[];
+}
+
+/** A row whose score is not known yet: in its place, any number is a sort value by `_score`. */
+export interface UnscoredRow extends Omit<ShownRow, 'score'> {
+  readonly inputs: ScoreInputs;
+}
+
+/** One shard's answer to a search by statistics that nobody has added up yet. */
+export interface UnscoredAnswer {
+  readonly stats: SearchStats;
+  /** All its items that match, in no order, and its facets; null: there are too many. */
+  readonly few: { readonly rows: readonly UnscoredRow[]; readonly facets: readonly FacetGroups[] } | null;
+}
+
 /** A shard's part of an answer, with its rows as they are shown. */
 export interface ShownAnswer extends Omit<ShardAnswer, 'rows'> {
   readonly rows: readonly ShownRow[];

@@ -11,6 +11,7 @@ import {
   type FacetCounts,
   type MergedFacet,
   mergeAnswers,
+  type PartialAnswer,
   withCounts,
 } from '../../search/merge.ts';
 import type { SearchStats } from '../../search/search-stats.ts';
@@ -18,18 +19,17 @@ import type { FacetGroup } from '../../search/shard-answer.ts';
 import type { ScopedIndex } from '../../store/derived/items.ts';
 import { countsLength, decodeCounts, decodeTexts } from '../protocol/further-answers.ts';
 import { facetsTooLarge, pageTooLarge, RefusedQueryError } from '../protocol/refusal.ts';
-import { type DecodedAnswer, decodeAnswer, facetsLength, type SentRow } from '../protocol/row-answer.ts';
+import { decodeAnswer, facetsLength, type SentRow } from '../protocol/row-answer.ts';
 import type { ShardQuestion } from '../protocol/shard-request.ts';
 import { UnavailableError } from '../query-service.ts';
-import { joinedRows, rowFormOf, rowText } from '../result/row-text.ts';
+import { joinedRows, type RowForm, type RowValues, rowFormOf, rowText } from '../result/row-text.ts';
 import type { MessageBody } from '../transport/message-body.ts';
 import type { Scatter } from './scatter.ts';
 
 /** A worker's answer to one query. */
-export interface WorkerAnswer {
-  readonly body: MessageBody;
-  /** See `HeldState`. */
-  readonly configuration: string | null;
+export interface FoundAnswer extends PartialAnswer<SentRow | RowValues> {
+  /** By which a worker that has all items has scored; null otherwise. */
+  readonly stats: SearchStats | null;
 }
 
 export interface MergedRow extends SentRow {
@@ -48,6 +48,18 @@ export interface MergedRows {
 /** Asks each worker of a complete cover a further question about the index. */
 type AskWorkers = (question: ShardQuestion) => Promise<MessageBody[]>;
 
+/** @param bodies from `encodeAnswer` @throws RefusedQueryError */
+export async function decodedAnswers(bodies: readonly MessageBody[]): Promise<FoundAnswer[]> {
+  boundFacets(bodies.map(facetsLength));
+  const slice = new Slice(querySliceMs);
+  const decoded: FoundAnswer[] = [];
+  for (const body of bodies) {
+    decoded.push(decodeAnswer(body));
+    if (slice.isOver) await slice.next();
+  }
+  return decoded;
+}
+
 /**
  * @param answers of a complete cover
  * @param deadlineMs on the clock of `performance.now()`
@@ -57,34 +69,30 @@ type AskWorkers = (question: ShardQuestion) => Promise<MessageBody[]>;
 export async function mergedRows(
   scatter: Scatter,
   { index, query }: { readonly index: ScopedIndex; readonly query: CheckedQuery },
-  answers: readonly WorkerAnswer[],
+  answers: readonly FoundAnswer[],
   deadlineMs: number,
 ): Promise<MergedRows | null> {
   const askWorkers: AskWorkers = async (question) => {
     const replies = await scatter.gather([{ ...index, question }], deadlineMs);
     return replies.map(({ answers: [body = null] }) => body);
   };
-  boundFacets(answers.map(({ body }) => facetsLength(body)));
   const slice = new Slice(querySliceMs);
-  const decoded: DecodedAnswer[] = [];
-  for (const { body } of answers) {
-    decoded.push(decodeAnswer(body));
-    if (slice.isOver) await slice.next();
-  }
   // A worker that has all partitions has left out the rows before the page.
-  const mergedQuery = decoded.length === 1 ? { ...query, offset: 0 } : query;
-  let merged = await slice.run(mergeAnswers(mergedQuery, decoded));
+  const mergedQuery = answers.length === 1 ? { ...query, offset: 0 } : query;
+  let merged = await slice.run(mergeAnswers(mergedQuery, answers));
   if (merged.needs.length > 0) {
     merged = withCounts(query, merged, await countedFacets(askWorkers, query, merged.needs, slice));
   }
-  const { total, rows, facets } = merged;
+  const { total, facets } = merged;
+  const form = rowFormOf(index.index, query);
+  const rows = merged.rows.map((row) => ('fieldsBytes' in row ? writtenRow(row, form) : row));
   assertOrder(query, rows);
   boundPage(rows, facets);
-  const whole = rows.every(hasText) ? rows : await withTexts(askWorkers, index.index, query, rows);
+  const whole = rows.every(hasText) ? rows : await withTexts(askWorkers, form, query, rows);
   if (whole === null && performance.now() > deadlineMs)
     throw new UnavailableError('items change faster than they are read');
   // A worker that has all items may have scored by statistics of its own.
-  const stats = query.search?.stats ?? decoded[0]?.stats ?? null;
+  const stats = query.search?.stats ?? answers[0]?.stats ?? null;
   return whole && { total, rows: whole, facets, stats };
 }
 
@@ -152,19 +160,23 @@ async function countedFacets(
 /** @returns null when no worker has one of the rows any more */
 async function withTexts(
   askWorkers: AskWorkers,
-  index: string,
+  form: RowForm,
   query: CheckedQuery,
   rows: readonly SentRow[],
 ): Promise<MergedRow[] | null> {
-  const form = rowFormOf(index, query);
   const refs = rows.map(({ place: { sourceId, originId } }) => ({ sourceId, originId }));
   const ofWorkers = (await askWorkers({ kind: 'texts', query, rows: refs })).map(decodeTexts);
   const whole: MergedRow[] = [];
   for (const [at, row] of rows.entries()) {
     const fieldsBytes = ofWorkers.find((texts) => texts[at] != null)?.[at] ?? null;
     if (fieldsBytes === null) return null;
-    const text = rowText({ ...row, fieldsBytes }, form);
-    whole.push({ ...row, text: joinedRows([text]) });
+    whole.push(writtenRow({ ...row, fieldsBytes }, form));
   }
   return whole;
+}
+
+function writtenRow(row: RowValues, form: RowForm): MergedRow {
+  const { place, score, updatedAtMs } = row;
+  const text = joinedRows([rowText(row, form)]);
+  return { place, score, updatedAtMs, textBytes: text.length, text };
 }

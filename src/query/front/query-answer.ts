@@ -1,13 +1,15 @@
 /** Makes the answer to a query of the replies of its workers. Where several have items, they may have to be asked further. */
 import type { CheckedQuery } from '../../search/checked-query.ts';
+import { scoredAnswers } from '../../search/scored-answers.ts';
 import { sumOfStats } from '../../search/search-stats.ts';
 import type { ScopedIndex } from '../../store/derived/items.ts';
 import { RefusedQueryError } from '../protocol/refusal.ts';
 import { decodeStats, searchWithoutStats } from '../protocol/stats-answer.ts';
 import { decodeWholeAnswer } from '../protocol/whole-answer.ts';
+import type { MessageBody } from '../transport/message-body.ts';
 import type { GatheredReply } from './attempt.ts';
 import { decideDistinct } from './decide-distinct.ts';
-import { type MergedRows, mergedRows, type WorkerAnswer } from './merged-rows.ts';
+import { decodedAnswers, type FoundAnswer, type MergedRows, mergedRows } from './merged-rows.ts';
 import type { Scatter } from './scatter.ts';
 
 /** A query without mistakes. */
@@ -51,51 +53,64 @@ export async function mergedAnswer(
   deadlineMs: number,
 ): Promise<QueryAnswer | null> {
   try {
-    const scored = await withStats(scatter, one, replies, deadlineMs);
-    const asked = { ...one, query: scored.query };
-    const { query, replies: decided } = await decideDistinct(scatter, asked, scored.replies, deadlineMs);
-    const answers = decided.map(({ answers: [body = null], configuration }) => ({ body, configuration }));
+    const { query, replies: last, answers } = await answersOf(scatter, one, replies, deadlineMs);
     const merged = await mergedRows(scatter, { ...one, query }, answers, deadlineMs);
-    return merged && { kind: 'rows', ...merged, configuration: commonConfiguration(answers) };
+    return merged && { kind: 'rows', ...merged, configuration: commonConfiguration(last) };
   } catch (error) {
     if (error instanceof RefusedQueryError) return { kind: 'refused', why: error.message };
     throw error;
   }
 }
 
-function commonConfiguration([first, ...others]: readonly WorkerAnswer[]): string | null {
+function commonConfiguration([first, ...others]: readonly GatheredReply[]): string | null {
   const configuration = first?.configuration ?? null;
   return others.every((other) => other.configuration === configuration) ? configuration : null;
 }
 
-/**
- * Finds the statistics by which a search is scored, when several workers have items. Each has told what its own items say. Their
- * sum says it of the whole index, and with it the workers are asked again. So the scores are those of one worker with all items.
- */
-
-/** A query with the replies to it, which is the only one of its request. */
+/** A query with the answers to it. */
 interface AnsweredQuery {
   readonly query: CheckedQuery;
+  /** With which the answers came. Its query was the only one of its request. */
   readonly replies: readonly GatheredReply[];
+  readonly answers: readonly FoundAnswer[];
 }
 
 /**
- * Gives back the replies themselves when nothing is missing: without a search, when one worker has everything, and for a page whose
- * token has the statistics.
+ * Asks again as long as the replies are no answers that can be merged.
  * @param first replies to the query
  * @param deadlineMs on the clock of `performance.now()`
  * @throws RefusedQueryError, UnavailableError
  */
-async function withStats(
+async function answersOf(
   scatter: Pick<Scatter, 'gather'>,
   { index, query }: { readonly index: ScopedIndex; readonly query: CheckedQuery },
   first: readonly GatheredReply[],
   deadlineMs: number,
 ): Promise<AnsweredQuery> {
   const search = searchWithoutStats(query);
-  if (search === null || first.length === 1) return { query, replies: first };
-  const stats = sumOfStats(first.map(({ answers: [body = null] }) => decodeStats(body)));
+  if (search === null || first.length === 1)
+    return await decidedAnswers(scatter, { index, query }, first, deadlineMs);
+  const unscored = first.map((reply) => decodeStats(bodyOf(reply)));
+  // Each worker has told what its own items say. The sum says it of the whole index, so scores are those of one worker with all items.
+  const stats = sumOfStats(unscored.map((answer) => answer.stats));
   const scored = { ...query, search: { ...search, stats } };
+  const answers = scoredAnswers(scored, unscored)?.map((answer) => ({ ...answer, stats: null }));
+  if (answers !== undefined) return { query: scored, replies: first, answers };
   const question = { kind: 'answer', query: scored, isText: false } as const;
-  return { query: scored, replies: await scatter.gather([{ ...index, question }], deadlineMs) };
+  const second = await scatter.gather([{ ...index, question }], deadlineMs);
+  return await decidedAnswers(scatter, { index, query: scored }, second, deadlineMs);
+}
+
+async function decidedAnswers(
+  scatter: Pick<Scatter, 'gather'>,
+  { index, query }: { readonly index: ScopedIndex; readonly query: CheckedQuery },
+  first: readonly GatheredReply[],
+  deadlineMs: number,
+): Promise<AnsweredQuery> {
+  const decided = await decideDistinct(scatter, { index, query }, first, deadlineMs);
+  return { ...decided, answers: await decodedAnswers(decided.replies.map(bodyOf)) };
+}
+
+function bodyOf({ answers: [body = null] }: GatheredReply): MessageBody {
+  return body;
 }

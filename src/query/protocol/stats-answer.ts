@@ -1,17 +1,23 @@
 /**
  * The first answer of a worker to a search, when other workers have items too: what its items say about the words. The front adds
- * these numbers up and asks again (`front/query-answer.ts`).
+ * these numbers up. If each worker has sent all that it found, because it is little, the front scores it. Otherwise it asks again
+ * (`front/query-answer.ts`).
  */
 import { chain, type Resumable } from '../../lib/cooperative-yield.ts';
 import type { CheckedQuery, CheckedSearch } from '../../search/checked-query.ts';
-import {
-  noStats,
-  type PackedStats,
-  packStats,
-  type SearchStats,
-  unpackStats,
-} from '../../search/search-stats.ts';
+import { facetGroupsPerShardMax } from '../../search/facets/facet.ts';
+import { current } from '../../search/phase.ts';
+import { noStats, type PackedStats, packStats, unpackStats } from '../../search/search-stats.ts';
 import type { Shard } from '../../search/shard/shard.ts';
+import type {
+  FacetGroups,
+  RowPlace,
+  ScoreInputs,
+  UnscoredAnswer,
+  UnscoredRow,
+} from '../../search/shard-answer.ts';
+import { groupsTexts } from '../result/facets-text.ts';
+import { SizeBudget } from '../result/size-budget.ts';
 import type { MessageBody } from '../transport/message-body.ts';
 import { throwRefusal } from './refusal.ts';
 
@@ -21,13 +27,64 @@ export function searchWithoutStats({ search, pageSize, distinct }: CheckedQuery)
   return search !== null && search.stats === null && showsScores ? search : null;
 }
 
-/** The statistics of the items here, in steps. @param shard null: no item is here */
-export function encodeStats(search: CheckedSearch, shard: Shard | null): Resumable<MessageBody> {
-  return chain(shard?.stats(search) ?? noStats, packStats);
+type PackedRow = [
+  values: RowPlace['values'],
+  originId: string,
+  sourceId: string,
+  updatedAtMs: number,
+  fieldsBytes: number,
+  ...inputs: [ScoreInputs['frequencies'], ScoreInputs['lengths'], ScoreInputs['boosts']],
+];
+/** Rows and facets as JSON, so that lone surrogates of a value survive; between them the fields of all rows. */
+type PackedFew = [rowsText: string, fields: Buffer, facetsText: string];
+/** Fronts of earlier versions read the first three members. */
+type StatsBody = [...PackedStats, few?: PackedFew | null];
+
+/** Longer facets come with the second round. */
+const facetsUnitsMax = 64 * 1024;
+
+const nothingFound: UnscoredAnswer = { stats: noStats, few: { rows: [], facets: [] } };
+
+/** The statistics of the items here, and the items that match if they are few, in steps. @param shard null: no item is here */
+export function encodeStats(query: CheckedQuery, shard: Shard | null): Resumable<MessageBody> {
+  const answer = shard?.unscored(query, facetGroupsPerShardMax) ?? nothingFound;
+  return chain(answer, ({ stats, few }) => {
+    const packed = packStats(stats);
+    if (few === null) return [...packed, null];
+    current.enter('page');
+    const texts = groupsTexts(few.facets, (at) => query.facets[at]?.size ?? 0, new SizeBudget());
+    return chain(texts, (facetsText) => {
+      const isShort = facetsText !== null && facetsText.length <= facetsUnitsMax;
+      return [...packed, isShort ? packedFew(few.rows, facetsText) : null];
+    });
+  });
+}
+
+function packedFew(rows: readonly UnscoredRow[], facetsText: string): PackedFew {
+  const packed = rows.map(({ place, updatedAtMs, fieldsBytes, inputs }): PackedRow => {
+    const { values, originId, sourceId } = place;
+    const { frequencies, lengths, boosts } = inputs;
+    return [values, originId, sourceId, updatedAtMs, fieldsBytes.length, frequencies, lengths, boosts];
+  });
+  return [JSON.stringify(packed), Buffer.concat(rows.map(({ fieldsBytes }) => fieldsBytes)), facetsText];
 }
 
 /** @throws RefusedQueryError */
-export function decodeStats(body: MessageBody): SearchStats {
+export function decodeStats(body: MessageBody): UnscoredAnswer {
   throwRefusal(body);
-  return unpackStats(body as PackedStats);
+  const [items, fields, words, few = null] = body as StatsBody;
+  return { stats: unpackStats([items, fields, words]), few: few && unpackedFew(few) };
+}
+
+function unpackedFew([rowsText, fields, facetsText]: PackedFew): UnscoredAnswer['few'] {
+  const rows: UnscoredRow[] = [];
+  let at = 0;
+  for (const row of JSON.parse(rowsText) as PackedRow[]) {
+    const [values, originId, sourceId, updatedAtMs, bytes, frequencies, lengths, boosts] = row;
+    const place = { values, originId, sourceId };
+    const fieldsBytes = fields.subarray(at, at + bytes);
+    rows.push({ place, updatedAtMs, fieldsBytes, inputs: { frequencies, lengths, boosts } });
+    at += bytes;
+  }
+  return { rows, facets: JSON.parse(facetsText) as FacetGroups[] };
 }

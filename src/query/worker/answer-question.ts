@@ -57,7 +57,7 @@ function answered(
   { secret, isWhole }: AnswerOptions,
 ): Resumable<MessageBody> {
   const unscored = isWhole ? null : searchWithoutStats(query);
-  if (unscored !== null) return encodeStats(unscored, shard);
+  if (unscored !== null) return encodeStats(query, shard);
   if (query.distinct?.beaten === null && !isWhole) return encodeFirsts(query, shard);
   // The first groups of a worker that is alone are the first of all. Otherwise the merge needs more groups than are
   // asked for.

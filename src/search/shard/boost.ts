@@ -5,11 +5,15 @@ import type { Tables } from './tables.ts';
 const dayMs = 86_400_000;
 
 /** Multiplies scores by the boosts of a search (docs/guide/ranking.md "Boosts"). */
-export function boosted(scoreOf: DocScore, { boost, nowMs }: CheckedSearch, tables: Tables): DocScore {
-  if (boost.length === 0) return scoreOf;
-  const factors = boost.map((one) => factorOf(one, nowMs ?? 0, tables)).filter((factor) => factor !== null);
-  if (factors.length === 0) return scoreOf;
-  return (doc) => factors.reduce((score, factor) => score * factor(doc), scoreOf(doc));
+export function boosted(scoreOf: DocScore, search: CheckedSearch, tables: Tables): DocScore {
+  const boosts = boostsOf(search, tables);
+  if (boosts.length === 0) return scoreOf;
+  return (doc) => boosts.reduce((score, boost) => score * boost(doc), scoreOf(doc));
+}
+
+/** By which the score of a doc is multiplied, one after the other. */
+export function boostsOf({ boost, nowMs }: CheckedSearch, tables: Tables): DocScore[] {
+  return boost.map((one) => factorOf(one, nowMs ?? 0, tables)).filter((factor) => factor !== null);
 }
 
 /** @returns null when no item here has the field */

@@ -9,13 +9,8 @@ import { keepBy, siftAll } from '../filter/sift.ts';
 import { current } from '../phase.ts';
 import type { SearchStats } from '../search-stats.ts';
 import { noScore } from '../text/score.ts';
-import {
-  type Found,
-  runSearch,
-  type SearchedField,
-  type SearchedItems,
-  statsOf,
-} from '../text/word-search.ts';
+import { WordSearch } from '../text/searched-words.ts';
+import { type Found, runSearch, statsOf } from '../text/word-search.ts';
 import { boosted } from './boost.ts';
 import { withOperators } from './phrases.ts';
 import type { Scratch } from './scratch.ts';
@@ -39,7 +34,7 @@ export const unsearched = { searched: null, touchedCount: 0, scoreOf: noScore, s
 /** Puts the docs that match into `scratch.hits`. */
 export function* findHits({ filter, search }: CheckedQuery, tables: Tables, scratch: Scratch): Steps<Hits> {
   const { hits } = scratch;
-  if (search !== null) return yield* searched(filter, search, tables, scratch);
+  if (search !== null) return yield* findSearched(filter, wordSearchIn(tables, search), tables, scratch);
   const count = filter === null ? tables.docs.live.list(hits) : yield* filtered(filter, tables, hits);
   return { ...unsearched, docs: hits, count, touched: hits };
 }
@@ -57,15 +52,17 @@ export function* hitsBeside(filter: FilterNode | null, tables: Tables, { searche
   return { docs, count: yield* keepMatching(matcher, docCount, docs, docs.length) };
 }
 
-function* searched(
+/** As `findHits`, of a query with this search. */
+export function* findSearched(
   filter: FilterNode | null,
-  search: CheckedSearch,
+  words: WordSearch,
   tables: Tables,
   scratch: Scratch,
 ): Steps<Hits> {
   const { hits } = scratch;
+  const { search } = words;
   current.enter('search');
-  const matched = yield* runSearch(search, searchedFields(search, tables), searchedItems(tables), scratch);
+  const matched = yield* runSearch(words, scratch);
   const found = yield* withOperators(matched, search, tables, scratch);
   const { touchedCount, stats } = found;
   const scoreOf = boosted(found.scoreOf, search, tables);
@@ -82,20 +79,18 @@ function* searched(
 }
 
 /** What the items here say about a search. */
-export function* searchStats(search: CheckedSearch, tables: Tables, scratch: Scratch): Steps<SearchStats> {
+export function* searchStats(words: WordSearch, scratch: Scratch): Steps<SearchStats> {
   current.enter('search');
-  return yield* statsOf(search, searchedFields(search, tables), searchedItems(tables), scratch);
+  return yield* statsOf(words, scratch);
 }
 
-function searchedFields({ fields }: CheckedSearch, tables: Tables): SearchedField[] {
-  return fields.map(({ field, weight }) => {
+export function wordSearchIn(tables: Tables, search: CheckedSearch): WordSearch {
+  const fields = search.fields.map(({ field, weight }) => {
     const text = tables.fields.get(field)?.text ?? null;
     return { text, weight, analyzer: text?.analyzer ?? plainAnalyzer };
   });
-}
-
-function searchedItems({ docs: { live, size } }: Tables): SearchedItems {
-  return { live, count: size };
+  const { live, size } = tables.docs;
+  return new WordSearch(search, fields, { live, count: size });
 }
 
 /** @returns how many match */

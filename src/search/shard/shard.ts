@@ -6,7 +6,7 @@ import { finish, type Resumable, type Steps, Suspended, workBudget } from '../..
 import { Slice } from '../../lib/slices/slice.ts';
 import type { IndexTexts } from '../../schemas/definition/index-texts.ts';
 import { type Analyzer, analyzersOf, plainAnalyzer } from '../analysis/analyzer.ts';
-import type { CheckedQuery, CheckedSearch } from '../checked-query.ts';
+import type { CheckedQuery } from '../checked-query.ts';
 import type { SentPlace } from '../distinct/sent-place.ts';
 import { facetGroupsPerShardMax } from '../facets/facet.ts';
 import type { FieldType } from '../fields/field-type.ts';
@@ -15,20 +15,20 @@ import { decidesNothing } from '../fields/infer.ts';
 import type { IndexItem, ItemHead } from '../index-item.ts';
 import type { PlainValue } from '../packed-values.ts';
 import { populationsOf } from '../populations.ts';
-import type { SearchStats } from '../search-stats.ts';
-import type { FacetGroup, FacetGroups, RowPlace, ShardAnswer } from '../shard-answer.ts';
+import type { FacetGroup, FacetGroups, RowPlace, ShardAnswer, UnscoredAnswer } from '../shard-answer.ts';
 import { type PartReader, type Parts, uint32 } from '../snapshot/parts.ts';
 import { placesOf, placesOfFirsts, reduced, reductionOf } from './distinct.ts';
 import { facetsOf, groupsOf, noGroups } from './facet-groups.ts';
 import { Field } from './field.ts';
 import { fillField } from './fill-field.ts';
-import { findHits, type Hits, hitsBeside, searchStats } from './hits.ts';
+import { findHits, type Hits, hitsBeside } from './hits.ts';
 import { hitsInOrder } from './in-order.ts';
 import { pageOf } from './page.ts';
 import { rankingOf } from './place.ts';
 import { type Scratch, Scratches } from './scratch.ts';
 import { Sweeper } from './sweeper.ts';
 import { Tables } from './tables.ts';
+import { unscoredAnswer } from './unscored.ts';
 
 /** Takes the place of the first item of a value, by its `nameOfValue`, in one of `populationsOf` the query. */
 export type TakeFirst = (populationIndex: number, name: PlainValue, place: SentPlace) => boolean;
@@ -193,9 +193,9 @@ export class Shard {
     return new Suspended(this.#answer(query, facetGroupsMax));
   }
 
-  /** What the items here say about a search, in steps; see `sumOfStats`. */
-  stats(search: CheckedSearch): Resumable<SearchStats> {
-    return new Suspended(this.#stats(search));
+  /** Answers a search by statistics that are not known yet, in steps; see `sumOfStats`. @param facetGroupsMax as of `answer` */
+  unscored(query: CheckedQuery, facetGroupsMax: number): Resumable<UnscoredAnswer> {
+    return new Suspended(this.#unscored(query, facetGroupsMax));
   }
 
   /** As `answer`, without a pause. */
@@ -328,11 +328,11 @@ export class Shard {
     return { total: left.count, rows, facets, valueCount: reduction?.valueCount ?? 0, stats };
   }
 
-  *#stats(search: CheckedSearch): Steps<SearchStats> {
+  *#unscored(query: CheckedQuery, facetGroupsMax: number): Steps<UnscoredAnswer> {
     const scratch = scratches.take(this.#tables.docs.capacity);
-    const stats = yield* searchStats(search, this.#tables, scratch);
+    const answer = yield* unscoredAnswer(query, this.#tables, scratch, facetGroupsMax);
     scratches.giveBack(scratch);
-    return stats;
+    return answer;
   }
 
   *#firsts(query: CheckedQuery, take: TakeFirst): Steps<boolean> {

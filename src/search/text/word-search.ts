@@ -1,31 +1,17 @@
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
-import { type Analyzer, type AskedWord, distinctWords } from '../analysis/analyzer.ts';
 import type { Bitmap } from '../bitmap.ts';
 import type { CheckedSearch } from '../checked-query.ts';
 import { type FieldStats, noTier, type SearchStats, type WordStats } from '../search-stats.ts';
 import type { Scratch, SearchScratch } from '../shard/scratch.ts';
 import type { FieldText } from './field-text.ts';
-import { noTiers, type TermGroup, type Tiers, tiersOf } from './matching-terms.ts';
+import type { TermGroup, Tiers } from './matching-terms.ts';
 import { type DocRun, docOf } from './postings.ts';
 import { coordination, idf, laterShare, tierCount, weightedFrequency, wordScore } from './relevance.ts';
 import { type DocScore, noScore } from './score.ts';
+import type { SearchedField, SearchedItems, WordSearch } from './searched-words.ts';
 
 /** The cost of finding the postings of a term, in units of the pace. */
 const unitsPerTerm = 5;
-
-/** A field that is searched. */
-export interface SearchedField {
-  /** Null: no item here has it. */
-  readonly text: FieldText | null;
-  readonly analyzer: Analyzer;
-  readonly weight: number;
-}
-
-/** The items that are searched. */
-export interface SearchedItems {
-  readonly live: Bitmap;
-  readonly count: number;
-}
 
 /** What a search found. The docs that match are the first `count` of `scratch.hits`. */
 export interface Found {
@@ -38,38 +24,16 @@ export interface Found {
   readonly stats: SearchStats | null;
 }
 
-/** An asked word: one that at least one of the fields asks for. */
-interface Word {
-  /** As each of the fields writes it; null where a field leaves it out. */
-  readonly inFields: readonly (AskedWord | null)[];
-}
-
-/** The distinct words of a search that at least one of the fields asks for. */
-function askedWords(search: CheckedSearch, fields: readonly SearchedField[]): Word[] {
-  const shared = distinctWords(search);
-  const asked = fields.map(({ analyzer }) => analyzer.askedWords(search, shared));
-  const words: Word[] = [];
-  for (let source = 0; source < shared.length; source += 1) {
-    const inFields = asked.map((ofField) => ofField.find(({ sources }) => sources.includes(source)) ?? null);
-    if (inFields.some((one) => one !== null)) words.push({ inFields });
-  }
-  return words;
-}
-
 /** What the items here say about a search; statistics of several shards add up. */
-export function* statsOf(
-  search: CheckedSearch,
-  fields: readonly SearchedField[],
-  items: SearchedItems,
-  scratch: Scratch,
-): Steps<SearchStats> {
+export function* statsOf(searched: WordSearch, scratch: Scratch): Steps<SearchStats> {
+  const { fields, items } = searched;
   const words: WordStats[] = [];
-  for (const word of askedWords(search, fields)) {
+  for (const word of searched.words) {
     const walk = new WordWalk(fields, items.live, scratch, words.length, scratch.search().docs);
     // Terms that are spelt otherwise are looked for only where the word itself is unknown.
-    let { tier, count } = yield* firstTier(walk, yield* tiersInFields(fields, word, 0), 0, 1);
+    let { tier, count } = yield* firstTier(walk, yield* word.firstTiers(), 0, 1);
     if (tier === noTier) {
-      ({ tier, count } = yield* firstTier(walk, yield* tiersInFields(fields, word), 1, tierCount));
+      ({ tier, count } = yield* firstTier(walk, yield* word.tiers(), 1, tierCount));
     }
     words.push({ tier, items: count });
     scratch.search().clear(walk.docs, walk.count);
@@ -96,45 +60,14 @@ function* firstTier(
 }
 
 /**
- * The tiers of a word in each field.
- * @param boundMax edits that are looked for at most
- */
-function* tiersInFields(
-  fields: readonly SearchedField[],
-  { inFields }: Word,
-  boundMax = tierCount,
-): Steps<Tiers[]> {
-  const tiers: Tiers[] = [];
-  for (const [at, { text }] of fields.entries()) {
-    const asked = inFields[at] ?? null;
-    if (text === null || asked === null) {
-      tiers.push(noTiers);
-      continue;
-    }
-    tiers.push(yield* tiersOf(text, asked, Math.min(asked.bound, boundMax)));
-    if (workBudget.isOver()) yield;
-  }
-  return tiers;
-}
-
-/**
  * Finds the docs in which words of the search match words of the fields, and scores them. With statistics in the search these
  * decide; otherwise the items here are all of the index.
  */
-export function* runSearch(
-  search: CheckedSearch,
-  fields: readonly SearchedField[],
-  items: SearchedItems,
-  scratch: Scratch,
-): Steps<Found> {
-  const words = askedWords(search, fields);
+export function* runSearch(searched: WordSearch, scratch: Scratch): Steps<Found> {
+  const { search, fields, items, words } = searched;
   const run = new SearchRun(search, fields, items, scratch, words.length);
-  for (const word of words) yield* run.add(yield* tiersInFields(fields, word), isAskedByAll(word));
+  for (const word of words) yield* run.add(yield* word.tiers(), word.isAskedByAll);
   return yield* run.found();
-}
-
-function isAskedByAll({ inFields }: Word): boolean {
-  return inFields.every((asked) => asked !== null);
 }
 
 /** A search on its way through its words. */

@@ -116,6 +116,38 @@ test('all queries of a request go out in one scatter', async (context) => {
   assert.equal(cluster.service.counters.scatters, 1);
 });
 
+test('a search of several workers takes one round if it finds few items, and two if it finds many', async (context) => {
+  const titleOf = (size: number) => (size % 100 === 0 ? 'mill river' : 'river');
+  const items = numbered(600, (size) => ({ size, name: `n${size % 3}`, title: titleOf(size) }));
+  const searches: readonly JsonObject[] = [
+    { search: { field: 'title', value: 'mill' }, facets: [{ field: 'name' }] },
+    { search: { field: 'title', value: 'mull' }, sort: [{ field: 'size', order: 'desc' }] },
+    {
+      search: { field: 'title', value: 'river mill', mode: 'all', boost: [{ field: 'size', weight: 2 }] },
+      pagination: { page: 1, pageSize: 4 },
+    },
+  ];
+  const ask = async (cluster: TestCluster, body: JsonObject) => {
+    const before = cluster.service.counters.scatters;
+    const { totalResults, rows, facets } = await cluster.query('things', body);
+    const texts = rows.map(({ text }) => text.toString());
+    return { rounds: cluster.service.counters.scatters - before, answer: { totalResults, texts, facets } };
+  };
+  const alone = await TestCluster.start(redis, tenant, { partitions: 4, workers: 1 }, 1);
+  context.after(() => alone.stop());
+  const several = await startCluster(context, redis, tenant, { partitions: 4, workers: 3 });
+  await Promise.all([alone, several].map((cluster) => cluster.write(things, items)));
+  for (const body of searches) {
+    const { rounds, answer } = await ask(several, body);
+    assert.equal(answer.totalResults, 6);
+    assert.deepEqual(answer, (await ask(alone, body)).answer);
+    assert.equal(rounds, 1, JSON.stringify(body));
+  }
+  const { rounds, answer } = await ask(several, { search: { field: 'title', value: 'river' } });
+  assert.deepEqual(answer, (await ask(alone, { search: { field: 'title', value: 'river' } })).answer);
+  assert.equal(rounds, 2);
+});
+
 test('a bad query tells every mistake of its own, and those around it are answered', async (context) => {
   const cluster = await startCluster(context, redis, tenant, { partitions: 1, workers: 1 });
   const bad = { sort: [{ field: 'nowhere' }], pagination: { pageSize: 1001 }, aliases: ['nothing'] };

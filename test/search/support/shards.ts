@@ -8,11 +8,12 @@ import { Decision } from '../../../src/search/distinct/decision.ts';
 import { CountSum } from '../../../src/search/facets/count-sum.ts';
 import { sharedNeeds } from '../../../src/search/facets/shared-needs.ts';
 import type { IndexItem } from '../../../src/search/index-item.ts';
-import { mergeAnswers, withCounts } from '../../../src/search/merge.ts';
+import { mergeAnswers, type PartialAnswer, withCounts } from '../../../src/search/merge.ts';
 import { populationsOf } from '../../../src/search/populations.ts';
+import { scoredAnswers } from '../../../src/search/scored-answers.ts';
 import { packStats, sumOfStats, unpackStats } from '../../../src/search/search-stats.ts';
 import type { Shard } from '../../../src/search/shard/shard.ts';
-import type { RowPlace } from '../../../src/search/shard-answer.ts';
+import type { RowPlace, ShardAnswer, ShownRow } from '../../../src/search/shard-answer.ts';
 import { allTypes, type Change, partitionOf } from './arbitraries.ts';
 import { naiveQuery } from './naive.ts';
 
@@ -47,8 +48,31 @@ export function applyToMap(items: Map<string, IndexItem>, change: Change): void 
 export function withStats(shards: readonly Shard[], query: CheckedQuery): CheckedQuery {
   const { search } = query;
   if (search === null || search.stats !== null || shards.length === 1) return query;
-  const parts = shards.map((shard) => unpackStats(asJson(packStats(finish(shard.stats(search))))));
-  return { ...query, search: { ...search, stats: sumOfStats(parts) } };
+  const parts = shards.map((shard) => finish(shard.unscored(query, 1)).stats);
+  const sum = sumOfStats(parts.map((stats) => unpackStats(asJson(packStats(stats)))));
+  return { ...query, search: { ...search, stats: sum } };
+}
+
+/** Where few items match, the first answers of the shards are enough. They must say what a second round says. */
+function assertSameInOneRound(
+  shards: readonly Shard[],
+  asked: CheckedQuery,
+  query: CheckedQuery,
+  facetGroupsMax: number,
+  answers: readonly ShardAnswer[],
+): void {
+  if (query === asked || asked.search === null) return;
+  const first = shards.map((shard) => finish(shard.unscored(asked, facetGroupsMax)));
+  const scored = scoredAnswers(query, first);
+  if (scored === null) return;
+  const rowsOf = (parts: readonly PartialAnswer<ShownRow>[]) =>
+    atOnce(mergeAnswers(query, parts)).rows.map(({ place, score, updatedAtMs, fieldsBytes }) => {
+      return { place, score, updatedAtMs, fields: fieldsBytes.toString() };
+    });
+  assert.deepEqual(rowsOf(scored), rowsOf(answers));
+  for (const [at, { total, facets }] of scored.entries()) {
+    assert.deepEqual({ total, facets }, { total: answers[at]?.total, facets: answers[at]?.facets });
+  }
 }
 
 /** A query with `distinct` says which items stand for the values that several shards have. */
@@ -82,6 +106,7 @@ function decided(shards: readonly Shard[], query: CheckedQuery): CheckedQuery {
 export function ask(shards: readonly Shard[], asked: CheckedQuery, facetGroupsMax: number) {
   const query = decided(shards, withStats(shards, asked));
   const answers = shards.map((shard) => shard.query(query, facetGroupsMax));
+  assertSameInOneRound(shards, asked, query, facetGroupsMax, answers);
   const first = atOnce(mergeAnswers(query, answers));
   const { asked: needs, placeOf } = sharedNeeds(query, first.needs);
   const counted = needs.map(({ facetIndex, values }) => {

@@ -6,7 +6,8 @@ import type { CheckedSearch } from '../../../src/search/checked-query.ts';
 import type { IndexItem } from '../../../src/search/index-item.ts';
 import { Scratch } from '../../../src/search/shard/scratch.ts';
 import { FieldText } from '../../../src/search/text/field-text.ts';
-import { runSearch, type SearchedField } from '../../../src/search/text/word-search.ts';
+import { type SearchedField, WordSearch } from '../../../src/search/text/searched-words.ts';
+import { runSearch } from '../../../src/search/text/word-search.ts';
 import { setOf } from '../support/matchers.ts';
 import { naiveScorer } from '../support/naive-search.ts';
 import { searchIn } from '../support/searches.ts';
@@ -34,7 +35,7 @@ function scores(search: CheckedSearch, fields: readonly SearchedField[]): Record
   const scratch = new Scratch();
   scratch.reserve(texts.length);
   const { count, touched, touchedCount, scoreOf } = atOnce(
-    runSearch(search, fields, { live, count: items.length }, scratch),
+    runSearch(new WordSearch(search, fields, { live, count: items.length }), scratch),
   );
   const found = Object.fromEntries(
     Array.from(scratch.hits.subarray(0, count), (doc) => [texts[doc], scoreOf(doc)]),

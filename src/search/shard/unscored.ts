@@ -1,0 +1,101 @@
+/**
+ * The first answer of a shard to a search, when other shards have items too. It has the statistics of the items here. If few items
+ * match, it also has all that their scores are computed from, and nobody needs to ask again.
+ */
+import { assert } from '../../lib/assert.ts';
+import type { Steps } from '../../lib/cooperative-yield.ts';
+import type { CheckedQuery } from '../checked-query.ts';
+import { current } from '../phase.ts';
+import type { UnscoredAnswer, UnscoredRow } from '../shard-answer.ts';
+import { tierCount } from '../text/relevance.ts';
+import { frequenciesIn, hasFewPostings, lengthsOf } from '../text/score-inputs.ts';
+import type { WordSearch } from '../text/searched-words.ts';
+import { boostsOf } from './boost.ts';
+import { facetsOf } from './facet-groups.ts';
+import { findSearched, type Hits, searchStats, wordSearchIn } from './hits.ts';
+import { placeOf, rankingOf } from './place.ts';
+import type { Scratch } from './scratch.ts';
+import type { Tables } from './tables.ts';
+
+/** More items are cheaper to score here, in a second round. */
+const fewItemsMax = 64;
+/** A search with more postings is not tried: it would be run in vain, if it finds many items. */
+const fewPostingsMax = 2_000;
+/** Numbers of which the scores of all items are computed. */
+const fewFrequenciesMax = 8_192;
+const fewBytesMax = 64 * 1024;
+
+export function* unscoredAnswer(
+  query: CheckedQuery,
+  tables: Tables,
+  scratch: Scratch,
+  facetGroupsMax: number,
+): Steps<UnscoredAnswer> {
+  const { search, filter } = query;
+  assert(search !== null, 'only a search has scores');
+  current.enter('search');
+  const words = wordSearchIn(tables, search);
+  if (!(yield* mayBeFew(query, words))) return { stats: yield* searchStats(words, scratch), few: null };
+  const hits = yield* findSearched(filter, words, tables, scratch);
+  const few = areFew(hits, words)
+    ? yield* fewItems(query, words, tables, scratch, hits, facetGroupsMax)
+    : null;
+  scratch.clear(hits.touched, hits.touchedCount);
+  assert(hits.stats !== null, 'a search has statistics');
+  return { stats: hits.stats, few };
+}
+
+/** False for a search that surely finds many items, or takes long to tell. */
+function* mayBeFew({ filter, distinct, highlight, after }: CheckedQuery, words: WordSearch): Steps<boolean> {
+  if (distinct !== null || highlight !== null || after !== null) return false;
+  const { mode, prefix, literal, operators } = words.search;
+  // Looking for words with misspelt beginnings takes longest, and finds most.
+  if (prefix && !literal) return false;
+  const findsAll = mode === 'any' && filter === null && operators === null;
+  const literalMax = findsAll ? fewItemsMax * words.fields.length : fewPostingsMax;
+  return (
+    (yield* hasFewPostings(words, literalMax, true)) && (yield* hasFewPostings(words, fewPostingsMax, false))
+  );
+}
+
+function areFew({ count }: Hits, { words, fields }: WordSearch): boolean {
+  return count <= fewItemsMax && count * words.length * fields.length * tierCount <= fewFrequenciesMax;
+}
+
+function* fewItems(
+  query: CheckedQuery,
+  words: WordSearch,
+  tables: Tables,
+  scratch: Scratch,
+  hits: Hits,
+  facetGroupsMax: number,
+): Steps<UnscoredAnswer['few']> {
+  const { docs: table } = tables;
+  const { orders } = rankingOf(query, tables, hits.scoreOf);
+  const boosts = boostsOf(words.search, tables);
+  const facets = yield* facetsOf(
+    { query, tables, scratch, hits, left: hits, reduction: null },
+    facetGroupsMax,
+  );
+  current.enter('search');
+  const frequencies = yield* frequenciesIn(words, hits.docs, hits.count, scratch);
+  const rows: UnscoredRow[] = [];
+  let bytes = 0;
+  for (const [at, ofDoc] of frequencies.entries()) {
+    const doc = hits.docs[at] ?? 0;
+    const fieldsBytes = table.textBytesOf(doc);
+    bytes += fieldsBytes.length;
+    if (bytes > fewBytesMax) return null;
+    rows.push({
+      place: placeOf(doc, table, orders),
+      updatedAtMs: table.updatedAtMsOf(doc),
+      fieldsBytes,
+      inputs: {
+        frequencies: ofDoc,
+        lengths: lengthsOf(words, doc),
+        boosts: boosts.map((boost) => boost(doc)),
+      },
+    });
+  }
+  return { rows, facets };
+}
