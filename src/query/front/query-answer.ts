@@ -76,7 +76,7 @@ interface AnsweredQuery {
 }
 
 /**
- * Asks again as long as the replies are no answers that can be merged.
+ * Asks again as long as the replies cannot be merged yet.
  * @param first replies to the query
  * @param deadlineMs on the clock of `performance.now()`
  * @throws RefusedQueryError, UnavailableError

@@ -7,10 +7,9 @@ import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import type { CheckedSearch } from '../checked-query.ts';
 import type { Scratch } from '../shard/scratch.ts';
 import type { ScoreInputs } from '../shard-answer.ts';
-import type { TermGroup, Tiers } from './matching-terms.ts';
+import type { TermGroup, Tiers, WordSearch } from './matching-terms.ts';
 import { type DocRun, docOf } from './postings.ts';
 import { coordination, idf, laterShare, tierCount, weightedFrequency, wordScore } from './relevance.ts';
-import type { WordSearch } from './searched-words.ts';
 
 /** The cost of finding the postings of a term, in units of the pace. */
 const unitsPerTerm = 5;

@@ -4,11 +4,10 @@ import type { CheckedSearch } from '../checked-query.ts';
 import { type FieldStats, noTier, type SearchStats, type WordStats } from '../search-stats.ts';
 import type { Scratch, SearchScratch } from '../shard/scratch.ts';
 import type { FieldText } from './field-text.ts';
-import type { TermGroup, Tiers } from './matching-terms.ts';
+import type { SearchedField, SearchedItems, TermGroup, Tiers, WordSearch } from './matching-terms.ts';
 import { type DocRun, docOf } from './postings.ts';
 import { coordination, idf, laterShare, tierCount, weightedFrequency, wordScore } from './relevance.ts';
 import { type DocScore, noScore } from './score.ts';
-import type { SearchedField, SearchedItems, WordSearch } from './searched-words.ts';
 
 /** The cost of finding the postings of a term, in units of the pace. */
 const unitsPerTerm = 5;

@@ -6,7 +6,7 @@ import type { CheckedSearch } from '../../../src/search/checked-query.ts';
 import type { IndexItem } from '../../../src/search/index-item.ts';
 import { Scratch } from '../../../src/search/shard/scratch.ts';
 import { FieldText } from '../../../src/search/text/field-text.ts';
-import { type SearchedField, WordSearch } from '../../../src/search/text/searched-words.ts';
+import { type SearchedField, WordSearch } from '../../../src/search/text/matching-terms.ts';
 import { runSearch } from '../../../src/search/text/word-search.ts';
 import { setOf } from '../support/matchers.ts';
 import { naiveScorer } from '../support/naive-search.ts';
