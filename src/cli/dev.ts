@@ -57,7 +57,7 @@ const lookEveryMs = 300;
 
 /**
  * Calls `onChange` when files of a folder have changed since the last look, one call at a time. It looks at times and sizes,
- * because what operating systems tell of changes gets lost when an editor puts a new file in the place of an old one, and on
+ * because change events get lost when an editor replaces a file, and on
  * shared folders.
  * @param signal ends it
  */

@@ -194,8 +194,8 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
 const mark = 'v1-';
 
 /**
- * A version that stands for both. Writes may go over several connections, to several fronts, and none of these knows of all.
- * @param later stands for both where they cannot be put together
+ * A version as new as both. Writes may go over several connections, to several fronts, and none of these knows of all.
+ * @param later the result if they cannot be combined
  */
 export function bothVersions(earlier: string | null, later: string | null): string | null {
   if (earlier === null || later === null) return later ?? earlier;
@@ -211,7 +211,7 @@ export function bothVersions(earlier: string | null, later: string | null): stri
   return mark + [...places].map(([partition, place]) => partition + place).join('-');
 }
 
-/** A version that stands for all; null for none. */
+/** A version as new as all of them; null if there are none. */
 function oneVersion(versions: string | readonly string[] | undefined): string | null {
   if (versions === undefined || typeof versions === 'string') return versions ?? null;
   return versions.reduce<string | null>(bothVersions, null);

@@ -38,7 +38,7 @@ export class ValueChanges {
         }
       },
     });
-    // An alias comes after what it stands for, so the last ones are decided first.
+    // An alias comes after its target, so the last ones are decided first.
     for (const [alias, of] of aliases.reverse()) if (this.#changed.has(alias)) this.#changed.add(of);
   }
 

@@ -171,7 +171,7 @@ export function pathInForm(path: string, form: UrlForm): string {
 
 /**
  * A normal path in lower case, a normal path again. Letters beyond ASCII are lowered as Unicode has them. An encoded
- * byte that stands for no letter (`%2F`, or one that is not UTF-8) stays as it is.
+ * byte that encodes no letter (`%2F`, or one that is not UTF-8) stays as it is.
  */
 function foldedPath(path: string): string {
   if (!path.includes('%')) return path.toLowerCase();

@@ -98,7 +98,7 @@ function headersOf(style: ProblemStyle, { retryAfter, allow, acceptEncoding }: P
   return headers;
 }
 
-/** The answer that tells of an error. An error that is a bug of ours is logged. */
+/** The response for an error. An error that is a bug of ours is logged. */
 export function failureAnswer(
   { name, problems: style }: { readonly name: string; readonly problems: ProblemStyle },
   error: unknown,

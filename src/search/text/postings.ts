@@ -2,6 +2,9 @@ import { assert } from '../../lib/assert.ts';
 import { float64, int32, type PartReader, type Parts } from '../snapshot/parts.ts';
 import { PostingBlocks } from './posting-blocks.ts';
 
+/** The cost of finding the postings of a term, in units of the work budget. */
+export const unitsPerTerm = 5;
+
 /** Postings of a term, for a loop: those from `from` to before `end`. `docOf` and `Postings.frequency` read one. */
 export interface DocRun {
   docs: Int32Array;

@@ -8,11 +8,8 @@ import type { CheckedSearch } from '../checked-query.ts';
 import type { Scratch } from '../shard/scratch.ts';
 import type { ScoreInputs } from '../shard-answer.ts';
 import type { TermGroup, Tiers, WordSearch } from './matching-terms.ts';
-import { type DocRun, docOf } from './postings.ts';
+import { type DocRun, docOf, unitsPerTerm } from './postings.ts';
 import { coordination, idf, laterShare, tierCount, weightedFrequency, wordScore } from './relevance.ts';
-
-/** The cost of finding the postings of a term, in units of the pace. */
-const unitsPerTerm = 5;
 
 /** The postings of one term at a time. */
 const run: DocRun = { docs: new Int32Array(0), from: 0, end: 0 };

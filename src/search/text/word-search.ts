@@ -5,12 +5,9 @@ import { type FieldStats, noTier, type SearchStats, type WordStats } from '../se
 import type { Scratch, SearchScratch } from '../shard/scratch.ts';
 import type { FieldText } from './field-text.ts';
 import type { SearchedField, SearchedItems, TermGroup, Tiers, WordSearch } from './matching-terms.ts';
-import { type DocRun, docOf } from './postings.ts';
+import { type DocRun, docOf, unitsPerTerm } from './postings.ts';
 import { coordination, idf, laterShare, tierCount, weightedFrequency, wordScore } from './relevance.ts';
 import { type DocScore, noScore } from './score.ts';
-
-/** The cost of finding the postings of a term, in units of the pace. */
-const unitsPerTerm = 5;
 
 /** What a search found. The docs that match are the first `count` of `scratch.hits`. */
 export interface Found {
