@@ -11,8 +11,6 @@ export interface Answer {
   readonly headers?: readonly HeaderField[];
   /** From `headOf`: status, headers and content type as they go out. For an answer that is written often. */
   readonly head?: Uint8Array;
-  /** Headers that the answer gets beside its own, for a page of another origin (`routing/cross-origin.ts`). */
-  readonly crossOrigin?: readonly HeaderField[];
   /** The answer goes on after its body, which is empty. Absent: it does not. */
   readonly follow?: OpenStream;
   /** Name of the problem that the answer tells of, for the log. */

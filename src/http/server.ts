@@ -27,10 +27,10 @@ import { BodyIntake } from './uws/body-intake.ts';
 import { ConnectionLimit } from './uws/connection-limit.ts';
 import { EventStreams } from './uws/event-streams.ts';
 import { type Exchange, Exchanges } from './uws/exchanges.ts';
-import { HeaderName, repeatedHeader } from './uws/header-name.ts';
 import uws, { appFor, uwsPattern } from './uws/library.ts';
 import { LongTurns } from './uws/long-turns.ts';
 import { bodyBytesOf } from './uws/reply.ts';
+import { type HeaderReader, RequestHeaders } from './uws/request-headers.ts';
 import { UnsentAnswers } from './uws/unsent-answers.ts';
 
 export interface HttpServerOptions extends RateLimits {
@@ -42,10 +42,6 @@ export interface HttpServerOptions extends RateLimits {
   /** Further connections are closed as they come; absent: no limit. */
   readonly connectionsMax?: number;
 }
-
-const transferEncodingHeader = new HeaderName('transfer-encoding');
-const contentLengthHeader = new HeaderName('content-length');
-const contentEncodingHeader = new HeaderName('content-encoding');
 
 /** A server that closes looks this often whether its clients have left. */
 const lingerPollMs = 10;
@@ -73,7 +69,7 @@ export class HttpServer {
     this.#services = services;
     this.#log = log;
     this.#admission = new Admission(services, limits);
-    this.#crossOrigin = new CrossOrigin(services, (req) => this.#admission.clientOf(req));
+    this.#crossOrigin = new CrossOrigin(services, (headers) => this.#admission.clientOf(headers));
     this.#intake = new BodyIntake(services.limits);
     this.#unsent = new UnsentAnswers(services.limits.unsentAnswersBytes, metrics);
     this.#exchanges = new Exchanges(this.#unsent, new EventStreams(metrics));
@@ -199,10 +195,12 @@ export class HttpServer {
     if (preflight !== null) {
       // It is not counted as a request without a key: a refusal would cost as much.
       this.#app.options(uwsPattern(path), (res, req) => {
-        const repeated = repeatedHeader(req);
-        if (repeated === null) return this.#answerAlways(res, req, preflight);
+        const headers = new RequestHeaders(req);
+        const { repeated } = headers;
+        const record = this.#recordOf(headers, recordedOf(req), '');
+        if (repeated === null) return this.#answerAlways(res, record, preflight);
         const refusal = problemAnswer(styleBefore(style), problems.headerRepeated(repeated));
-        this.#answerAlways(res, req, { ...refusal, close: true });
+        this.#answerAlways(res, record, { ...refusal, close: true });
       });
     }
     const isForOtherOrigins = preflight !== null;
@@ -218,22 +216,21 @@ export class HttpServer {
     { style, isForOtherOrigins }: { readonly style: ProblemStyle; readonly isForOtherOrigins: boolean },
   ): void {
     this.#app.any(uwsPattern(path), (res, req) => {
-      const repeated = repeatedHeader(req);
+      const headers = new RequestHeaders(req);
+      const { repeated } = headers;
       const refused = repeated === null ? problem : problems.headerRepeated(repeated);
       const refusal = {
         ...problemAnswer(style, this.#admission.countKeyless(res) ?? refused),
         close: repeated !== null,
       };
-      const crossOrigin = isForOtherOrigins ? this.#crossOrigin.headersFor(req) : null;
-      this.#answerAlways(res, req, crossOrigin === null ? refusal : { ...refusal, crossOrigin });
+      const addedLines = isForOtherOrigins ? this.#crossOrigin.linesFor(headers) : '';
+      this.#answerAlways(res, this.#recordOf(headers, recordedOf(req), addedLines), refusal);
     });
   }
 
   /** Gives an answer that needs no handler. */
-  #answerAlways(res: HttpResponse, req: HttpRequest, always: Answer): void {
-    const method = req.getMethod().toUpperCase();
-    const record = this.#recordOf(req, { path: null, method, times: null });
-    const answer = this.#outgoing(always, { isHead: method === 'HEAD', crossOrigin: null }, record);
+  #answerAlways(res: HttpResponse, record: RequestRecord, always: Answer): void {
+    const answer = this.#outgoing(always, record);
     if (answer.close !== true && !this.#longTurns.isLong()) {
       this.#exchanges.sendAtOnce(res, record, answer);
       return;
@@ -245,12 +242,12 @@ export class HttpServer {
   }
 
   /** Leads a request to its answer: is it whole, whose is it, what is the answer, and does the answer wait for anything? */
-  #answer(served: ServedRoute, res: HttpResponse, req: HttpRequest): void {
-    const crossOrigin = served.isForOtherOrigins ? this.#crossOrigin.headersFor(req) : served.crossOrigin;
-    const route = crossOrigin === null ? served : { ...served, crossOrigin };
-    const record = this.#recordOf(req, route.recorded);
+  #answer(route: ServedRoute, res: HttpResponse, req: HttpRequest): void {
+    const headers = new RequestHeaders(req);
+    const addedLines = route.isForOtherOrigins ? this.#crossOrigin.linesFor(headers) : route.addedLines;
+    const record = this.#recordOf(headers, route.recorded, addedLines);
     const takesBody = route.definition.body !== undefined;
-    const repeated = repeatedHeader(req);
+    const { repeated } = headers;
     if (repeated !== null) {
       const problem = this.#admission.countKeyless(res) ?? problems.headerRepeated(repeated);
       const refusal = { ...problemAnswer(styleBefore(route.definition.problems), problem), close: true };
@@ -258,17 +255,19 @@ export class HttpServer {
       this.#answerLater(route, this.#exchanges.begin(res, record, null, null), nextTurn(refusal), record);
       return;
     }
-    if (transferEncodingHeader.of(req) !== '' || (takesBody && contentLengthHeader.of(req) === '')) {
-      this.#exchanges.sendAtOnce(res, record, this.#outgoing(this.#unframed(route, res, req), route, record));
+    const length = headers.of('content-length');
+    if (headers.of('transfer-encoding') !== '' || (takesBody && length === '')) {
+      const refusal = this.#unframed(route, res, headers);
+      this.#exchanges.sendAtOnce(res, record, this.#outgoing(refusal, record));
       return;
     }
     const body = takesBody
       ? new RequestBody(res, this.#intake, {
-          announcedBytes: Number(contentLengthHeader.of(req)),
-          contentEncoding: contentEncodingHeader.of(req),
+          announcedBytes: Number(length),
+          contentEncoding: headers.of('content-encoding'),
         })
       : null;
-    const call = this.#callOf(route, res, req, body, record);
+    const call = this.#callOf(route, { res, req, headers }, body, record);
     const answer = call instanceof Call ? this.#handled(route, call, record) : call;
     if (body !== null || !isReady(answer)) {
       const client = call instanceof Call ? call : null;
@@ -279,27 +278,28 @@ export class HttpServer {
   }
 
   /** Refuses a head that does not tell where the body ends. What follows could be taken for another request. */
-  #unframed({ definition }: ServedRoute, res: HttpResponse, req: HttpRequest): Answer {
+  #unframed({ definition }: ServedRoute, res: HttpResponse, headers: HeaderReader): Answer {
     const problem = this.#admission.countKeyless(res) ?? problems.lengthRequired;
     const style = styleBefore(definition.problems);
-    return { ...problemAnswer(style, problem), close: transferEncodingHeader.of(req) === '' };
+    return { ...problemAnswer(style, problem), close: headers.of('transfer-encoding') === '' };
   }
 
   /** @returns the answer instead when the request is not admitted */
   #callOf(
-    { definition, plan, parametersOf }: ServedRoute,
-    res: HttpResponse,
-    req: HttpRequest,
+    { definition, prefixed, parametersOf }: ServedRoute,
+    { res, req, headers }: IncomingRequest,
     body: RequestBody | null,
     record: RequestRecord,
   ): Call | Answer {
     try {
-      const principal = this.#admission.admit(definition.access, res, req);
+      const principal = this.#admission.admit(definition.access, res, headers);
       record.by(principal);
-      const parameters = parametersOf(req);
-      if (definition.access.kind !== 'management') return new Call(req, plan, parameters, principal, body);
+      // The library declares a text, but gives undefined for a URL without `?`.
+      const query = (req.getQuery() as string | undefined) ?? '';
+      const head = { query, headers, prefixed, parameters: parametersOf(req) };
+      if (definition.access.kind !== 'management') return new Call(head, principal, body);
       const countNewKeys = (tenant: string, count: number) => this.#admission.countNewKeys(tenant, count);
-      return new Call(req, plan, parameters, principal, body, countNewKeys);
+      return new Call(head, principal, body, countNewKeys);
     } catch (error) {
       return failureAnswer(definition, error, this.#log, record.requestId);
     }
@@ -311,9 +311,7 @@ export class HttpServer {
     record: RequestRecord,
   ): Answer | Promise<Answer> {
     try {
-      const answer = handler(call);
-      if (!isReady(answer)) call.keepHeaders();
-      return answer;
+      return handler(call);
     } catch (error) {
       return failureAnswer(definition, error, this.#log, record.requestId);
     }
@@ -350,26 +348,32 @@ export class HttpServer {
 
   /** The answer as it goes out. A refusal takes its place while too many answers wait for their clients. */
   #admitted(route: ServedRoute, answer: Answer, record: RequestRecord): Answer {
-    const goes = route.isHead || this.#unsent.admit(bodyBytesOf(answer));
+    const goes = record.isHead || this.#unsent.admit(bodyBytesOf(answer));
     const admitted = goes ? answer : problemAnswer(route.definition.problems, problems.answersWaiting);
-    return this.#outgoing(admitted, route, record);
+    return this.#outgoing(admitted, record);
   }
 
-  #outgoing(
-    given: Answer,
-    { isHead, crossOrigin }: Pick<ServedRoute, 'isHead' | 'crossOrigin'>,
-    { requestId }: RequestRecord,
-  ): Answer {
+  #outgoing(given: Answer, { requestId, isHead }: RequestRecord): Answer {
     const answer = withRequestId(given, requestId);
     if (this.#draining) this.#answeredWhileDraining += 1;
-    else if (!isHead && crossOrigin === null) return answer;
-    const close = this.#draining || answer.close === true;
-    return { ...answer, close, isHead, ...(crossOrigin !== null && { crossOrigin }) };
+    else if (!isHead) return answer;
+    return { ...answer, close: this.#draining || answer.close === true, isHead };
   }
 
-  #recordOf(req: HttpRequest, route: RecordedRoute): RequestRecord {
-    return new RequestRecord(this.#log, route, requestIdOf(req), traceparentOf(req));
+  #recordOf(headers: HeaderReader, route: RecordedRoute, addedLines: string): RequestRecord {
+    return new RequestRecord(this.#log, route, requestIdOf(headers), traceparentOf(headers), addedLines);
   }
+}
+
+interface IncomingRequest {
+  readonly res: HttpResponse;
+  readonly req: HttpRequest;
+  readonly headers: HeaderReader;
+}
+
+/** A request that no route of the table takes, as the metrics and the log show it. */
+function recordedOf(req: HttpRequest): RecordedRoute {
+  return { path: null, method: req.getMethod().toUpperCase(), times: null };
 }
 
 function isReady(answer: Answer | Promise<Answer>): answer is Answer {

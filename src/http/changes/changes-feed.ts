@@ -14,13 +14,10 @@ import { askedVersion, waitForVersion } from '../delivery/min-version.ts';
 import { askedEnvironment } from '../management/asked.ts';
 import { parameterValues, scopeOf } from '../routes/route-parts.ts';
 import type { Services } from '../services.ts';
-import { acceptHeader, acceptsEvents, eventsAnswer } from '../uws/events-answer.ts';
-import { HeaderName } from '../uws/header-name.ts';
+import { acceptsEvents, eventsAnswer } from '../uws/events-answer.ts';
 import { followEvents } from './event-follower.ts';
 
 /** Reads what a request for changes asks for (docs/reference/http.md "Changes"). */
-const lastEventIdHeader = new HeaderName('last-event-id');
-
 interface ChangesRequest {
   readonly way: 'once' | 'long-poll' | 'sse';
   readonly expand: Expand;
@@ -43,8 +40,8 @@ function changesRequest(call: Call, feed: Feed): ChangesRequest {
   if (!['', 'shown'].includes(expand))
     throw new ProblemError(problems.parameterInvalid('expand', expandAllowed));
   const since = one('since', sinceAllowed);
-  const asked = call.header(lastEventIdHeader) || since;
-  const asksForEvents = live === 'sse' || (live === '' && acceptsEvents(call.header(acceptHeader)));
+  const asked = call.header('last-event-id') || since;
+  const asksForEvents = live === 'sse' || (live === '' && acceptsEvents(call.header('accept')));
   return {
     way: asksForEvents ? 'sse' : live === 'long-poll' ? 'long-poll' : 'once',
     expand: expand === 'shown' ? 'shown' : 'nothing',

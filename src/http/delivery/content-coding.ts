@@ -2,9 +2,6 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { compressionBytesMin } from '../../contract/limits.ts';
-import { HeaderName } from '../uws/header-name.ts';
-
-export const acceptEncodingHeader = new HeaderName('accept-encoding');
 
 const compressBrotli = promisify(brotliCompress);
 const compressGzip = promisify(gzip);

@@ -8,11 +8,10 @@ import type { AnswerCache, AnswerKey, ComputedAnswer } from '../cache/answer-cac
 import type { Call, Handler } from '../call.ts';
 import { notJsonText, parseJson } from '../json-body.ts';
 import type { Services } from '../services.ts';
-import { acceptHeader, acceptsEvents, eventsAnswer } from '../uws/events-answer.ts';
-import { HeaderName } from '../uws/header-name.ts';
+import { acceptsEvents, eventsAnswer } from '../uws/events-answer.ts';
 import { cachingLines } from './caching-headers.ts';
 import { ClaimsToRead } from './claims-to-read.ts';
-import { acceptEncodingHeader, codingFor } from './content-coding.ts';
+import { codingFor } from './content-coding.ts';
 import { type Delivered, type DeliveryForm, deliver } from './deliver.ts';
 import { type DeliveryRequest, requestOfBody, requestOfQuery } from './delivery-request.ts';
 import { namesTag } from './etag.ts';
@@ -20,8 +19,6 @@ import { FinishedAnswer } from './finished-answer.ts';
 import { askedVersion, waitForVersion } from './min-version.ts';
 import { readInOrder } from './read-in-order.ts';
 import { plainReferences, wrappedReferences } from './reference-style.ts';
-
-const ifNoneMatchHeader = new HeaderName('if-none-match');
 
 const tooLarge = new ProblemError(problems.bodyTooLarge);
 
@@ -40,7 +37,7 @@ const keysForm: DeliveryForm = { withRoute: false, references: plainReferences }
 export function deliverByQuery(services: Services, kind: keyof typeof forms): Handler {
   return (call) => {
     const version = askedVersion(call, 422);
-    if (kind === 'delivery' && acceptsEvents(call.header(acceptHeader)))
+    if (kind === 'delivery' && acceptsEvents(call.header('accept')))
       return followAnswer(services, call, version);
     return version === null
       ? answerOfQuery(services, call, kind)
@@ -149,9 +146,9 @@ function inItsForm(
   cache?: AnswerCache,
   key?: AnswerKey,
 ): Answer | Promise<Answer> {
-  const tags = call.header(ifNoneMatchHeader);
+  const tags = call.header('if-none-match');
   if (tags !== '' && namesTag(tags, answer.etag)) return answer.notModified();
-  const coding = codingFor(answer.body, call.header(acceptEncodingHeader));
+  const coding = codingFor(answer.body, call.header('accept-encoding'));
   if (coding === 'identity') return answer.identity();
   return answer.coded(coding, (bytes) => {
     if (key !== undefined) cache?.noteGrown(key, answer, bytes);

@@ -6,7 +6,7 @@ import { formatVersion, type VersionVector } from '../../store/visibility/versio
 import { noteTraces } from '../../store/webhooks/request-traces.ts';
 import type { Answer, HeaderField } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
-import { traceparentHeader, validTraceparent } from '../operations/request-ids.ts';
+import { validTraceparent } from '../operations/request-ids.ts';
 import type { Services } from '../services.ts';
 import { percentDecoded } from '../uws/text-decoding.ts';
 
@@ -17,7 +17,7 @@ export async function noteTraceOf(
   originIds: readonly string[],
 ): Promise<void> {
   const { tenant, source } = call.source;
-  const traceparent = tenant.webhooks.length === 0 ? null : validTraceparent(call.header(traceparentHeader));
+  const traceparent = tenant.webhooks.length === 0 ? null : validTraceparent(call.header('traceparent'));
   if (traceparent === null) return;
   const entityIds = originIds.map((originId) => formatEntityId({ sourceId: source.id, originId }));
   await noteTraces(store, tenant.alias, entityIds, traceparent).catch(() => {});

@@ -21,7 +21,7 @@ import { AddressRefusedError, NoAnswerError, post } from '../../webhooks/post.ts
 import { type WebhookStatus, webhookStatusOf } from '../../webhooks/webhook-status.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
-import { traceparentHeader, validTraceparent } from '../operations/request-ids.ts';
+import { validTraceparent } from '../operations/request-ids.ts';
 import type { Services } from '../services.ts';
 import { askedJson, pathText, throwNothing } from './asked.ts';
 
@@ -60,7 +60,7 @@ export function testWebhook({ webhookGuard }: Services): Handler {
 
 /** The receiver's trace goes on that of the request. */
 function traceOf(call: Call): Record<string, string> {
-  const traceparent = validTraceparent(call.header(traceparentHeader));
+  const traceparent = validTraceparent(call.header('traceparent'));
   return traceparent === null ? {} : { traceparent };
 }
 

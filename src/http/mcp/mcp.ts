@@ -9,7 +9,6 @@ import { assert } from '../../lib/assert.ts';
 import { type Answer, jsonType } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
 import type { RouteName } from '../routing/route-definition.ts';
-import { HeaderName } from '../uws/header-name.ts';
 import { ToolServer } from './tool-server.ts';
 
 const tooLarge = new ProblemError(problems.bodyTooLarge);
@@ -42,7 +41,7 @@ async function answered(request: Request, tools: ToolServer): Promise<Response> 
   }
 }
 
-const forwarded = ['mcp-protocol-version', 'mcp-method', 'mcp-name'].map((name) => new HeaderName(name));
+const forwarded = ['mcp-protocol-version', 'mcp-method', 'mcp-name'];
 
 function requestOf(call: Call, body: Buffer<ArrayBuffer>): Request {
   // As everywhere, a body is JSON whatever its client calls it.
@@ -52,7 +51,7 @@ function requestOf(call: Call, body: Buffer<ArrayBuffer>): Request {
   });
   for (const name of forwarded) {
     const value = call.header(name);
-    if (value !== '') headers.set(name.text, value);
+    if (value !== '') headers.set(name, value);
   }
   // The address means nothing: the server reads the message alone.
   return new Request('http://localhost/mcp', { method: 'POST', headers, body });

@@ -185,11 +185,14 @@ interface EndpointRequest {
 
 export function callOf(principal: Principal, request: EndpointRequest): Call {
   const { query = {}, parameters = [], body } = request;
-  const head: CallHead = { getQuery: () => new URLSearchParams(query).toString(), getHeader: () => '' };
+  const head: CallHead = {
+    query: new URLSearchParams(query).toString(),
+    headers: { of: () => '' },
+    prefixed: new Map(),
+    parameters: parameters.map(encodeURIComponent),
+  };
   return new Call(
     head,
-    { names: [], prefixed: new Map() },
-    parameters.map(encodeURIComponent),
     principal,
     body === undefined ? null : new GivenBody(Buffer.from(JSON.stringify(body))),
   );

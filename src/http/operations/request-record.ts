@@ -30,7 +30,14 @@ export class RequestRecord {
     /** Of `X-Request-Id`. */
     readonly requestId: string,
     private readonly traceparent: string | null,
+    /** Header lines that the answer gets beside its own, from `headLines`. */
+    readonly addedLines: string,
   ) {}
+
+  /** The answer tells only the length of its body. */
+  get isHead(): boolean {
+    return this.route.method === 'HEAD';
+  }
 
   /** Notes whose key the request brought. */
   by(principal: Principal | null): void {

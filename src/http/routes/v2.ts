@@ -6,13 +6,9 @@ import { jsonAnswer } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
 import { askedVersion, waitForVersion } from '../delivery/min-version.ts';
 import type { Services } from '../services.ts';
-import { HeaderName } from '../uws/header-name.ts';
 import { sealUrl, unsealUrl } from './cursor-token.ts';
 import { parameterValues, routeResult, routesOf } from './route-parts.ts';
 import { Sitemap, siteOf } from './sitemap.ts';
-
-const tokenHeader = new HeaderName('x-continuation-token');
-const hostHeader = new HeaderName('host');
 
 export function listRoutesV2(services: Services): Handler {
   return async (call) => {
@@ -24,7 +20,7 @@ export function listRoutesV2(services: Services): Handler {
     const [format = 'json'] = valuesOf('format');
     if (format !== 'json' && format !== 'sitemap') throw new ProblemError(problems.routesFormatInvalid);
     if (format === 'sitemap') {
-      const site = siteOf(valuesOf('base')[0], call.client.domains, call.header(hostHeader));
+      const site = siteOf(valuesOf('base')[0], call.client.domains, call.header('host'));
       const asked = askedVersion(call, 422);
       if (asked !== null) await waitForVersion(services, scope.tenant, asked);
       return await new Sitemap(store, scope, site).answer(token);
@@ -47,6 +43,6 @@ export function listRoutesV2(services: Services): Handler {
 }
 
 function askedToken(call: Call): string {
-  const header = call.header(tokenHeader);
+  const header = call.header('x-continuation-token');
   return header === '' ? (parameterValues(call.query)('continuationToken')[0] ?? '') : header;
 }

@@ -1,9 +1,9 @@
 /** Decides who may be answered now, by keys, scopes and limits of requests a second. */
-import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import type { HttpResponse } from 'uWebSockets.js';
 import type { ClientPrincipal, Principal } from '../../config/configuration.ts';
 import { type Problem, ProblemError, problems } from '../../contract/errors.ts';
 import type { Services } from '../services.ts';
-import { HeaderName } from '../uws/header-name.ts';
+import type { HeaderReader } from '../uws/request-headers.ts';
 import { type Access, authorize, authorizeMetrics, bearerToken, clientOf } from './access.ts';
 import { NewKeyLimit, OpenRateLimit, RateLimit } from './rate-limit.ts';
 
@@ -13,9 +13,6 @@ export interface RateLimits {
   /** Requests a second without a known key for each address; absent or 0: no limit. */
   readonly openRateLimit?: number;
 }
-
-const keyHeader = new HeaderName('x-api-key');
-const authorizationHeader = new HeaderName('authorization');
 
 export class Admission {
   readonly #ofKeys: RateLimit | null;
@@ -32,7 +29,7 @@ export class Admission {
   }
 
   /** The principal of a request; null at an endpoint that needs no principal. @throws ProblemError 401, 403, 429, 503 */
-  admit(access: Access, res: HttpResponse, req: HttpRequest): Principal | null {
+  admit(access: Access, res: HttpResponse, headers: HeaderReader): Principal | null {
     const { metricsKeyHash, configuration } = this.services;
     if (access.kind === 'open' || (access.kind === 'metrics' && metricsKeyHash === null)) {
       const problem = this.countKeyless(res);
@@ -42,10 +39,10 @@ export class Admission {
     if (access.kind !== 'metrics' && !configuration.loaded) {
       throw new ProblemError(this.countKeyless(res) ?? problems.unavailable);
     }
-    const apiKey = keyOf(access, req);
+    const apiKey = keyOf(access, headers);
     try {
       if (access.kind === 'metrics') {
-        authorizeMetrics(metricsKeyHash, authorizationHeader.of(req), apiKey);
+        authorizeMetrics(metricsKeyHash, headers.of('authorization'), apiKey);
         return null;
       }
       const principal = authorize(access, apiKey, configuration.current);
@@ -61,9 +58,9 @@ export class Admission {
   }
 
   /** The client whose key a request shows, whatever it may do; null for any other key and for none. */
-  clientOf(req: HttpRequest): ClientPrincipal | null {
+  clientOf(headers: HeaderReader): ClientPrincipal | null {
     const { configuration } = this.services;
-    return configuration.loaded ? clientOf(keyHeader.of(req), configuration.current) : null;
+    return configuration.loaded ? clientOf(headers.of('x-api-key'), configuration.current) : null;
   }
 
   /** Counts a request of a known key. @returns why it is not answered; null when it may be answered */
@@ -89,8 +86,8 @@ export class Admission {
 }
 
 /** The key of a request. Tools of language models often know no header but `Authorization`. */
-function keyOf(access: Access, req: HttpRequest): string {
-  const apiKey = keyHeader.of(req);
+function keyOf(access: Access, headers: HeaderReader): string {
+  const apiKey = headers.of('x-api-key');
   if (access.kind !== 'reader' || apiKey !== '') return apiKey;
-  return bearerToken(authorizationHeader.of(req)) ?? '';
+  return bearerToken(headers.of('authorization')) ?? '';
 }

@@ -3,12 +3,12 @@
  * of the Fetch standard). Only endpoints of environment keys have it: source and management keys do not belong into web
  * pages, and the console is a page of the front's own origin, for which browsers ask nothing of this.
  */
-import type { HttpRequest } from 'uWebSockets.js';
 import type { ClientPrincipal, Configuration } from '../../config/configuration.ts';
 import { originCharactersMax, preflightSeconds } from '../../contract/limits.ts';
 import type { Answer, HeaderField } from '../answer.ts';
 import type { Services } from '../services.ts';
-import { HeaderName } from '../uws/header-name.ts';
+import { headLines } from '../uws/reply.ts';
+import type { HeaderReader } from '../uws/request-headers.ts';
 import type { Access } from './access.ts';
 import type { HeaderDefinition, RouteDefinition } from './route-definition.ts';
 import { pathsOf, routeTable } from './route-table.ts';
@@ -27,7 +27,6 @@ export function isForOtherOrigins({ kind }: Access): boolean {
   }
 }
 
-const originHeader = new HeaderName('origin');
 const everyOrigin: HeaderField = ['Access-Control-Allow-Origin', '*'];
 /**
  * It repeats the `Vary` of delivered answers (`delivery/finished-answer.ts`), after which it is: caches such as nginx
@@ -35,17 +34,17 @@ const everyOrigin: HeaderField = ['Access-Control-Allow-Origin', '*'];
  */
 const varies: HeaderField = ['Vary', 'Origin, Accept-Encoding, X-Api-Key'];
 const variesByKey: HeaderField = ['Vary', 'Accept-Encoding, X-Api-Key'];
-const onlyVaries: readonly HeaderField[] = [varies];
+const onlyVaries = headLines([varies]);
 /** Headers of errors (`problem-answer.ts`). */
 const problemHeaders = ['Retry-After', 'Allow', 'Accept-Encoding'];
 
-/** Headers of answers at endpoints of other keys: what is answered depends on who asks. */
-export const ofOtherKeys: readonly HeaderField[] = [['Vary', 'Accept-Encoding, X-Api-Key, Authorization']];
+/** Header lines of answers at endpoints of other keys: what is answered depends on who asks. */
+export const linesOfOtherKeys = headLines([['Vary', 'Accept-Encoding, X-Api-Key, Authorization']]);
 
-/** The headers with which answers let pages of other origins read them. */
+/** The header lines with which answers let pages of other origins read them. */
 export class CrossOrigin {
   readonly #exposed: HeaderField;
-  readonly #ofEveryOrigin: readonly HeaderField[];
+  readonly #ofEveryOrigin: string;
   #configuration: Configuration | null = null;
   /** Whether some client of that configuration gets other headers than most. */
   #clientMatters = false;
@@ -53,27 +52,28 @@ export class CrossOrigin {
   /** @param clientOf the client whose key a request shows */
   constructor(
     private readonly services: Pick<Services, 'configuration' | 'headerPrefixes'>,
-    private readonly clientOf: (req: HttpRequest) => ClientPrincipal | null,
+    private readonly clientOf: (headers: HeaderReader) => ClientPrincipal | null,
   ) {
     this.#exposed = ['Access-Control-Expose-Headers', exposedNames(services.headerPrefixes).join(', ')];
-    this.#ofEveryOrigin = [everyOrigin, this.#exposed, variesByKey];
+    this.#ofEveryOrigin = headLines([everyOrigin, this.#exposed, variesByKey]);
   }
 
   /**
-   * Headers to add to the answer, whatever it says. Answers of a client that allows every origin are the same with and
+   * Header lines to add to the answer, whatever it says. Answers of a client that allows every origin are the same with and
    * without an `Origin`: a shared cache may give to a page what it kept for another program. Those of a client that
    * narrows its origins vary by it.
    */
-  headersFor(req: HttpRequest): readonly HeaderField[] {
-    const origin = originHeader.of(req);
+  linesFor(headers: HeaderReader): string {
+    const origin = headers.of('origin');
     const { configuration } = this.services;
     if (configuration.loaded && configuration.current !== this.#configuration)
       this.#note(configuration.current);
-    const client = this.#clientMatters ? this.clientOf(req) : null;
+    const client = this.#clientMatters ? this.clientOf(headers) : null;
     const allowed = client?.origins ?? null;
     if (allowed === null) return this.#ofEveryOrigin;
     const isAllowed = origin.length <= originCharactersMax && allowed.allows(origin);
-    return isAllowed ? [['Access-Control-Allow-Origin', origin], this.#exposed, varies] : onlyVaries;
+    if (!isAllowed) return onlyVaries;
+    return headLines([['Access-Control-Allow-Origin', origin], this.#exposed, varies]);
   }
 
   #note(configuration: Configuration): void {

@@ -45,8 +45,8 @@ export function problemAnswer(style: ProblemStyle, problem: Problem): Answer {
 
 /** An error of ours names the request in its body, so that it can be found in the log. */
 export function withRequestId(answer: Answer, requestId: string): Answer {
+  if (answer.problemBody === undefined) return answer;
   const { problemBody, ...rest } = answer;
-  if (problemBody === undefined) return answer;
   return { ...rest, body: JSON.stringify({ ...problemBody, requestId }) };
 }
 

@@ -1,24 +1,21 @@
 /** An endpoint of the route table as the server serves it. */
 import type { HttpRequest } from 'uWebSockets.js';
-import type { HeaderField } from '../answer.ts';
-import { type Handler, type HeaderPlan, planHeaders } from '../call.ts';
+import { type Handler, type PrefixedHeaders, prefixedHeaders } from '../call.ts';
 import type { RecordedRoute } from '../operations/request-record.ts';
 import type { RouteTimes } from '../operations/request-times.ts';
-import { isForOtherOrigins, ofOtherKeys } from './cross-origin.ts';
+import { isForOtherOrigins, linesOfOtherKeys } from './cross-origin.ts';
 import type { RouteDefinition } from './route-definition.ts';
 
 export interface ServedRoute {
   readonly definition: RouteDefinition;
   readonly handler: Handler;
-  readonly plan: HeaderPlan;
+  readonly prefixed: PrefixedHeaders;
   /** Path parameters as they came, percent-encoded. */
   parametersOf(request: HttpRequest): readonly string[];
   readonly recorded: RecordedRoute;
-  /** The route answers HEAD: as GET, but without the body. */
-  readonly isHead: boolean;
   readonly isForOtherOrigins: boolean;
-  /** Of the request at hand: headers that its answer gets beside its own. */
-  readonly crossOrigin: readonly HeaderField[] | null;
+  /** Header lines that each answer gets beside its own, unless they depend on the request's origin. */
+  readonly addedLines: string;
 }
 
 export function servedRoute(
@@ -27,23 +24,21 @@ export function servedRoute(
   { times, headerPrefixes }: { readonly times: RouteTimes; readonly headerPrefixes: readonly string[] },
 ): ServedRoute {
   const { headers, path, method } = definition;
-  const plain = headers.filter(({ prefixed }) => !prefixed).map(({ name }) => name);
   const prefixed = headers.filter((header) => header.prefixed).map(({ name }) => name);
   return {
     definition,
     handler,
-    plan: planHeaders(plain, prefixed, headerPrefixes),
+    prefixed: prefixedHeaders(prefixed, headerPrefixes),
     parametersOf: parameterReader(path.split('{').length - 1),
     recorded: { path, method: method.toUpperCase(), times },
-    isHead: false,
     isForOtherOrigins: isForOtherOrigins(definition.access),
-    crossOrigin: definition.access.kind === 'open' ? null : ofOtherKeys,
+    addedLines: definition.access.kind === 'open' ? '' : linesOfOtherKeys,
   };
 }
 
 /** The route for HEAD beside that for GET. */
 export function headRoute(route: ServedRoute): ServedRoute {
-  return { ...route, isHead: true, recorded: { ...route.recorded, method: 'HEAD' } };
+  return { ...route, recorded: { ...route.recorded, method: 'HEAD' } };
 }
 
 /** The route whose only parameter takes the rest of the path, and the path in the form of uWebSockets.js. */

@@ -1,9 +1,6 @@
 /** Answers that are server-sent events (the HTML standard, "Server-sent events"). */
 import type { Answer } from '../answer.ts';
 import type { OpenStream } from './event-streams.ts';
-import { HeaderName } from './header-name.ts';
-
-export const acceptHeader = new HeaderName('accept');
 
 const eventStreamType = /(?:^|[\s,])text\/event-stream(?:$|[\s,;])/i;
 

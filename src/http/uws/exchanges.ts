@@ -73,7 +73,7 @@ export class Exchanges {
       return;
     }
     res.cork(() => {
-      const rest = writeAnswer(res, answer, record.requestId);
+      const rest = writeAnswer(res, answer, record);
       if (rest === null) record.answered(answer);
       else this.#begin(res, record, null, null).hold(answer, rest);
     });
@@ -147,7 +147,7 @@ class OpenExchange implements Exchange {
         this.#goOn(answer);
         return;
       }
-      const rest = writeAnswer(this.res, answer, this.record.requestId);
+      const rest = writeAnswer(this.res, answer, this.record);
       if (rest === null) this.#sent(answer);
       else this.hold(answer, rest);
     });
@@ -161,7 +161,7 @@ class OpenExchange implements Exchange {
   }
 
   #goOn(answer: StreamAnswer): void {
-    writeHead(this.res, answer, this.record.requestId);
+    writeHead(this.res, answer, this.record);
     this.record.answered(answer);
     this.#stream = this.all.streams.begin(this.res, answer.follow, this.#endings, () => this.#end());
   }

@@ -23,14 +23,21 @@ export function headOf(status: number, lines: string): Uint8Array {
   return Buffer.from(statusLine(status) + lines, 'latin1');
 }
 
+/** Headers that an answer gets beside its own. */
+export interface AddedHeaders {
+  readonly requestId: string;
+  /** From `headLines`; '' for none. */
+  readonly addedLines: string;
+}
+
 /**
  * Writes an answer, within uWebSockets.js' own handlers or a cork. It hands over only what the connection takes. The
  * library would hold a copy of what is given to `end` for as long as the client likes, and would answer the next
  * request on the connection as well.
  * @returns the body, for `UnsentAnswers`, when the connection does not take all of it now; null when the answer is over
  */
-export function writeAnswer(res: HttpResponse, answer: Answer, requestId: string): Uint8Array | null {
-  writeHead(res, answer, requestId);
+export function writeAnswer(res: HttpResponse, answer: Answer, added: AddedHeaders): Uint8Array | null {
+  writeHead(res, answer, added);
   const { status, body, isHead } = answer;
   if (isBodiless(status) || isHead === true) {
     writeBodiless(res, answer);
@@ -52,8 +59,11 @@ export function bodyBytesOf({ body }: Answer): number {
   return typeof body === 'string' ? Buffer.byteLength(body) : body.length;
 }
 
-export function writeHead(res: HttpResponse, answer: Answer, requestId: string): void {
-  const { status, headers, contentType, head, crossOrigin } = answer;
+export function writeHead(
+  res: HttpResponse,
+  { status, headers, contentType, head }: Answer,
+  { requestId, addedLines }: AddedHeaders,
+): void {
   if (head !== undefined) {
     res.writeStatus(head);
   } else {
@@ -62,8 +72,8 @@ export function writeHead(res: HttpResponse, answer: Answer, requestId: string):
     if (headers !== undefined) writeHeaders(res, headers);
     if (!isBodiless(status)) res.writeHeader('Content-Type', contentType);
   }
-  if (crossOrigin !== undefined) writeHeaders(res, crossOrigin);
-  res.writeHeader('X-Request-Id', requestId);
+  // The library writes a value as it is, so further lines can be after it.
+  res.writeHeader('X-Request-Id', requestId + addedLines);
 }
 
 function writeHeaders(res: HttpResponse, headers: readonly HeaderField[]): void {

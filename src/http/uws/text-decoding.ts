@@ -17,8 +17,8 @@ export function headerText(raw: string): string {
   }
 }
 
-/** uWebSockets.js puts it where the bytes of a path or query are not UTF-8. */
-const replacement = '\ufffd';
+/** uWebSockets.js puts it where bytes are not UTF-8. */
+export const replacement = '\ufffd';
 
 /**
  * Text of a percent-encoded path segment or query component, whose bytes uWebSockets.js has read as UTF-8. Null when
