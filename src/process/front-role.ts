@@ -6,9 +6,10 @@ import { platformVersion } from '../config/settings/platform-version.ts';
 import { checkTlsFiles } from '../config/settings/tls-files.ts';
 import { hashedForm } from '../config/tenant/api-keys.ts';
 import { consoleFiles } from '../console/files.mjs';
-import { rowViewsShare } from '../contract/limits.ts';
+import { keptViewsShare, rowViewsShare } from '../contract/limits.ts';
 import { LiveFeeds } from '../feed/live-feeds.ts';
 import { AnswerCache } from '../http/cache/answer-cache.ts';
+import { KeptViews } from '../http/cache/kept-views.ts';
 import type { RowViews } from '../http/cache/row-views.ts';
 import { LargeAnswers } from '../http/delivery/large-answers.ts';
 import { LiveAnswers } from '../http/delivery/live-answers.ts';
@@ -50,9 +51,10 @@ export async function startFront(): Promise<RunningRole> {
   progress.onChange(() => feeds.changed());
   metrics.gaugeOf('millrace_feed_followers', 'Clients waiting for the next change', () => feeds.followers);
   const { deliveryCacheBytes } = settings;
-  const cache = new AnswerCache(deliveryCacheBytes * (1 - rowViewsShare));
+  const cache = new AnswerCache(deliveryCacheBytes * (1 - rowViewsShare - keptViewsShare));
   const rowViews = new AnswerCache<RowViews>(deliveryCacheBytes * rowViewsShare);
-  const caches = [cache, rowViews];
+  const keptViews = new KeptViews(deliveryCacheBytes * keptViewsShare);
+  const caches = [cache, rowViews, keptViews];
   progress.onChange((_partition, digests) => {
     for (const one of caches) one.invalidate(digests);
   });
@@ -85,6 +87,7 @@ export async function startFront(): Promise<RunningRole> {
     query,
     cache,
     rowViews,
+    keptViews,
     feeds,
     liveAnswers,
     webhookGuard: new AddressGuard(settings.webhookAllow),
@@ -108,7 +111,7 @@ export async function startFront(): Promise<RunningRole> {
     openRateLimit,
     connectionsMax: connectionsMax(),
   });
-  showFigures(metrics, progress, caches);
+  showFigures(metrics, progress, [cache, rowViews]);
   const faults = new FaultWatch(readiness, log);
   faults.showIn(metrics);
   if (settings.metricsPort === null) metrics.addCollector(() => store.registry.metrics(id));

@@ -303,7 +303,7 @@ export const settingsTable = {
     'DELIVERY_CACHE_MB',
     mebibytes(0, deliveryCacheMebibytesMax),
     deliveryCacheBytes,
-    'memory for the cache of delivery and query responses in each front, a quarter of it for the views of listed rows; 0: no cache. Default with less than 2 GiB of memory: a 16th of it',
+    'memory for the cache of delivery and query responses in each front, a quarter of it for the views of listed rows and an eighth for views that others refer to; 0: no cache. Default with less than 2 GiB of memory: a 16th of it',
   ),
   console: new Setting<boolean, boolean>(
     'CONSOLE',

@@ -5,18 +5,16 @@ import { parseViewId } from '../../contract/ids.ts';
 import { type ServedClaims, unpackServed } from '../../store/claims/claim-records.ts';
 import { answerTags } from '../../store/derived/cache-tags.ts';
 import type { ViewTarget } from '../../store/derived/stored-body.ts';
-import { subjectKey, viewSubject } from '../../store/derived/subjects.ts';
-import { placeOfView, viewTarget } from '../../store/derived/views.ts';
+import { viewTarget } from '../../store/derived/views.ts';
 import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import type { HashField } from '../../store/redis/field-reader.ts';
 import type { Store } from '../../store/store.ts';
 import type { ClaimsToRead } from './claims-to-read.ts';
 import type { DeliveryRequest } from './delivery-request.ts';
-import type { LargeAnswers } from './large-answers.ts';
 import type { ReferenceStyle } from './reference-style.ts';
 import { type ListedReference, type LoadedView, Rendering } from './render.ts';
 import { claimOnUrl } from './served-claim.ts';
-import { LoadedViews } from './view-loading.ts';
+import { LoadedViews, type ViewSources } from './view-loading.ts';
 
 /** An answer and what it was made of. It is a class, because closures would be made again for each answer. */
 export class Delivered {
@@ -25,9 +23,8 @@ export class Delivered {
     readonly body: Buffer,
     readonly status: DeliveryStatus,
     private readonly missing: readonly ListedReference[],
-    private readonly store: Store,
     private readonly toRead: ClaimsToRead,
-    private readonly views: LoadedViews,
+    readonly views: LoadedViews,
   ) {}
 
   /**
@@ -35,11 +32,7 @@ export class Delivered {
    * one of them changes.
    */
   reads(): readonly string[] {
-    const { scope } = this.toRead;
-    return [
-      ...this.toRead.claimKeys(),
-      ...this.views.met.map(({ target }) => subjectKey(viewSubject(scope, target))),
-    ];
+    return [...this.toRead.claimKeys(), ...this.views.met.map(({ subject }) => subject)];
   }
 
   /** Cache tags of all that the answer was made of. */
@@ -51,8 +44,7 @@ export class Delivered {
 
   /** The hash fields that were read. */
   places(): readonly HashField[] {
-    const { scope, places } = this.toRead;
-    return [...places, ...this.views.met.map(({ target }) => placeOfView(this.store, scope, target))];
+    return [...this.toRead.places, ...this.views.places()];
   }
 }
 
@@ -79,16 +71,16 @@ interface AskedView {
  * @throws StoreUnavailableError; ProblemError 422 beyond a limit
  */
 export async function deliver(
-  store: Store,
-  large: LargeAnswers,
+  sources: ViewSources,
   toRead: ClaimsToRead,
   form: DeliveryForm,
   onRead: () => void = nobody,
 ): Promise<Delivered> {
   const { principal, request, scope, url } = toRead;
+  const { store } = sources;
   const stored = await readPlaces(store, toRead, onRead);
   const depth = request.depth ?? principal.depth;
-  const views = new LoadedViews(large, principal, depth, onRead);
+  const views = new LoadedViews(sources, { principal, scope, depth }, onRead);
   try {
     const served = toRead.claimFields.map((field, at) => unpackServed(field, stored[at]));
     const ofUrl = served.splice(0, toRead.urlFields.length);
@@ -102,13 +94,13 @@ export async function deliver(
     const routeTarget = claim?.kind === 'page' ? viewTarget(claim.view) : null;
     const targets = routeTarget === null ? [] : [routeTarget];
     for (const { target } of asked) targets.push(target);
-    await views.load(store, scope, targets);
+    await views.load(targets);
     const routeView = routeTarget === null ? null : views.get(routeTarget);
     const redirect = claim?.kind === 'redirect' ? claim.redirect : null;
     const status = request.url === null || routeView !== null ? 200 : redirect === null ? 404 : 301;
     const parts = { request, scope, form, status, redirect, routeView, asked, views, depth } as const;
     const { body, missing } = bodyOf(parts);
-    return new Delivered(body, status, missing, store, toRead, views);
+    return new Delivered(body, status, missing, toRead, views);
   } finally {
     views.release();
   }

@@ -108,8 +108,7 @@ function finished(delivered: Delivered, client: ClientPrincipal): FinishedAnswer
 }
 
 function deliveredInOrder(services: Services, toRead: ClaimsToRead, form: DeliveryForm): Promise<Delivered> {
-  const { store, largeAnswers } = services;
-  return readInOrder(services, (onRead) => deliver(store, largeAnswers, toRead, form, onRead));
+  return readInOrder(services, (onRead) => deliver(services, toRead, form, onRead));
 }
 
 /** `POST /v2`. @throws as `deliverByQuery` */

@@ -3,11 +3,14 @@ import { announcementWaitMs } from '../../contract/limits.ts';
 import type { HashField } from '../../store/redis/field-reader.ts';
 import { type HighWaterMark, readHighWaterMark } from '../../store/visibility/high-water-mark.ts';
 import type { Services } from '../services.ts';
+import type { LoadedViews } from './view-loading.ts';
 
 /** What was read. */
 export interface FromStore {
   /** The hash fields that were read. */
   places(): readonly HashField[];
+  /** Views that others refer to, for `KeptViews`. */
+  readonly views: Pick<LoadedViews, 'referred'>;
 }
 
 /**
@@ -17,10 +20,33 @@ export interface FromStore {
  * @throws StoreUnavailableError; what `read` throws
  */
 export async function readInOrder<T extends FromStore>(
-  { store, cache, rowViews, progress }: Pick<Services, 'store' | 'cache' | 'rowViews' | 'progress'>,
+  services: Pick<Services, 'store' | 'cache' | 'rowViews' | 'keptViews' | 'progress'>,
   read: (onRead: () => void) => Promise<T>,
 ): Promise<T> {
-  if (!cache.isOn) return await read(nobody);
+  if (!services.cache.isOn) return await read(nobody);
+  const { keptViews } = services;
+  const beganAt = keptViews.begin();
+  try {
+    const found = await readHeard(services, read);
+    // Not before: another answer could show them to a client that then gets an older one from the cache.
+    keptViews.keep(beganAt, found.views.referred);
+    return found;
+  } finally {
+    keptViews.end();
+  }
+}
+
+/** Reads, and waits until what was read has been announced to this front, or else drops all that it has kept. */
+async function readHeard<T extends FromStore>(
+  {
+    store,
+    cache,
+    rowViews,
+    keptViews,
+    progress,
+  }: Pick<Services, 'store' | 'cache' | 'rowViews' | 'keptViews' | 'progress'>,
+  read: (onRead: () => void) => Promise<T>,
+): Promise<T> {
   let caughtUp: Promise<HighWaterMark | null> | null = null;
   const found = await read(() => {
     caughtUp = progress.catchUp();
@@ -29,6 +55,7 @@ export async function readInOrder<T extends FromStore>(
   if (!(await progress.waitUntilHeard(highWaterMark, announcementWaitMs))) {
     cache.empty();
     rowViews.empty();
+    keptViews.empty();
   }
   return found;
 }

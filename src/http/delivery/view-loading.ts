@@ -13,10 +13,12 @@ import type { EndOfTurn } from '../../lib/turns.ts';
 import { ReferenceCounts } from '../../store/derived/reference-counts.ts';
 import type { StoredBody, ViewTarget } from '../../store/derived/stored-body.ts';
 import { bytesApart, decodeBody } from '../../store/derived/stored-body.ts';
+import { subjectKey, viewSubject } from '../../store/derived/subjects.ts';
 import { bodyIn, placeApart, placeOfView } from '../../store/derived/views.ts';
 import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import type { HashField } from '../../store/redis/field-reader.ts';
 import type { Store } from '../../store/store.ts';
+import type { KeptViews, ReadView } from '../cache/kept-views.ts';
 import type { LargeAnswers } from './large-answers.ts';
 import { type LoadedView, tooManyReferences } from './render.ts';
 
@@ -30,19 +32,46 @@ const attemptsMax = 5;
 const nobody = () => {};
 
 /** A view that was asked for, or that a view of the answer refers to. */
-interface MetView {
-  readonly target: ViewTarget;
-  /** Least number of references that lead to it from a view that was asked for. */
-  readonly depth: number;
-  /** Null before it was read, and when there is none. */
-  stored: Buffer | null;
+class MetView {
+  /** Null before it was read, when there is none, and when it was kept from an earlier answer. */
+  stored: Buffer | null = null;
   /** Null until it is part of the answer. */
-  loaded: LoadedView | null;
+  loaded: LoadedView | null = null;
+  #subject: string | null = null;
+
+  constructor(
+    readonly target: ViewTarget,
+    /** Least number of references that lead to it from a view that was asked for. */
+    readonly depth: number,
+    private readonly scope: EnvironmentScope,
+  ) {}
+
+  /** Key of its subject, as the changes streams announce it. */
+  get subject(): string {
+    this.#subject ??= subjectKey(viewSubject(this.scope, this.target));
+    return this.#subject;
+  }
 }
 
 /** True when a view that was read came with its body, and when there is no such view. */
 function isWhole({ stored }: MetView): boolean {
   return stored === null || bytesApart(stored) === null;
+}
+
+/** What the views of an answer are read from. */
+export interface ViewSources {
+  readonly store: Store;
+  readonly largeAnswers: LargeAnswers;
+  /** Views that others refer to; null: each is read from the store. */
+  readonly keptViews: KeptViews | null;
+}
+
+/** The client whose answer it is, and what of its environment it sees. */
+export interface ViewReader {
+  readonly principal: object;
+  readonly scope: EnvironmentScope;
+  /** Views that only longer chains of references lead to are not read; null: all are. */
+  readonly depth: number | null;
 }
 
 /** The views of one answer. */
@@ -55,14 +84,11 @@ export class LoadedViews {
   #turn: EndOfTurn | null = null;
 
   /**
-   * @param owner the client whose answer it is
-   * @param depth views that only longer chains of references lead to are not read; null: all are
    * @param onRead called for every read of the store, in the same turn of the event loop, or when the read is done
    */
   constructor(
-    private readonly large: LargeAnswers,
-    private readonly owner: object,
-    private readonly depth: number | null,
+    private readonly sources: ViewSources,
+    private readonly reader: ViewReader,
     private readonly onRead: () => void = nobody,
   ) {}
 
@@ -73,8 +99,23 @@ export class LoadedViews {
   }
 
   /** Everything that was read, found or missing. A cached answer depends on it. */
-  get met(): readonly Pick<MetView, 'target'>[] {
+  get met(): readonly Pick<MetView, 'target' | 'subject'>[] {
     return [...this.#views.values()];
+  }
+
+  /** Views that others refer to and that came with their bodies, for `KeptViews`. */
+  get referred(): readonly ReadView[] {
+    const read: ReadView[] = [];
+    for (const { target, depth, subject, stored } of this.#views.values()) {
+      if (depth > 0 && stored !== null) read.push({ subject, sourceId: target.sourceId, stored });
+    }
+    return read;
+  }
+
+  /** Hash fields of all of them. */
+  places(): readonly HashField[] {
+    const { store } = this.sources;
+    return this.met.map(({ target }) => placeOfView(store, this.reader.scope, target));
   }
 
   get(target: ViewTarget): LoadedView | null {
@@ -86,25 +127,39 @@ export class LoadedViews {
    * answer at least once. So an answer that would break its limits is refused before all of it is read.
    * @throws StoreUnavailableError; ProblemError `answerTooLarge`, `tooManyReferences`
    */
-  async load(store: Store, scope: EnvironmentScope, targets: readonly ViewTarget[]): Promise<void> {
+  async load(targets: readonly ViewTarget[]): Promise<void> {
     const waiting: MetView[] = [];
     for (const target of targets) this.#meet(target, 0, waiting);
     const viewsAllowed = waiting.length + deliveryReferencesMax;
     for (let from = 0; from < waiting.length; ) {
       if (waiting.length > viewsAllowed) throw this.#tooManyReferences();
+      if (this.#bytes > freeAnswerBytesMax) await this.#takeTurn();
       const batch = waiting.slice(from, from + this.#batchSize());
       from += batch.length;
-      await this.#readInline(store, scope, batch);
-      await this.#readApart(store, scope, batch);
-      for (const view of batch) {
-        const body = bodyIn(store, scope, view.target, view.stored);
-        this.#take(view, body instanceof Promise ? await body : body, waiting);
-      }
+      const unread = batch.filter((view) => !this.#takeKept(view, waiting));
+      if (unread.length > 0) await this.#read(unread, waiting);
+    }
+  }
+
+  /** @returns false when the view is not kept */
+  #takeKept(view: MetView, waiting: MetView[]): boolean {
+    const body = view.depth === 0 ? null : (this.sources.keptViews?.find(view.subject) ?? null);
+    if (body !== null) this.#take(view, body, waiting);
+    return body !== null;
+  }
+
+  async #read(batch: readonly MetView[], waiting: MetView[]): Promise<void> {
+    const { store } = this.sources;
+    await this.#readInline(store, this.reader.scope, batch);
+    await this.#readApart(store, this.reader.scope, batch);
+    for (const view of batch) {
+      const found = bodyIn(store, this.reader.scope, view.target, view.stored);
+      view.stored = found instanceof Promise ? await found : found;
+      if (view.stored !== null) this.#take(view, decodeBody(view.stored, view.target.sourceId), waiting);
     }
   }
 
   async #readInline(store: Store, scope: EnvironmentScope, batch: readonly MetView[]): Promise<void> {
-    if (this.#bytes > freeAnswerBytesMax) await this.#takeTurn();
     const reading = store.fields.read(batch.map(({ target }) => placeOfView(store, scope, target)));
     this.onRead();
     const stored = await reading;
@@ -137,20 +192,18 @@ export class LoadedViews {
   }
 
   async #takeTurn(): Promise<void> {
-    this.#turn ??= await this.large.turn(this.owner);
+    this.#turn ??= await this.sources.largeAnswers.turn(this.reader.principal);
   }
 
   /**
-   * Makes a view that was read part of the answer. The targets of its references wait to be read, unless they were met
+   * Makes a view part of the answer. The targets of its references wait to be read, unless they were met
    * before.
    */
-  #take(view: MetView, stored: Buffer | null, waiting: MetView[]): void {
-    if (stored === null) return;
+  #take(view: MetView, body: StoredBody, waiting: MetView[]): void {
     const { target } = view;
-    const body = decodeBody(stored, target.sourceId);
     view.loaded = { key: target.identity, alias: target.alias, body };
     this.#count(body);
-    if (view.depth === this.depth) return;
+    if (view.depth === this.reader.depth) return;
     for (const reference of body.references) {
       if (reference.target !== null) this.#meet(reference.target, view.depth + 1, waiting);
     }
@@ -158,7 +211,7 @@ export class LoadedViews {
 
   #meet(target: ViewTarget, depth: number, waiting: MetView[]): void {
     if (this.#views.has(target.identity)) return;
-    const view: MetView = { target, depth, stored: null, loaded: null };
+    const view = new MetView(target, depth, this.reader.scope);
     this.#views.set(target.identity, view);
     waiting.push(view);
   }

@@ -11,7 +11,7 @@ import type { QueryRow, RowsResult } from '../../query/query-service.ts';
 import { resultText } from '../../query/result/result-text.ts';
 import type { ViewTarget } from '../../store/derived/stored-body.ts';
 import { subjectKey, viewSubject } from '../../store/derived/subjects.ts';
-import { placeOfView, viewTarget } from '../../store/derived/views.ts';
+import { viewTarget } from '../../store/derived/views.ts';
 import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import type { HashField } from '../../store/redis/field-reader.ts';
 import type { AnswerKey, ComputedAnswer } from '../cache/answer-cache.ts';
@@ -19,13 +19,16 @@ import { RowViews } from '../cache/row-views.ts';
 import { readInOrder } from '../delivery/read-in-order.ts';
 import { plainReferences } from '../delivery/reference-style.ts';
 import { Rendering } from '../delivery/render.ts';
-import { LoadedViews } from '../delivery/view-loading.ts';
+import { LoadedViews, type ViewReader } from '../delivery/view-loading.ts';
 import { scopeOf } from '../routes/route-parts.ts';
 import type { Services } from '../services.ts';
 
 const viewsName = Buffer.from(',"_views":');
 
-type ViewServices = Pick<Services, 'store' | 'largeAnswers' | 'cache' | 'rowViews' | 'progress'>;
+type ViewServices = Pick<
+  Services,
+  'store' | 'largeAnswers' | 'cache' | 'rowViews' | 'keptViews' | 'progress'
+>;
 
 /** A result as JSON text, and keys of the views that it shows or misses, as the changes streams announce them. */
 export interface TextWithViews {
@@ -68,7 +71,7 @@ async function viewsOfRows(
   fresh: boolean,
 ): Promise<readonly RowViews[]> {
   const computeAll = async () =>
-    (await computed(services, principal, rows, aliases)).map(({ answer }) => answer);
+    (await computed(services, principal, { rows, aliases, fresh })).map(({ answer }) => answer);
   if (fresh) return await computeAll();
   const aliasText = JSON.stringify(aliases);
   const keys = rows.map(
@@ -79,12 +82,7 @@ async function viewsOfRows(
     }),
   );
   const views = await services.rowViews.answersTo(keys, (missing) =>
-    computed(
-      services,
-      principal,
-      missing.flatMap((at) => rows[at] ?? []),
-      aliases,
-    ),
+    computed(services, principal, { rows: missing.flatMap((at) => rows[at] ?? []), aliases, fresh }),
   );
   // All of them at once find out what is too much, and say it.
   return isTooMuch(views) ? await computeAll() : views;
@@ -103,13 +101,14 @@ function isTooMuch(views: readonly RowViews[]): boolean {
 async function computed(
   services: ViewServices,
   principal: ClientPrincipal,
-  rows: readonly QueryRow[],
-  aliases: readonly string[],
+  asked: AskedRows,
 ): Promise<ComputedAnswer<RowViews>[]> {
+  const sources = asked.fresh ? { ...services, keptViews: null } : services;
+  const reader = { principal, scope: scopeOf(principal), depth: principal.depth };
   const read = await readInOrder(services, async (onRead) => {
-    const views = new LoadedViews(services.largeAnswers, principal, principal.depth, onRead);
+    const views = new LoadedViews(sources, reader, onRead);
     try {
-      return await renderedRows(services, principal, views, rows, aliases);
+      return await renderedRows(reader, views, asked);
     } finally {
       views.release();
     }
@@ -117,27 +116,33 @@ async function computed(
   return read.rows.map((answer) => ({ answer, reads: () => answer.subjects }));
 }
 
+interface AskedRows {
+  readonly rows: readonly QueryRow[];
+  readonly aliases: readonly string[];
+  /** Kept views may be too old. */
+  readonly fresh: boolean;
+}
+
 interface RenderedRows {
   readonly rows: readonly RowViews[];
+  readonly views: LoadedViews;
   places(): readonly HashField[];
 }
 
 async function renderedRows(
-  { store }: ViewServices,
-  principal: ClientPrincipal,
+  { scope, depth }: ViewReader,
   views: LoadedViews,
-  rows: readonly QueryRow[],
-  aliases: readonly string[],
+  { rows, aliases }: AskedRows,
 ): Promise<RenderedRows> {
-  const scope = scopeOf(principal);
   const targets = rows.map(({ sourceId, originId }) =>
     aliases.map((alias) => viewTarget({ sourceId, originId, alias })),
   );
-  await views.load(store, scope, targets.flat());
-  const renderer = new RowRenderer(scope, views, principal.depth);
+  await views.load(targets.flat());
+  const renderer = new RowRenderer(scope, views, depth);
   return {
     rows: targets.map((ofRow) => renderer.row(ofRow)),
-    places: () => views.met.map(({ target }) => placeOfView(store, scope, target)),
+    views,
+    places: () => views.places(),
   };
 }
 
