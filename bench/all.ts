@@ -7,6 +7,7 @@ const names = [
   'delivery',
   'delivery-cold',
   'delivery-writes',
+  'own-write',
   'ingest',
   'feed',
   'fairness',

@@ -23,8 +23,9 @@ export class RequestLine {
   ) {}
 
   /** @param body JSON */
-  postOf(body: string, path = this.address.pathname): Buffer {
-    return this.#requestOf(`POST ${path}`, { 'Content-Length': String(Buffer.byteLength(body)) }, body);
+  postOf(body: string, path = this.address.pathname, headers: Readonly<Record<string, string>> = {}): Buffer {
+    const length = String(Buffer.byteLength(body));
+    return this.#requestOf(`POST ${path}`, { ...headers, 'Content-Length': length }, body);
   }
 
   getOf(path: string, headers: Readonly<Record<string, string>> = {}): Buffer {
