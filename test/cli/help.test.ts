@@ -35,9 +35,14 @@ function answerOf(context: TestContext, name: CommandName, words: string[]): Com
 /** Scripts that differ only in the command that they name. One of them, with an exit code of its own, is started for all. */
 const startedAlikePattern = /^exec node (?:--single-threaded )?src\/cli\/bootstrap\.mjs (?!check)(\w+)$/;
 
+/** Roles of processes, which load all their code before `runProcess` answers. Each prints its own help, and `small` refuses for all. */
+const rolePattern = /^exec node .*run\.mjs workers\/(?:web|partition|jobs)\.ts$/;
+
 /** The script is started, or its command answers as those do that are started like it. */
 async function resultOf(context: TestContext, name: string, words: string[]): Promise<CommandResult> {
-  const command = startedAlikePattern.exec(scripts[name] ?? '')?.[1];
+  const script = scripts[name] ?? '';
+  const isRoleRefusing = rolePattern.test(script) && !words.includes('--help');
+  const command = isRoleRefusing ? name : startedAlikePattern.exec(script)?.[1];
   return command !== undefined && isCommand(command)
     ? answerOf(context, command, words)
     : await runScript(name, words);
