@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, test } from 'node:test';
-import { commands } from '../../src/cli/commands.mjs';
+import { describe, type TestContext, test } from 'node:test';
+import { type CommandName, commands, isCommand } from '../../src/cli/commands.mjs';
+import { answerWords } from '../../src/cli/help.mjs';
 import { script } from '../../src/lib/typed-command.mjs';
 import { type CommandResult, root, run } from './support/command.ts';
 
@@ -19,15 +20,43 @@ function runScript(name: string, words: string[]): Promise<CommandResult> {
   return run('sh', ['-c', `${scripts[name]} "$@"`, name, ...words], { env });
 }
 
+/** What a command that is not run says to its arguments, in the process of the test. */
+function answerOf(context: TestContext, name: CommandName, words: string[]): CommandResult {
+  const [out, err]: [string[], string[]] = [[], []];
+  context.mock.method(console, 'log', (line: string) => out.push(`${line}\n`));
+  context.mock.method(console, 'error', (line: string) => err.push(`${line}\n`));
+  try {
+    return { code: answerWords(name, words), stdout: out.join(''), stderr: err.join('') };
+  } finally {
+    context.mock.restoreAll();
+  }
+}
+
+/** Scripts that differ only in the command that they name. One of them, with an exit code of its own, is started for all. */
+const startedAlikePattern = /^exec node (?:--single-threaded )?src\/cli\/bootstrap\.mjs (?!check)(\w+)$/;
+
+/** Roles of processes, which load all their code before `runProcess` answers. Each prints its own help, and `small` refuses for all. */
+const rolePattern = /^exec node .*run\.mjs workers\/(?:web|partition|jobs)\.ts$/;
+
+/** The script is started, or its command answers as those do that are started like it. */
+async function resultOf(context: TestContext, name: string, words: string[]): Promise<CommandResult> {
+  const script = scripts[name] ?? '';
+  const isRoleRefusing = rolePattern.test(script) && !words.includes('--help');
+  const command = isRoleRefusing ? name : startedAlikePattern.exec(script)?.[1];
+  return command !== undefined && isCommand(command)
+    ? answerOf(context, command, words)
+    : await runScript(name, words);
+}
+
 test('commands: the table lists exactly the scripts of package.json', () => {
   const typed = Object.keys(commands).map((name) => script(name).replace(/^npm (?:run )?/, ''));
   assert.deepEqual(typed.toSorted(), names.toSorted());
 });
 
-describe('every script', { concurrency: 2 }, () => {
+describe('every script', () => {
   for (const name of names) {
-    test(`${name} --help: prints description, options, example and exit codes, and does nothing else`, async () => {
-      const { code, stdout, stderr } = await runScript(name, ['--help']);
+    test(`${name} --help: prints description, options, example and exit codes, and does nothing else`, async (context) => {
+      const { code, stdout, stderr } = await resultOf(context, name, ['--help']);
       assert.deepEqual([code, stderr], [0, '']);
       const typed = name === 'start' || name === 'test' ? `npm ${name}` : `npm run ${name}`;
       assert.ok(stdout.startsWith(`Usage: ${typed}`), stdout);
@@ -39,8 +68,8 @@ describe('every script', { concurrency: 2 }, () => {
 
     // The suite passes its options on to Node's test runner.
     if (name === 'test') continue;
-    test(`${name}: rejects an unknown option in one line that names --help`, async () => {
-      const { code, stdout, stderr } = await runScript(name, ['--no-such-option']);
+    test(`${name}: rejects an unknown option in one line that names --help`, async (context) => {
+      const { code, stdout, stderr } = await resultOf(context, name, ['--no-such-option']);
       assert.equal(code, name === 'check' ? 2 : 1);
       assert.equal(stdout, '');
       assert.match(stderr, /^Unknown option '--no-such-option'\. See: npm (run )?[\w-]+ -- --help\n$/);

@@ -1,34 +1,41 @@
 /** What `npm pack` makes works where it is installed: from an empty folder to a page of one's own. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { commands, commandsOfClones } from '../../src/cli/commands.mjs';
 import { freePort } from '../../src/cli/start/ports.ts';
 import { platformVersion } from '../../src/config/settings/platform-version.ts';
+import { followPage, npmFolders, readersTools } from '../docs/support/reader.ts';
 import { compilerSays } from '../support/type-check.ts';
 import { until } from '../support/until.ts';
 import { type CommandResult, root, run, temporaryFolder } from './support/command.ts';
 import { Platform } from './support/platform.ts';
 
+/** Beside the site of the guide. */
+const siteName = 'own-site';
 const settings = { WORKERS: '1', PARTITIONS: '4', LOG_LEVEL: 'warn' };
 
-test('the package, installed in an empty folder, makes a site and runs it', async (context) => {
-  const folder = await temporaryFolder(context);
-  // npm looks for a folder to install into above the one where it is run.
-  writeFileSync(path.join(folder, 'package.json'), '{"private": true}');
-  const packed = await run('npm', ['pack', '--silent', '--pack-destination', folder], {
-    cwd: await freshClone(context),
-    env: { npm_config_prefer_offline: 'true' },
-  });
-  assert.equal(packed.code, 0, packed.stderr);
-  const file = path.join(folder, packed.stdout.trim().split('\n').at(-1) ?? '');
-  const words = ['install', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error', file];
-  const installed = await run('npm', words, { cwd: folder });
-  assert.equal(installed.code, 0, installed.stderr);
+/** Of a reader of the guide, for all tests of this file. What they install is tried by all. */
+const home = mkdtempSync(path.join(tmpdir(), 'millrace-reader-'));
+/** Where the guide installs the package. */
+const folder = path.join(home, 'sites');
+after(() => rmSync(home, { recursive: true, force: true }));
 
+test('docs/guide/first-site.md packs a fresh clone, installs the package in an empty folder and runs a site', {
+  skip: readersTools,
+}, async (context) => {
+  const env = { HOME: home, ...npmFolders(), npm_config_prefer_offline: 'true' };
+  const cwd = await freshClone(context);
+  assert.ok((await followPage(context, 'docs/guide/first-site.md', { env, cwd })) >= 8);
+});
+
+test('the package, installed in an empty folder, makes a site and runs it', {
+  skip: readersTools,
+}, async (context) => {
   const packages = readdirSync(path.join(folder, 'node_modules'));
   const compilers = ['esbuild', 'preact', 'tsx', 'typescript'];
   assert.deepEqual(
@@ -37,11 +44,11 @@ test('the package, installed in an empty folder, makes a site and runs it', asyn
     'the package runs without what it was made with',
   );
 
-  const site = path.join(folder, 'my-site');
+  const site = path.join(folder, siteName);
   const bin = path.join(folder, 'node_modules/.bin/millrace');
   const millrace = (...words: string[]): Promise<CommandResult> =>
     run(bin, words, { cwd: site, env: settings });
-  const init = () => run('npx', ['millrace', 'init', 'my-site'], { cwd: folder });
+  const init = () => run('npx', ['millrace', 'init', siteName], { cwd: folder });
 
   await mkdir(site);
   const written = await init();
@@ -49,7 +56,7 @@ test('the package, installed in an empty folder, makes a site and runs it', asyn
   assert.match(written.stdout, /npx millrace dev/);
   const again = await init();
   assert.equal(again.code, 1);
-  assert.match(again.stderr, /my-site is not empty\. Choose another folder\./);
+  assert.match(again.stderr, /own-site is not empty\. Choose another folder\./);
   assert.deepEqual(readdirSync(site).sort(), [
     '.gitignore',
     'README.md',
@@ -111,7 +118,7 @@ await createClient({ url: 'http://127.0.0.1:9', key: 'x', retries: 0 }).byHandle
       author: { name: 'Ada Lovelace', articles: notes },
     });
 
-    const schemaFile = path.join(site, 'config/tenants/my-site/schemas/author.full.ts');
+    const schemaFile = path.join(site, `config/tenants/${siteName}/schemas/author.full.ts`);
     const text = readFileSync(schemaFile, 'utf8');
     writeFileSync(schemaFile, text.replace('name: properties.name,', "name: properties.name + '!',"));
     await until(
@@ -136,7 +143,7 @@ await createClient({ url: 'http://127.0.0.1:9', key: 'x', retries: 0 }).byHandle
     writeFileSync(schemaFile, failing);
     const line = failing.slice(0, failing.indexOf('first.last')).split('\n').length;
     await until('the failing build is reported', () => dev.output.includes('The schema author fails'));
-    const reported = `tenants/my-site/schemas/author\\.full\\.ts:${line}:\\d+: .*undefined.*\\. The schema author fails for the entity ada\\b`;
+    const reported = `tenants/${siteName}/schemas/author\\.full\\.ts:${line}:\\d+: .*undefined.*\\. The schema author fails for the entity ada\\b`;
     assert.match(dev.output, new RegExp(reported));
     writeFileSync(schemaFile, text);
 

@@ -6,8 +6,8 @@ import { CommandStop } from '../terminal/command-stop.ts';
 const systemTestPattern = /^test\/(?:system|hostile|cluster|simulator|cli\/package\.test\.ts$)/;
 /** The files that take longest, the longest first. A run of the suite shows them at its end. */
 export const longest: readonly string[] = [
-  'test/docs/commands.test.ts',
   'test/cli/package.test.ts',
+  'test/docs/commands.test.ts',
   'test/console/console.test.ts',
   'test/cli/configuration/forgotten-folder.test.ts',
   'test/hostile/code-schemas.test.ts',

@@ -1,6 +1,6 @@
 /** Runs shell blocks of a document as a reader does, one after the other, and compares what they print with the answer below. */
 import assert from 'node:assert/strict';
-import { type CommandResult, run } from '../../cli/support/command.ts';
+import { type CommandResult, root, run } from '../../cli/support/command.ts';
 import { until } from '../../support/until.ts';
 import { type Block, blocksOf } from './markdown.ts';
 
@@ -40,6 +40,8 @@ export interface Reader {
   readonly env: Record<string, string>;
   /** What earlier blocks left behind. */
   readonly before?: string;
+  /** Where the first block begins; absent: the repository. */
+  readonly cwd?: string;
 }
 
 /** Runs a step and fails if it does, or if the answer is another than the document shows. */
@@ -74,9 +76,12 @@ export function leftBehind({ block }: Step): string {
   return lines.map((line) => `${line}\n`).join('');
 }
 
-async function runBlock({ block }: Step, { port, env, before = '' }: Reader): Promise<CommandResult> {
+async function runBlock(
+  { block }: Step,
+  { port, env, before = '', cwd = root }: Reader,
+): Promise<CommandResult> {
   const script = before + block.text.replaceAll('127.0.0.1:4000', `127.0.0.1:${port}`);
-  const result = await run('bash', ['-euo', 'pipefail', '-c', script], { env: { ...env, PORT: port } });
+  const result = await run('bash', ['-euo', 'pipefail', '-c', script], { cwd, env: { ...env, PORT: port } });
   assert.equal(result.code, 0, `line ${block.line}: ${result.stdout}${result.stderr}`);
   return result;
 }

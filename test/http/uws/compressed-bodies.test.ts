@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { loadConfiguration } from '../../../src/config/documents/load.ts';
 import {
   bulkBodyBytesMax,
@@ -51,11 +51,15 @@ before(async () => {
 });
 after(() => front.stop());
 
+/** Without the quality that takes longest: a body that is unpacked is the same, and most of the test's time went into packing. */
+const packBr = (bytes: Uint8Array | string) =>
+  brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } });
+
 const packers = [
   ['gzip', gzipSync],
   ['x-gzip', gzipSync],
   ['GZIP', gzipSync],
-  ['br', brotliCompressSync],
+  ['br', packBr],
   ['deflate', deflateSync],
   ['deflate', deflateRawSync],
   ['identity', (bytes: Uint8Array) => Buffer.from(bytes)],
@@ -213,7 +217,7 @@ test('a large bulk save comes packed too, entity by entity', async () => {
   }));
   for (const [coding, pack] of [
     ['gzip', gzipSync],
-    ['br', brotliCompressSync],
+    ['br', packBr],
   ] as const) {
     const renamed = entities.map((entity) => ({ ...entity, originId: `${coding}-${entity.originId}` }));
     const response = await fetch(`${front.url}/ingest/v2`, {

@@ -1,0 +1,73 @@
+/** Follows documents as a reader does: the platform that a document starts, and the blocks around it. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import os from 'node:os';
+import path from 'node:path';
+import type { TestContext } from 'node:test';
+import { Platform } from '../../cli/support/platform.ts';
+import { textOf } from './markdown.ts';
+import { leftBehind, perform, type Step, startsThePlatform, stepsOf } from './shell.ts';
+
+/** The demo's 25,000 entities on a busy machine. */
+const readyMs = 240_000;
+const tools = ['bash', 'curl', 'awk', 'sed'];
+const missing = tools.filter((tool) => spawnSync(tool, ['--version']).error !== undefined);
+/** Why documents cannot be followed here, as the option `skip` of a test. */
+export const readersTools = missing.length > 0 && `needs ${missing.join(', ')}`;
+
+/** npm's own folder and settings, which a home folder of the test's does not have. */
+export function npmFolders(): Record<string, string> {
+  const home = os.homedir();
+  return { npm_config_cache: path.join(home, '.npm'), npm_config_userconfig: path.join(home, '.npmrc') };
+}
+
+/** What the document starts, with a port of its own and a home folder that is gone after the test. */
+export async function startAs(
+  context: TestContext,
+  step: Step | undefined,
+  env: Record<string, string>,
+  before = '',
+) {
+  assert.ok(step !== undefined, 'the document starts the platform');
+  // As many partitions as whoever sets nothing has: the document's other commands ask for them too.
+  const platform = await Platform.start(context, { PARTITIONS: '16', ...env }, [
+    'bash',
+    '-c',
+    // A terminal sends Ctrl-C to npx and to what it runs; here it goes to one process.
+    before + step.block.text.replace(/^npx /m, 'exec ../node_modules/.bin/'),
+  ]);
+  await platform.ready(readyMs);
+  return { platform, port: new URL(platform.url).port };
+}
+
+export interface PageReader {
+  readonly env: Record<string, string>;
+  /** Where the reader begins; absent: the repository. */
+  readonly cwd?: string;
+}
+
+/**
+ * Runs all blocks of a page that starts a site of its own, and stops the site.
+ * @returns how many blocks stand below the one that starts the site
+ */
+export async function followPage(
+  context: TestContext,
+  page: string,
+  { env, cwd }: PageReader,
+): Promise<number> {
+  const steps = stepsOf(textOf(page));
+  const start = steps.findIndex(startsThePlatform);
+  // What it starts finds its configuration as a reader's does.
+  const ownFolder = { ...env, CONFIG_DIR: '', DATA_DIR: '' };
+  let before = '';
+  const performNext = async (step: Step, port: string) => {
+    await perform(step, { port, env, before, ...(cwd !== undefined && { cwd }) });
+    before += leftBehind(step);
+  };
+  for (const step of steps.slice(0, start)) await performNext(step, '0');
+  const { platform, port } = await startAs(context, steps[start], ownFolder, before);
+  const rest = steps.slice(start + 1);
+  for (const step of rest) await performNext(step, port);
+  await platform.stop();
+  return rest.length;
+}
