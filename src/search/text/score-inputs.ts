@@ -117,14 +117,28 @@ export class Scorer {
   score({ frequencies, lengths, boosts }: ScoreInputs): number {
     let [total, matching, from] = [0, 0, 0];
     for (const { tier, idf: wordIdf } of this.#words) {
-      const close = this.#x(frequencies, lengths, from, 0, Math.min(tier + 1, tierCount));
-      const x = close > 0 ? close : laterShare * this.#x(frequencies, lengths, from, tier + 1, tierCount);
-      if (x > 0) total += wordScore(wordIdf, x);
-      if (close > 0) matching += 1;
+      const laterTier = Math.min(tier + 1, tierCount);
+      // The weight of a field may be so small that x is 0 for a word that matches.
+      const isClose = this.#matches(frequencies, from, laterTier);
+      const x = isClose
+        ? this.#x(frequencies, lengths, from, 0, laterTier)
+        : laterShare * this.#x(frequencies, lengths, from, laterTier, tierCount);
+      total += wordScore(wordIdf, x);
+      if (isClose) matching += 1;
       from += this.#weights.length * tierCount;
     }
     if (total === 0) return 0;
     return boosts.reduce((score, boost) => score * boost, (this.#shares[matching] ?? 0) * total);
+  }
+
+  /** True when a term of the word occurs before some tier. @param from where its frequencies are */
+  #matches(frequencies: readonly number[], from: number, endTier: number): boolean {
+    for (let field = 0; field < this.#weights.length; field += 1) {
+      for (let tier = 0; tier < endTier; tier += 1) {
+        if ((frequencies[from + field * tierCount + tier] ?? 0) > 0) return true;
+      }
+    }
+    return false;
   }
 
   /** Sum of a word over the fields. @param from where its frequencies are */

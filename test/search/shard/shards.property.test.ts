@@ -6,7 +6,7 @@ import type { IndexItem } from '../../../src/search/index-item.ts';
 import { Shard } from '../../../src/search/shard/shard.ts';
 import type { RowPlace } from '../../../src/search/shard-answer.ts';
 import { runs } from '../../support/runs.ts';
-import { allTypes, changes, item, query } from '../support/arbitraries.ts';
+import { allTypes, changes, item, partitionOf, query } from '../support/arbitraries.ts';
 import { applyTo, applyToMap, ask, assertAsScan, checked } from '../support/shards.ts';
 
 const runCount = runs(300);
@@ -84,4 +84,25 @@ test('a field that is added later is found in items that already had it', () => 
     ),
     { numRuns: Math.ceil(runCount / 3) },
   );
+});
+
+test('a word that counts for next to nothing still counts as a word that matches, in one round as in two', () => {
+  const shards = Array.from({ length: 2 }, () => new Shard({ fields: allTypes }));
+  const items = new Map<string, IndexItem>();
+  for (const originId of ['1', '2', '3']) {
+    const fields = { text: 'alphabet', keywordText: originId === '3' ? 'other' : 'two' };
+    const head = { sourceId: 's-1', originId, updatedAtMs: 1 };
+    const change = {
+      kind: 'upsert' as const,
+      item: { ...head, fields, partition: partitionOf('s-1', originId) },
+    };
+    applyTo(shards, change);
+    applyToMap(items, change);
+  }
+  const weights = [
+    { field: 'text', weight: Number.MIN_VALUE },
+    { field: 'keywordText', weight: 1 },
+  ];
+  const search = { fields: weights, value: 'two alph', literal: true, prefix: true };
+  assertAsScan(shards, items, { search }, 1000);
 });
