@@ -2,11 +2,11 @@
 import { ThreadedKeeper } from '../actors/ownership/threaded-keeper.ts';
 import { Worker } from '../actors/worker.ts';
 import type { ProcessMetrics } from '../lib/process-metrics.ts';
-import { OwnedShards } from '../query/worker/answering-shards.ts';
 import { ShardCopies } from '../query/worker/copies/shard-copies.ts';
 import { Responder } from '../query/worker/responder.ts';
 import { ShardSet } from '../query/worker/shard-set.ts';
-import { snapshotsOf } from '../query/worker/snapshots/open-snapshots.ts';
+import { OwnedShards } from '../query/worker/shard-state.ts';
+import { snapshotsOf } from '../query/worker/snapshots/shard-snapshots.ts';
 import { fetchedItems } from '../store/derived/item-sink.ts';
 import { AutoFields } from '../store/entities/auto-fields.ts';
 import { openRole, type RunningRole } from './process-context.ts';

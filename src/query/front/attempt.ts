@@ -1,6 +1,6 @@
 import { assert } from '../../lib/assert.ts';
 import { type Coverage, decodeReply, type HeldState } from '../protocol/shard-reply.ts';
-import type { MessageBody, Reply } from '../transport/message-body.ts';
+import type { MessageBody, Reply } from '../transport/messages.ts';
 
 /** The reply of a worker that is part of a complete cover. */
 export interface GatheredReply extends HeldState {

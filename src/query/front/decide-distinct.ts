@@ -18,7 +18,7 @@ import type { ScopedIndex } from '../../store/derived/items.ts';
 import { decodeFirsts, decodePlaces } from '../protocol/distinct-answer.ts';
 import { distinctTooLarge, RefusedQueryError } from '../protocol/refusal.ts';
 import type { ShardQuestion } from '../protocol/shard-request.ts';
-import type { MessageBody } from '../transport/message-body.ts';
+import type { MessageBody } from '../transport/messages.ts';
 import type { GatheredReply } from './attempt.ts';
 import type { Scatter } from './scatter.ts';
 

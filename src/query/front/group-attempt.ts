@@ -4,8 +4,7 @@
  */
 
 import { decodeReply } from '../protocol/shard-reply.ts';
-import type { Reply } from '../transport/message-body.ts';
-import type { LiveWorker } from '../transport/transport.ts';
+import type { LiveWorker, Reply } from '../transport/messages.ts';
 import { type GatheredReply, gatheredReply } from './attempt.ts';
 import type { GroupHolders } from './group-holders.ts';
 import type { WorkerHealth } from './worker-health.ts';

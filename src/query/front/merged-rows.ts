@@ -23,7 +23,7 @@ import { decodeAnswer, facetsLength, type SentRow } from '../protocol/row-answer
 import type { ShardQuestion } from '../protocol/shard-request.ts';
 import { UnavailableError } from '../query-service.ts';
 import { joinedRows, type RowForm, type RowValues, rowFormOf, rowText } from '../result/row-text.ts';
-import type { MessageBody } from '../transport/message-body.ts';
+import type { MessageBody } from '../transport/messages.ts';
 import type { Scatter } from './scatter.ts';
 
 /** A worker's answer to one query. */

@@ -6,7 +6,7 @@ import type { ScopedIndex } from '../../store/derived/items.ts';
 import { RefusedQueryError } from '../protocol/refusal.ts';
 import { decodeStats, searchWithoutStats } from '../protocol/stats-answer.ts';
 import { decodeWholeAnswer } from '../protocol/whole-answer.ts';
-import type { MessageBody } from '../transport/message-body.ts';
+import type { MessageBody } from '../transport/messages.ts';
 import type { GatheredReply } from './attempt.ts';
 import { decideDistinct } from './decide-distinct.ts';
 import { decodedAnswers, type FoundAnswer, type MergedRows, mergedRows } from './merged-rows.ts';

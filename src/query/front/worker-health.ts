@@ -3,7 +3,7 @@
  * or cut off keeps its connections: nothing tells of it but its silence.
  */
 import { workerSilentMs } from '../../contract/limits.ts';
-import type { LiveWorker } from '../transport/transport.ts';
+import type { LiveWorker } from '../transport/messages.ts';
 
 /** Silence is counted in turns of a timer. So a front that was held up itself does not take its workers for silent. */
 const turnMs = 50;

@@ -2,7 +2,7 @@
 import { oneFlight } from '../../lib/shared-promises.ts';
 import { liveProcesses } from '../../store/processes/registry.ts';
 import type { Store } from '../../store/store.ts';
-import type { LiveWorker } from '../transport/transport.ts';
+import type { LiveWorker } from '../transport/messages.ts';
 import { type GroupHolders, groupHolders } from './group-holders.ts';
 
 const refreshMs = 1000;

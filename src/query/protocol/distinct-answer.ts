@@ -12,7 +12,7 @@ import type { PlainValue } from '../../search/packed-values.ts';
 import { populationsOf } from '../../search/populations.ts';
 import type { Shard } from '../../search/shard/shard.ts';
 import type { RowPlace } from '../../search/shard-answer.ts';
-import type { MessageBody } from '../transport/message-body.ts';
+import type { MessageBody } from '../transport/messages.ts';
 import { distinctTooLarge, encodeRefusal, throwRefusal } from './refusal.ts';
 
 /** The place of the first item of a value, of one shard. */

@@ -1,8 +1,8 @@
 /** Answers to the questions of a second round: exact counts of facets, and texts of rows. */
 import { chain, mapInTurn, type Resumable, repeat, workBudget } from '../../lib/cooperative-yield.ts';
 import type { FacetGroup, FacetGroups, TextScale } from '../../search/shard-answer.ts';
-import { SizeBudget } from '../result/size-budget.ts';
-import type { MessageBody } from '../transport/message-body.ts';
+import { SizeBudget } from '../result/facets-text.ts';
+import type { MessageBody } from '../transport/messages.ts';
 import { encodeRefusal, facetsTooLarge, throwRefusal } from './refusal.ts';
 
 /** A facet's groups as JSON lists. */

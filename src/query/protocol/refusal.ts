@@ -1,6 +1,6 @@
 /** The refusal that a worker sends in place of an answer, when a query asks for too much. */
 import { distinctCellsMax, queryPageUnitsMax } from '../../contract/limits.ts';
-import type { MessageBody } from '../transport/message-body.ts';
+import type { MessageBody } from '../transport/messages.ts';
 
 /** The message is for the client. */
 export class RefusedQueryError extends Error {

@@ -8,11 +8,9 @@ import type { CheckedQuery } from '../../search/checked-query.ts';
 import type { PartialAnswer } from '../../search/merge.ts';
 import { type PackedStats, packStats, type SearchStats, unpackStats } from '../../search/search-stats.ts';
 import type { FacetGroups, RowPlace, ShownAnswer, ShownRow } from '../../search/shard-answer.ts';
-import { groupsTexts } from '../result/facets-text.ts';
-import { type PageRows, pageRows } from '../result/page-rows.ts';
-import { joinedRows, rowFormOf } from '../result/row-text.ts';
-import { SizeBudget } from '../result/size-budget.ts';
-import type { MessageBody } from '../transport/message-body.ts';
+import { groupsTexts, SizeBudget } from '../result/facets-text.ts';
+import { joinedRows, type PageRows, pageRows, rowFormOf } from '../result/row-text.ts';
+import type { MessageBody } from '../transport/messages.ts';
 import { encodeRefusal, facetsTooLarge, pageTooLarge, throwRefusal } from './refusal.ts';
 
 /** A row as the front knows it. */

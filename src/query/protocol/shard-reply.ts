@@ -1,5 +1,5 @@
 /** A worker's reply to a shard request. */
-import type { MessageBody } from '../transport/message-body.ts';
+import type { MessageBody } from '../transport/messages.ts';
 
 /**
  * Partition -> epoch of the lease under which a worker answered for it. A copy has no lease: 1, or 0 when its answer can show

@@ -3,7 +3,7 @@ import type { EntityRef } from '../../contract/ids.ts';
 import type { CheckedDistinct, CheckedQuery } from '../../search/checked-query.ts';
 import type { FacetNeed } from '../../search/facets/merge.ts';
 import type { ScopedIndex } from '../../store/derived/items.ts';
-import type { MessageBody } from '../transport/message-body.ts';
+import type { MessageBody } from '../transport/messages.ts';
 
 export type ShardQuestion =
   /**

@@ -16,9 +16,8 @@ import type {
   UnscoredAnswer,
   UnscoredRow,
 } from '../../search/shard-answer.ts';
-import { groupsTexts } from '../result/facets-text.ts';
-import { SizeBudget } from '../result/size-budget.ts';
-import type { MessageBody } from '../transport/message-body.ts';
+import { groupsTexts, SizeBudget } from '../result/facets-text.ts';
+import type { MessageBody } from '../transport/messages.ts';
 import { throwRefusal } from './refusal.ts';
 
 /** The search of a query whose answer depends on scores, as long as nobody has said by which statistics; null for others. */

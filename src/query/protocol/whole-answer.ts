@@ -3,12 +3,10 @@ import { queryPageUnitsMax } from '../../contract/limits.ts';
 import { chain, type Resumable } from '../../lib/cooperative-yield.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
 import type { FacetGroups, RowPlace, ShownAnswer } from '../../search/shard-answer.ts';
-import { facetsTextOf } from '../result/facets-text.ts';
-import { pageRows } from '../result/page-rows.ts';
+import { facetsTextOf, SizeBudget } from '../result/facets-text.ts';
 import { facetsOf, resultOfRows } from '../result/result-text.ts';
-import { rowFormOf } from '../result/row-text.ts';
-import { SizeBudget } from '../result/size-budget.ts';
-import type { MessageBody } from '../transport/message-body.ts';
+import { pageRows, rowFormOf } from '../result/row-text.ts';
+import type { MessageBody } from '../transport/messages.ts';
 import { encodeRefusal, facetsTooLarge, pageTooLarge } from './refusal.ts';
 
 /**

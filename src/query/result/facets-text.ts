@@ -2,10 +2,26 @@
  * Writes groups of facets as JSON text. A value may have megabytes, so the text is counted while it is written, and
  * written in steps.
  */
+import { queryPageUnitsMax } from '../../contract/limits.ts';
 import { chain, mapInTurn, type Resumable, repeat, workBudget } from '../../lib/cooperative-yield.ts';
 import type { FacetGroup, FacetGroups } from '../../search/shard-answer.ts';
 import type { QueryFacet } from '../query-service.ts';
-import type { SizeBudget } from './size-budget.ts';
+
+/** Counts how much a page and its facets may still take, in UTF-16 units of JSON text. */
+export class SizeBudget {
+  #left = queryPageUnitsMax;
+
+  /** More was taken than there was. */
+  get isExceeded(): boolean {
+    return this.#left < 0;
+  }
+
+  /** @returns false when the budget is exceeded */
+  take(units: number): boolean {
+    this.#left -= units;
+    return this.#left >= 0;
+  }
+}
 
 /** About what a group takes besides a text value. */
 const unitsPerGroup = 40;

@@ -1,15 +1,15 @@
 /**
- * A row as clients get it: JSON text in UTF-8. The built-in fields come first, then the item's own fields as the shard
- * has them.
+ * A row as clients get it, and the rows of a page: JSON text in UTF-8. The built-in fields come first, then the item's own
+ * fields as the shard has them. A row may have megabytes, so rows are counted while they are written, and written in steps.
  */
-
 import { getOwn, type JsonObject } from '../../contract/json.ts';
+import { queryPageUnitsMax } from '../../contract/limits.ts';
 import { builtInFields } from '../../contract/query-names.ts';
-import { workBudget } from '../../lib/cooperative-yield.ts';
+import { chain, type Resumable, repeat, workBudget } from '../../lib/cooperative-yield.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
 import { propertyOf } from '../../search/fields/paths.ts';
 import { highlightsName } from '../../search/highlight/highlighter.ts';
-import type { RowPlace } from '../../search/shard-answer.ts';
+import type { RowPlace, ShownRow } from '../../search/shard-answer.ts';
 
 export interface RowValues {
   readonly place: RowPlace;
@@ -115,4 +115,44 @@ function chosenFields(fieldsText: Buffer, names: ReadonlySet<string>): Buffer {
     if (names.has(name)) members.push(`${JSON.stringify(name)}:${JSON.stringify(getOwn(fields, name))}`);
   }
   return Buffer.from(`{${members.join()}}`);
+}
+
+export interface PageRows {
+  readonly texts: readonly RowText[];
+  /** Bytes of all texts. */
+  readonly bytes: number;
+}
+
+/** The cost of writing a row, in units of the pace. A byte of its text costs a tenth of a unit. */
+const unitsPerRow = 100;
+const bytesPerUnit = 10;
+
+/** @returns null when the rows, or the values by which they were found, are too large */
+export function pageRows(
+  rows: readonly ShownRow[],
+  form: RowForm,
+  bytesMax: number,
+): Resumable<PageRows | null> {
+  const texts: RowText[] = [];
+  let bytes = 0;
+  let placeUnits = 0;
+  const fits = () => bytes <= bytesMax && placeUnits <= queryPageUnitsMax;
+  const written = repeat((at) => {
+    const row = rows[at];
+    if (row === undefined) return false;
+    const text = rowText(row, form);
+    texts.push(text);
+    bytes += text.bytes;
+    placeUnits += placeUnitsOf(row);
+    workBudget.units += unitsPerRow + Math.trunc(text.bytes / bytesPerUnit);
+    return fits();
+  });
+  return chain(written, () => (fits() ? { texts, bytes } : null));
+}
+
+/** UTF-16 units of the values by which a row was found. */
+function placeUnitsOf({ place }: ShownRow): number {
+  let units = 0;
+  for (const value of place.values) if (typeof value === 'string') units += value.length;
+  return units;
 }

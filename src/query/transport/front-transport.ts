@@ -5,8 +5,7 @@
 import { hostname } from 'node:os';
 import { transportKey } from './handshake.ts';
 import { isLoopback } from './listen-address.ts';
-import type { MessageBody, Reply } from './message-body.ts';
-import type { LiveWorker } from './transport.ts';
+import type { LiveWorker, MessageBody, Reply } from './messages.ts';
 import { type SocketAddress, WorkerConnection } from './worker-connection.ts';
 
 const turnMs = 1_000;

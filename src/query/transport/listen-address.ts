@@ -1,5 +1,10 @@
-/** Where a worker listens on TCP, and the address that it announces. */
-import { hostname, networkInterfaces } from 'node:os';
+/** Where a worker listens: on TCP with the address that it announces, and on a socket that only processes of this user reach. */
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { lstat, mkdir, readdir, stat, unlink } from 'node:fs/promises';
+import { createConnection } from 'node:net';
+import { hostname, networkInterfaces, tmpdir } from 'node:os';
+import path from 'node:path';
 
 export interface ListenAddress {
   readonly host: string;
@@ -24,4 +29,50 @@ export function announcedHost(host: string): string {
     .filter(({ internal, scopeid }) => !internal && (scopeid ?? 0) === 0);
   const best = found.find(({ family }) => family === 'IPv4') ?? (host === '::' ? found[0] : undefined);
   return best?.address ?? hostname();
+}
+
+/** The system cuts longer paths. */
+const pathBytesMax = 100;
+/** A socket that a killed worker left behind is removed after this time, by the next worker that starts. */
+const leftoverMs = 60_000;
+
+/** A path for a new socket, in a folder for all sockets of this machine's workers; null where sockets are not possible. */
+export async function newSocketPath(): Promise<string | null> {
+  const uid = process.getuid?.();
+  if (uid === undefined) return null;
+  const folder = path.join(tmpdir(), `millrace-${uid}`);
+  const file = path.join(folder, `${randomBytes(8).toString('hex')}.sock`);
+  if (Buffer.byteLength(file) > pathBytesMax) return null;
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const facts = await lstat(folder);
+    // Another user may have made the folder first, to read along.
+    if (!facts.isDirectory() || facts.uid !== uid || (facts.mode & 0o077) !== 0) return null;
+    await removeLeftovers(folder);
+    return file;
+  } catch {
+    return null;
+  }
+}
+
+async function removeLeftovers(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const file = path.join(folder, name);
+    const facts = await stat(file).catch(() => null);
+    if (facts === null || Date.now() - facts.mtimeMs < leftoverMs) continue;
+    if (await isDead(file)) await unlink(file).catch(() => {});
+  }
+}
+
+/** True when nobody listens there. */
+async function isDead(file: string): Promise<boolean> {
+  const socket = createConnection(file);
+  try {
+    await once(socket, 'connect');
+    return false;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
+  } finally {
+    socket.destroy();
+  }
 }

@@ -1,7 +1,7 @@
 /** Requests to other processes that are not answered yet. */
 import { randomInt } from 'node:crypto';
 import { SlotMap } from '../../lib/slot-map.ts';
-import type { Reply } from './message-body.ts';
+import type { Reply } from './messages.ts';
 
 /** How late the end of a deadline may be noticed. */
 const sweepMs = 20;

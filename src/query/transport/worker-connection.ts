@@ -3,7 +3,7 @@ import { createConnection, type Socket } from 'node:net';
 import { queryHandshakeMs } from '../../contract/limits.ts';
 import { FramedSocket } from './framed-socket.ts';
 import { FrontHandshake, handshakeFrameBytesMax } from './handshake.ts';
-import { isReply, type MessageBody, ping, type Reply, type RequestMessage } from './message-body.ts';
+import { isReply, type MessageBody, ping, type Reply, type RequestMessage } from './messages.ts';
 import { PendingReplies } from './pending-replies.ts';
 
 /** Requests that can wait for the connection to open. */

@@ -5,10 +5,15 @@ import { queryHandshakeMs, queryHandshakesMax } from '../../contract/limits.ts';
 import type { QueryAddresses } from '../../store/processes/process-messages.ts';
 import { FramedSocket } from './framed-socket.ts';
 import { handshakeFrameBytesMax, transportKey, WorkerHandshake } from './handshake.ts';
-import { announcedHost, type ListenAddress } from './listen-address.ts';
-import { isRequest, type MessageBody, ping, type ReplyMessage, type RequestMessage } from './message-body.ts';
-import { newSocketPath } from './socket-folder.ts';
-import type { InboundRequest } from './transport.ts';
+import { announcedHost, type ListenAddress, newSocketPath } from './listen-address.ts';
+import {
+  type InboundRequest,
+  isRequest,
+  type MessageBody,
+  ping,
+  type ReplyMessage,
+  type RequestMessage,
+} from './messages.ts';
 
 /** A front asks more often whether the worker is there. One that is silent for longer is gone. */
 const silentMs = 30_000;

@@ -19,7 +19,7 @@ import { encodeAnswer, sendsTexts } from '../protocol/row-answer.ts';
 import type { ShardQuery, ShardQuestion } from '../protocol/shard-request.ts';
 import { encodeStats, searchWithoutStats } from '../protocol/stats-answer.ts';
 import { encodeWholeAnswer } from '../protocol/whole-answer.ts';
-import type { MessageBody } from '../transport/message-body.ts';
+import type { MessageBody } from '../transport/messages.ts';
 
 export interface AnswerOptions {
   /** Signs tokens. */

@@ -7,12 +7,11 @@ import type { Store } from '../../store/store.ts';
 import { nothingHeld } from '../protocol/shard-reply.ts';
 import { decodeRequest, type ShardRequest } from '../protocol/shard-request.ts';
 import { type ListenAddress, ownMachineOnly } from '../transport/listen-address.ts';
-import type { InboundRequest } from '../transport/transport.ts';
+import type { InboundRequest } from '../transport/messages.ts';
 import { WorkerListener } from '../transport/worker-listener.ts';
-import type { AnsweringShards } from './answering-shards.ts';
 import { QueryTurns } from './query-turns.ts';
 import { type RequestTerms, RunningRequest } from './running-request.ts';
-import type { ShardState } from './shard-state.ts';
+import type { AnsweringShards, ShardState } from './shard-state.ts';
 
 /** No event tells of renewed leases, so requests that wait are looked at this often. */
 const recheckMs = 100;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Attempt, type GatheredReply } from '../../../src/query/front/attempt.ts';
 import { encodeReply } from '../../../src/query/protocol/shard-reply.ts';
-import type { MessageBody, Reply } from '../../../src/query/transport/message-body.ts';
+import type { MessageBody, Reply } from '../../../src/query/transport/messages.ts';
 
 const lost: Reply = { kind: 'lost', reason: 'gone' };
 

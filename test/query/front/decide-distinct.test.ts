@@ -6,7 +6,7 @@ import { decideDistinct } from '../../../src/query/front/decide-distinct.ts';
 import { encodeFirsts, encodePlaces } from '../../../src/query/protocol/distinct-answer.ts';
 import { encodeRefusal, RefusedQueryError } from '../../../src/query/protocol/refusal.ts';
 import type { ShardQuery } from '../../../src/query/protocol/shard-request.ts';
-import type { MessageBody } from '../../../src/query/transport/message-body.ts';
+import type { MessageBody } from '../../../src/query/transport/messages.ts';
 import type { CheckedQuery } from '../../../src/search/checked-query.ts';
 import { pack, unpack } from '../../../src/store/codec/pack.ts';
 import { everything, shardOf, whole } from '../support/queries.ts';

@@ -4,8 +4,7 @@ import type { GatheredReply } from '../../../src/query/front/attempt.ts';
 import { GroupAttempt } from '../../../src/query/front/group-attempt.ts';
 import { WorkerHealth } from '../../../src/query/front/worker-health.ts';
 import { encodeReply, nothingHeld } from '../../../src/query/protocol/shard-reply.ts';
-import type { Reply } from '../../../src/query/transport/message-body.ts';
-import type { LiveWorker } from '../../../src/query/transport/transport.ts';
+import type { LiveWorker, Reply } from '../../../src/query/transport/messages.ts';
 import { until } from '../../support/until.ts';
 
 const gone: Reply = { kind: 'lost', reason: 'gone' };

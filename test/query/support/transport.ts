@@ -4,8 +4,12 @@ import { hostname } from 'node:os';
 import type { TestContext } from 'node:test';
 import { FrontTransport } from '../../../src/query/transport/front-transport.ts';
 import { ownMachineOnly } from '../../../src/query/transport/listen-address.ts';
-import type { MessageBody, Reply } from '../../../src/query/transport/message-body.ts';
-import type { InboundRequest, LiveWorker } from '../../../src/query/transport/transport.ts';
+import type {
+  InboundRequest,
+  LiveWorker,
+  MessageBody,
+  Reply,
+} from '../../../src/query/transport/messages.ts';
 import { WorkerListener, type WorkerListenerOptions } from '../../../src/query/transport/worker-listener.ts';
 import type { QueryAddresses } from '../../../src/store/processes/process-messages.ts';
 

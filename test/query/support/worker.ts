@@ -2,10 +2,10 @@
 
 import { hostname } from 'node:os';
 import type { Configuration } from '../../../src/config/configuration.ts';
-import { OwnedShards } from '../../../src/query/worker/answering-shards.ts';
 import { ShardCopies } from '../../../src/query/worker/copies/shard-copies.ts';
 import { Responder } from '../../../src/query/worker/responder.ts';
 import { ShardSet } from '../../../src/query/worker/shard-set.ts';
+import { OwnedShards } from '../../../src/query/worker/shard-state.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
 import { inferFieldType } from '../../../src/search/fields/infer.ts';
 import { packItemNames } from '../../../src/store/derived/item-names.ts';

@@ -15,7 +15,7 @@ import {
   WorkerHandshake,
 } from '../../../src/query/transport/handshake.ts';
 import { announcedHost, isLoopback } from '../../../src/query/transport/listen-address.ts';
-import type { LiveWorker } from '../../../src/query/transport/transport.ts';
+import type { LiveWorker } from '../../../src/query/transport/messages.ts';
 import { TestRedis } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';
 import { numbered, schemaIndex, startCluster } from '../support/cluster.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { chain, type Resumable, repeat, workBudget } from '../../../src/lib/cooperative-yield.ts';
-import type { MessageBody } from '../../../src/query/transport/message-body.ts';
+import type { MessageBody } from '../../../src/query/transport/messages.ts';
 import { Evaluation } from '../../../src/query/worker/running-request.ts';
 
 /** Takes so much processor time, in steps that look at the clock. */

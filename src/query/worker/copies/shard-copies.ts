@@ -11,9 +11,8 @@ import { liveProcesses } from '../../../store/processes/registry.ts';
 import { StoreUnavailableError } from '../../../store/redis/redis-errors.ts';
 import { openStreamSource, type StreamSource } from '../../../store/streams/shared-streams.ts';
 import { formatGroup, parseGroup } from '../../protocol/partition-group.ts';
-import type { AnsweringShards } from '../answering-shards.ts';
-import type { ShardState } from '../shard-state.ts';
-import type { OpenSnapshots } from '../snapshots/open-snapshots.ts';
+import type { AnsweringShards, ShardState } from '../shard-state.ts';
+import type { OpenSnapshots } from '../snapshots/shard-snapshots.ts';
 import { type CopyContext, ShardCopy } from './shard-copy.ts';
 
 const tickMs = 500;

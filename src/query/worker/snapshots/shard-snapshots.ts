@@ -25,9 +25,8 @@ import {
 } from '../../known-index-fields.ts';
 import type { LiveShard } from '../live-shard.ts';
 import type { ShardSet } from '../shard-set.ts';
-import { codeDigest } from './code-digest.ts';
-import { openSnapshot, type SnapshotHead, writeSnapshot } from './snapshot-file.ts';
-import type { SnapshotFolder } from './snapshot-folder.ts';
+import { codeDigest, openSnapshot, type SnapshotHead, writeSnapshot } from './snapshot-file.ts';
+import { goneWorkersOf, SnapshotFolder } from './snapshot-folder.ts';
 
 const lookPauseMs = 1_000;
 
@@ -46,6 +45,26 @@ export interface SnapshotsOptions {
   onOutdated?(indexes: readonly string[]): void;
   /** Called once when the folder cannot be used, and for each file that is damaged or that the disk did not give. */
   onTrouble(message: string, error: unknown): void;
+}
+
+export interface OpenSnapshotsOptions extends Omit<SnapshotsOptions, 'folder'> {
+  readonly folder: string;
+  /** `<host>-<process>-<random>`, as in the heartbeat. */
+  readonly workerId: string;
+}
+
+/** Opens the snapshots of a set of shards by its name. */
+export type OpenSnapshots = (set: string) => ShardSnapshots;
+
+/** The snapshots of a worker. */
+export function snapshotsOf({ folder, workerId, ...options }: OpenSnapshotsOptions): OpenSnapshots {
+  const { secret } = options.store;
+  const goneWorkers = () => goneWorkersOf(options.store);
+  return (set) =>
+    new ShardSnapshots({
+      ...options,
+      folder: new SnapshotFolder({ folder, secret, workerId, set, goneWorkers }),
+    });
 }
 
 interface WrittenShard {

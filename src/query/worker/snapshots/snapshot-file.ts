@@ -1,6 +1,10 @@
-/** A shard in a file: what it is a shard of, then its parts. */
+/** A shard in a file: what it is a shard of, then its parts; and the digest of the code that files are made by. */
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { shardSliceMs } from '../../../contract/limits.ts';
 import type { FieldType } from '../../../search/fields/field-type.ts';
 import {
@@ -9,6 +13,7 @@ import {
   type Parts,
   SnapshotDamagedError,
 } from '../../../search/snapshot/parts.ts';
+import { isClone } from '../../../typescript/is-clone.mjs';
 import { FrameReader, FrameWriter } from './frames.ts';
 
 /** Parts of a shard as frames: first what the part is and how long, then its numbers as they lie in memory. */
@@ -121,4 +126,34 @@ export async function openSnapshot(file: string): Promise<OpenSnapshot> {
     if (error instanceof SyntaxError) throw new SnapshotDamagedError('its head is no JSON');
     throw error;
   }
+}
+
+/** Raised when what is in a file changes in another way than by the code of `rooms`. */
+const format = 2;
+/** `src/search`, and all that it runs of others (`test/layers.test.ts` holds it): a limit says which words are indexed. */
+const rooms = ['contract', 'lib', 'search'];
+/** The package has no TypeScript. */
+const builtWorker = 'dist/server/workers.partition.js';
+const repository = fileURLToPath(new URL('../../../../', import.meta.url));
+
+/**
+ * A digest of all that decides how a shard is made of its items and how it lies in memory: the code, the packages that it
+ * uses, and Node with its Unicode tables, which say what a word is.
+ * @param root folder with the `package.json`
+ */
+export function codeDigest(root: string = repository): string {
+  const packages = readFileSync(path.join(root, 'package.json'), 'utf8');
+  const platform = JSON.stringify([format, process.versions, process.arch, packages]);
+  const hash = createHash('sha256').update(platform);
+  const files = isClone
+    ? rooms.flatMap((room) => filesIn(path.join(root, 'src', room)))
+    : [path.join(root, builtWorker)];
+  for (const file of files.sort()) hash.update(path.relative(root, file)).update(readFileSync(file));
+  return hash.digest('hex');
+}
+
+function filesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => path.join(parentPath, name));
 }

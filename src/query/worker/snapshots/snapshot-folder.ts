@@ -5,8 +5,11 @@
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import path from 'node:path';
 import { snapshotKeptDays } from '../../../contract/limits.ts';
+import { liveProcesses } from '../../../store/processes/registry.ts';
+import type { Store } from '../../../store/store.ts';
 import { unfinished } from './snapshot-file.ts';
 
 const suffix = '.snapshot';
@@ -145,4 +148,26 @@ function isAbsent(error: unknown): boolean {
 
 function shortDigest(text: string | Buffer): string {
   return createHash('sha256').update(text).digest('hex').slice(0, digestLetters);
+}
+
+/** A worker is gone when nobody hears of it, or when it ran on this host and its process is not there. */
+export async function goneWorkersOf(store: Store): Promise<(workerId: string) => boolean> {
+  const living = new Set((await liveProcesses(store)).map(({ id }) => id));
+  return (workerId) => !living.has(workerId) || !mayRun(workerId);
+}
+
+function mayRun(workerId: string): boolean {
+  const [, host, pid] = /^(.*)-(\d+)-[^-]+$/.exec(workerId) ?? [];
+  if (host !== hostname()) return true;
+  // In a container the next process often has the number of the former one.
+  return Number(pid) !== process.pid && isRunning(Number(pid));
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
 }

@@ -1,4 +1,5 @@
-/** What fronts and workers send each other. */
+/** What fronts and workers send each other, and what they know of each other when queries travel between them. */
+import type { QueryAddresses } from '../../store/processes/process-messages.ts';
 
 /**
  * What a message carries: text, numbers, bytes and lists of them. Objects with keys that others choose travel as JSON text:
@@ -30,4 +31,25 @@ export function isRequest(message: unknown): message is RequestMessage {
 export function isReply(message: unknown): message is ReplyMessage {
   if (!Array.isArray(message) || message.length < 1 || message.length > 2) return false;
   return typeof message[0] === 'number';
+}
+
+/** A live worker, as its heartbeat describes it. */
+export interface LiveWorker {
+  /** Id of the process. */
+  readonly id: string;
+  /** Name of its machine. */
+  readonly host: string;
+  /** Null: it announces none, as workers of another version do. */
+  readonly addresses: QueryAddresses | null;
+}
+
+/** A request at a worker. */
+export interface InboundRequest {
+  readonly body: MessageBody;
+  /** Nobody waits for the reply after this time, on the clock of `performance.now()`. */
+  readonly deadlineMs: number;
+  /** True once nobody can take the reply any more. */
+  readonly isGone: boolean;
+  /** Must be called at most once. */
+  reply(body: MessageBody): void;
 }
