@@ -2,13 +2,18 @@
  * How fast work in the background may go beside readers: rebuilds, purges, dry runs. It takes what readers leave, as
  * LEDBAT (RFC 6817) takes what a network leaves. Fronts tell what a small read of Redis takes them
  * (`http/operations/front-load.ts`). While that stays near its quiet value, nobody notices the work, and it goes faster each
- * second. Once it does not, the work goes at half of its rate. Pure but for the clock that it is given.
+ * second. Once it does not, the work goes at half of its rate. All jobs of a process share one pace (`PacedPortions`).
  *
  * A lower rate is first of all smaller portions, and only then pauses. What a reader meets is one portion, and with any
  * pauses the slowest hundredth of readers still meets one.
  */
 
+import { performance } from 'node:perf_hooks';
+import { setTimeout } from 'node:timers/promises';
 import { rebuildsWaitingMax } from '../contract/limits.ts';
+import { CachedPromise } from '../lib/shared-promises.ts';
+import { liveProcesses } from '../store/processes/registry.ts';
+import type { Store } from '../store/store.ts';
 
 /** Below so many requests a second nobody reads: a probe or two. */
 const readersFromPerSecond = 1;
@@ -155,4 +160,46 @@ export class Backpressure {
 
 function medianOf(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}
+
+/** Fronts tell their figures once a second. */
+export const frontFiguresEveryMs = 1_000;
+const stillPollMs = 100;
+
+export class PacedPortions {
+  readonly #pace = new Backpressure();
+  readonly #hearing: CachedPromise<void>;
+
+  constructor(store: Store) {
+    this.#hearing = new CachedPromise(async () => {
+      this.#pace.hear(figuresOf(await liveProcesses(store)), performance.now());
+    }, frontFiguresEveryMs);
+  }
+
+  /** Entities a second over all jobs; null for no limit, because nobody reads. */
+  get perSecond(): number | null {
+    return this.#pace.perSecond;
+  }
+
+  /** Receives what the fronts last reported. To be called each second while no job asks for portions. @throws StoreUnavailableError */
+  hear(): Promise<void> {
+    return this.#hearing.get();
+  }
+
+  /** Waits until the next portion may begin. @returns how many entities it has. @throws AbortError, StoreUnavailableError */
+  async next(signal: AbortSignal): Promise<number> {
+    for (;;) {
+      await this.hear();
+      const portion = this.#pace.portion(performance.now());
+      if (portion !== null && portion.pauseMs <= 0) return portion.entities;
+      await setTimeout(portion?.pauseMs ?? stillPollMs, undefined, { signal });
+      if (portion !== null) return portion.entities;
+    }
+  }
+}
+
+function figuresOf(processes: Awaited<ReturnType<typeof liveProcesses>>): FrontFigures[] {
+  return processes
+    .filter(({ role }) => role === 'web')
+    .map(({ id, requestsPerSecond = 0, readWaitMs = null }) => ({ id, requestsPerSecond, readWaitMs }));
 }

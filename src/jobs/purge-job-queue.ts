@@ -1,6 +1,6 @@
 /** The queue of purge jobs: one job for each partition and purge. */
+import { PartitionJobs, type PartitionTask, sumOf } from '../store/configuration/jobs-queue.ts';
 import type { Store } from '../store/store.ts';
-import { PartitionJobs, type PartitionTask, sumOf } from './partition-jobs.ts';
 
 export const purgeQueueName = 'purge';
 

@@ -1,10 +1,14 @@
 /** The queue of rebuild jobs: one job for each partition and configuration generation. */
 
-import type { JobStatus } from '../store/configuration/jobs-queue.ts';
+import {
+  type JobStatus,
+  PartitionJobs,
+  type PartitionTask,
+  sumOf,
+} from '../store/configuration/jobs-queue.ts';
 import { noteEnqueued, readGenerations } from '../store/configuration/rebuild-generation.ts';
 import type { ScanPlace } from '../store/redis/scan.ts';
 import type { Store } from '../store/store.ts';
-import { PartitionJobs, type PartitionTask, sumOf } from './partition-jobs.ts';
 
 export const rebuildQueueName = 'rebuild';
 

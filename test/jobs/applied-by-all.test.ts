@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Json } from '../../src/contract/json.ts';
+import { PacedPortions } from '../../src/jobs/backpressure.ts';
 import { LayoutWatch, layoutChanges } from '../../src/jobs/layout-change.ts';
-import { OwnerSlots } from '../../src/jobs/owner-slots.ts';
-import { PacedPortions } from '../../src/jobs/paced-portions.ts';
+import { OwnerSlots } from '../../src/jobs/partition-job.ts';
 import { runRebuild } from '../../src/jobs/rebuild-job.ts';
 import { UrlFormWatch } from '../../src/jobs/url-form-change.ts';
 import { ActiveConfiguration } from '../../src/store/configuration/active-configuration.ts';

@@ -1,6 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Backpressure, type FrontFigures, portionMax, rates } from '../../src/jobs/backpressure.ts';
+import { RequestRate } from '../../src/http/operations/request-rate.ts';
+import {
+  Backpressure,
+  type FrontFigures,
+  PacedPortions,
+  portionMax,
+  rates,
+} from '../../src/jobs/backpressure.ts';
+import { Heartbeat } from '../../src/store/processes/heartbeat.ts';
+import type { ProcessBeat } from '../../src/store/processes/process-messages.ts';
+import { TestRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
 
 interface Machine {
   readonly quietMs: number;
@@ -179,4 +190,66 @@ test('work stands still until a front has told a quiet value, and not for ever',
   assert.notEqual(without.portion(0), null);
   without.hear([front('a', 50, null)], 1_000);
   assert.notEqual(without.portion(1_000), null, 'a front that measures nothing is not waited for');
+});
+
+const redis = await TestRedis.start();
+
+function beatOfFront(id: string, requestsPerSecond: number, readWaitMs: number | null): ProcessBeat {
+  const told = {
+    host: 'host',
+    pid: 1,
+    generation: 1,
+    layouts: 0,
+    partitions: [],
+    waitingFor: [],
+  };
+  return { id, role: 'web', ...told, requestsPerSecond, readWaitMs };
+}
+
+test('a front tells what it answered since it told last', () => {
+  const metrics = { requests: 10 };
+  const rate = new RequestRate(metrics, 1_000);
+  metrics.requests = 40;
+  assert.equal(rate.perSecond(1_500), 60);
+  assert.equal(rate.perSecond(2_500), 0);
+});
+
+test('portions follow what fronts tell while a job goes on', async (context) => {
+  const store = await redis.openEmptyStore(1);
+  const portions = new PacedPortions(store);
+  const { signal } = new AbortController();
+  assert.equal(await portions.next(signal), portionMax, 'no front');
+  assert.equal(portions.perSecond, null);
+  const { requestsPerSecond, readWaitMs, ...worker } = beatOfFront('c', 0, null);
+  const processes: ProcessBeat[] = [
+    beatOfFront('a', 30, 0.4),
+    beatOfFront('b', 0, null),
+    { ...worker, role: 'worker' },
+  ];
+  for (const process of processes) {
+    const heartbeat = new Heartbeat(store, { beat: () => process, metrics: async () => '' });
+    context.after(() => heartbeat.close());
+  }
+  await until('the reader is heard of', async () => {
+    await portions.hear();
+    return portions.perSecond !== null;
+  });
+  assert.ok((await portions.next(signal)) < portionMax, 'it stood still, then went on gently');
+});
+
+test('a job that ends does not wait for its next portion', async (context) => {
+  const store = await redis.openEmptyStore(1);
+  const heartbeat = new Heartbeat(store, { beat: () => beatOfFront('a', 30, 0.4), metrics: async () => '' });
+  context.after(() => heartbeat.close());
+  const portions = new PacedPortions(store);
+  const end = new AbortController();
+  await until('it stands still', async () => {
+    await portions.hear();
+    return portions.perSecond !== null;
+  });
+  const next = (async () => {
+    for (;;) await portions.next(end.signal);
+  })();
+  end.abort();
+  await assert.rejects(next, { name: 'AbortError' });
 });

@@ -3,9 +3,9 @@
  * which keeps them until they are done and gives them to any jobs process, even to several at once.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { PacedPortions } from '../../../src/jobs/backpressure.ts';
 import { LayoutWatch } from '../../../src/jobs/layout-change.ts';
-import { OwnerSlots } from '../../../src/jobs/owner-slots.ts';
-import { PacedPortions } from '../../../src/jobs/paced-portions.ts';
+import { OwnerSlots } from '../../../src/jobs/partition-job.ts';
 import { type RebuildContext, runRebuild } from '../../../src/jobs/rebuild-job.ts';
 import type { RebuildProgress, RebuildTask } from '../../../src/jobs/rebuild-job-queue.ts';
 import { UrlFormWatch } from '../../../src/jobs/url-form-change.ts';

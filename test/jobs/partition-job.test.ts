@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { OwnerSlots } from '../../src/jobs/owner-slots.ts';
+import { OwnerSlots } from '../../src/jobs/partition-job.ts';
 
 test('partitions of one worker are rebuilt one after the other, those of others meanwhile', async () => {
   const slots = new OwnerSlots();
