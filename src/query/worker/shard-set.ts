@@ -19,9 +19,8 @@ import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import { StoreUnavailableError } from '../../store/redis/redis-errors.ts';
 import type { Store } from '../../store/store.ts';
 import { definitionOf, type IndexDefinition, sameDefinition } from '../known-index-fields.ts';
-import { CatchUp } from './catch-up.ts';
 import { LiveShard } from './live-shard.ts';
-import { ShardLoader } from './shard-loader.ts';
+import { CatchUp, ShardLoader } from './shard-loader.ts';
 
 const rebuildRetryMs = 500;
 /** Partitions of a worker that starts are opened within this time one after the other, each when it was asked for. */
