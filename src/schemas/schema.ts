@@ -10,8 +10,7 @@ import type { Resumable } from '../lib/cooperative-yield.ts';
 import type { BuildInput, PartialSchema } from './build/build-input.ts';
 import type { BuiltItem, BuiltView } from './build/build-outcome.ts';
 import type { CodeProgram } from './code/program.ts';
-import type { Collations } from './definition/collations.ts';
-import type { FieldTypeName, IndexMetadata } from './definition/index-fields.ts';
+import type { Collations, FieldTypeName, IndexMetadata } from './definition/index-fields.ts';
 import type { IndexTexts } from './definition/index-texts.ts';
 import type { LookupPlan } from './lookup/plan.ts';
 

@@ -18,8 +18,7 @@ import { quote } from '../../lib/quote.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
 import { type ProgramKind, programName } from '../../schemas/code/code-call.ts';
 import { type CodeProgram, sourcePlace } from '../../schemas/code/program.ts';
-import { readCollations } from '../../schemas/definition/collations.ts';
-import { readIndexFields } from '../../schemas/definition/index-fields.ts';
+import { readCollations, readIndexFields } from '../../schemas/definition/index-fields.ts';
 import { readIndexTexts } from '../../schemas/definition/index-texts.ts';
 import type { ConfigDocuments } from '../configuration.ts';
 import {

@@ -9,10 +9,15 @@ import { type Compile, compileSchemaProperties } from '../property/property.ts';
 import { compileAnyValue, compileShorthand } from '../property/string.ts';
 import type { IndexSchema } from '../schema.ts';
 import { properties, triggers as triggerShapes } from '../shapes.ts';
-import { readCollations } from './collations.ts';
 import { Needs, ownPlace, type Write } from './definition.ts';
 import { type Partials, reachablePartials, reached, type Surroundings } from './definition-digest.ts';
-import { type FieldTypeName, indexShape, readIndexFields, readIndexMetadata } from './index-fields.ts';
+import {
+  type FieldTypeName,
+  indexShape,
+  readCollations,
+  readIndexFields,
+  readIndexMetadata,
+} from './index-fields.ts';
 import { readIndexTexts } from './index-texts.ts';
 import { readTriggers } from './triggers.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
 import { reservedFields } from '../../../src/contract/query-names.ts';
-import { fieldTypes, readIndexFields } from '../../../src/schemas/definition/index-fields.ts';
+import { fieldTypes, readCollations, readIndexFields } from '../../../src/schemas/definition/index-fields.ts';
 import { cursorOver } from '../support/cursor.ts';
 
 function read(json: Json | undefined) {
@@ -42,4 +42,37 @@ test('what is no index is a mistake at its place', () => {
     '$.fields.b.type',
     '$.fields.c.x',
   ]);
+});
+
+function readCollationsOf(fields: Json) {
+  const { at, places } = cursorOver({ fields });
+  return { collations: [...readCollations(at)], places: places() };
+}
+
+test('readCollations: takes tags of locales that have an order', () => {
+  const { collations, places } = readCollationsOf({
+    a: { type: 'text', collation: 'da' },
+    b: { type: 'keyword', collation: 'de-u-co-phonebk' },
+    c: { type: 'text' },
+  });
+  assert.deepEqual(collations, [
+    ['a', 'da'],
+    ['b', 'de-u-co-phonebk'],
+  ]);
+  assert.deepEqual(places, []);
+});
+
+test('readCollations: refuses other tags and other types', () => {
+  const { collations, places } = readCollationsOf({
+    a: { type: 'text', collation: 'not a tag' },
+    b: { type: 'text', collation: 'xx' },
+    c: { type: 'text', collation: 5 },
+    d: { type: 'text[]', collation: 'da' },
+    e: { type: 'integer', collation: 'da' },
+  });
+  assert.deepEqual(collations, []);
+  assert.deepEqual(
+    places,
+    ['a', 'b', 'c', 'd', 'e'].map((name) => `$.fields.${name}.collation`),
+  );
 });
