@@ -1,7 +1,6 @@
 /** The calls that benchmarks make beside the load, as any client. */
 import { Readable } from 'node:stream';
-import { FailureFile } from '../../../src/cli/import/failure-file.ts';
-import { Importer, retryTotalMsDefault } from '../../../src/cli/import/importer.ts';
+import { FailureFile, Importer, retryTotalMsDefault } from '../../../src/cli/import/importer.ts';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import type { BenchContext } from '../bench.ts';
 import type { Entity } from '../data/sets.ts';

@@ -2,12 +2,11 @@ import { counted } from '../../config/documents/issue-text.ts';
 import type { Trust } from '../platform/own-front.ts';
 import { CommandStop } from '../terminal/command-stop.ts';
 import { PlatformAway } from './bulk-client.ts';
-import { FailureFile } from './failure-file.ts';
 import { formatOf, readerOf } from './formats.ts';
 import type { ImportArguments } from './import-arguments.ts';
 import { openInput } from './import-input.ts';
 import { doneEntities, ImportClock, showProgress } from './import-progress.ts';
-import { type ImportCounts, Importer, retryTotalMsDefault } from './importer.ts';
+import { FailureFile, type ImportCounts, Importer, retryTotalMsDefault } from './importer.ts';
 import { notingIds, type RecordReader } from './records.ts';
 
 export interface ImportSummary extends ImportCounts {

@@ -3,8 +3,8 @@ import { NoReplicaError } from '../../store/redis/confirming-master.ts';
 import type { RedisAddress } from '../../store/redis/redis-connection.ts';
 import { StoreFullError, StoreUnavailableError } from '../../store/redis/redis-errors.ts';
 import { isMismatch, openStore, type Store, type StoreOptions } from '../../store/store.ts';
-import { privateRedisUrl } from '../start/private-redis.ts';
 import { CommandStop } from '../terminal/command-stop.ts';
+import { privateRedisUrl } from './private-redis-login.ts';
 
 const openTimeoutMs = 5_000;
 

@@ -30,8 +30,7 @@ import { lockDataDir, makeFolder } from './data-dir.ts';
 import { freePort, requireFreePort } from './ports.ts';
 import { startPrivateRedis } from './private-redis.ts';
 import { Output } from './process-output.ts';
-import { parseProcfile } from './procfile.ts';
-import { Supervisor } from './supervisor.ts';
+import { parseProcfile, Supervisor } from './supervisor.ts';
 
 const pollMs = 200;
 /** Loads change what is missing with every poll; nobody reads as fast. */

@@ -1,19 +1,11 @@
-import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AppendFsync } from '../../config/settings/table.ts';
+import { loginFile, readLogin, redisHost } from '../platform/private-redis-login.ts';
 import { CommandStop } from '../terminal/command-stop.ts';
 import { makeFolder } from './data-dir.ts';
-import {
-  askRedis,
-  newLogin,
-  type RedisLogin,
-  redisHost,
-  redisPollMs,
-  startRedisChild,
-  urlOf,
-  writeSecret,
-} from './redis-child.ts';
+import { askRedis, newLogin, redisPollMs, startRedisChild, writeSecret } from './redis-child.ts';
 import type { Supervisor } from './supervisor.ts';
 
 const leftoverTimeoutMs = 10_000;
@@ -43,7 +35,7 @@ export async function startPrivateRedis(options: PrivateRedisOptions): Promise<s
   await endLeftover(dataDir);
   const login = await newLogin();
   // Other commands and the next start read the login from this file.
-  writeSecret(recordFile(dataDir), JSON.stringify(login));
+  writeSecret(loginFile(dataDir), JSON.stringify(login));
   const configFile = path.join(folder, 'redis.conf');
   const config = redisConfig(folder, appendFsync, bytesMax);
   return await startRedisChild({ name: 'redis', login, configFile, config, supervisor, signal });
@@ -57,12 +49,6 @@ function keepPrivate(dataDir: string, redisFolder: string, say: (text: string) =
   if ((statSync(redisFolder).mode & othersMode) !== 0) chmodSync(redisFolder, 0o700);
   if ((statSync(dataDir).mode & othersMode) === 0) return;
   say(`DATA_DIR is accessible to other users of this machine. To restrict it: chmod 700 ${dataDir}`);
-}
-
-/** URL of the private Redis that the last `npm start` with this data folder ran; null when there was none. */
-export function privateRedisUrl(dataDir: string): string | null {
-  const record = readRecord(dataDir);
-  return record === null ? null : urlOf(record);
 }
 
 function redisConfig(folder: string, appendFsync: AppendFsync, bytesMax: number | null): string[] {
@@ -85,30 +71,15 @@ function redisConfig(folder: string, appendFsync: AppendFsync, bytesMax: number 
  * proves that it is ours.
  */
 async function endLeftover(dataDir: string): Promise<void> {
-  const record = readRecord(dataDir);
-  if (record === null) return;
+  const login = readLogin(dataDir);
+  if (login === null) return;
   const deadlineMs = performance.now() + leftoverTimeoutMs;
-  while ((await askRedis(redisHost, record, 'SHUTDOWN')) !== 'noAnswer') {
+  while ((await askRedis(redisHost, login, 'SHUTDOWN')) !== 'noAnswer') {
     if (performance.now() > deadlineMs) {
       throw new CommandStop(
-        `A redis-server of an earlier npm start is still running on port ${record.port} and does not stop. Stop it, then try again.`,
+        `A redis-server of an earlier npm start is still running on port ${login.port} and does not stop. Stop it, then try again.`,
       );
     }
     await sleep(redisPollMs);
-  }
-}
-
-function recordFile(dataDir: string): string {
-  return path.join(dataDir, 'redis.json');
-}
-
-function readRecord(dataDir: string): RedisLogin | null {
-  const file = recordFile(dataDir);
-  if (!existsSync(file)) return null;
-  try {
-    const { port, password } = JSON.parse(readFileSync(file, 'utf8'));
-    return typeof port === 'number' && typeof password === 'string' ? { port, password } : null;
-  } catch {
-    return null;
   }
 }

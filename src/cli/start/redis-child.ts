@@ -5,11 +5,11 @@ import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type RedisLogin, redisHost, urlOf } from '../platform/private-redis-login.ts';
 import { CommandStop } from '../terminal/command-stop.ts';
 import { freePort } from './ports.ts';
 import type { Supervisor } from './supervisor.ts';
 
-export const redisHost = '127.0.0.1';
 /** Redis loads about 10 GB of an append-only file in a minute. */
 const readyTimeoutMs = 300_000;
 export const redisPollMs = 50;
@@ -33,12 +33,6 @@ wait $watch 2>/dev/null
 exit $code
 `;
 
-/** How to reach a Redis of ours. */
-export interface RedisLogin {
-  readonly port: number;
-  readonly password: string;
-}
-
 export interface RedisChild {
   /** Its name in the log. */
   readonly name: string;
@@ -53,11 +47,6 @@ export interface RedisChild {
 /** A free loopback port and a new password. */
 export async function newLogin(): Promise<RedisLogin> {
   return { port: await freePort(redisHost), password: randomBytes(24).toString('hex') };
-}
-
-/** The URL of a private Redis, with its password. */
-export function urlOf({ port, password }: RedisLogin): string {
-  return `redis://:${password}@${redisHost}:${port}`;
 }
 
 /**

@@ -4,9 +4,10 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { privateRedisUrl } from '../../../src/cli/platform/private-redis-login.ts';
 import { lockDataDir } from '../../../src/cli/start/data-dir.ts';
 import { freePort, requireFreePort } from '../../../src/cli/start/ports.ts';
-import { privateRedisUrl, startPrivateRedis } from '../../../src/cli/start/private-redis.ts';
+import { startPrivateRedis } from '../../../src/cli/start/private-redis.ts';
 import { Output } from '../../../src/cli/start/process-output.ts';
 import { Supervisor } from '../../../src/cli/start/supervisor.ts';
 import { connect, type RedisClient } from '../../../src/store/redis/redis-connection.ts';
