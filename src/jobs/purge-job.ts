@@ -5,7 +5,7 @@
  * off anywhere, goes on with what is left.
  */
 
-import { forgetLogs } from '../store/change-log/forget.ts';
+import { forgetLogs } from '../store/change-log/trim.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
 import type { JobRun } from '../store/configuration/job-runner.ts';
 import type { SourcePlace } from '../store/configuration/layouts.ts';

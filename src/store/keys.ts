@@ -45,7 +45,7 @@ export const keys = {
   rebuildOf: (tenant: string, generation: number) => `${platformTag}:rebuild-of:${tenant}:${generation}`,
   /** Hash with a time to live: documents; what a dry run would make active. */
   dryRun: (token: string) => `${platformTag}:dry-run:${token}`,
-  /** Sorted set with a time to live, all scores 0: claims that a dry run would move (`dry-runs/claim-moves.ts`). */
+  /** Sorted set with a time to live, all scores 0: claims that a dry run would move (`dry-runs/dry-run.ts`). */
   dryRunMoves: (tag: string, token: string) => `${tag}:dry-run:${token}`,
   /** Hash: `<tenant>|<alias>|<environmentId>` -> the state of a webhook, in JSON (`webhooks/webhook-states.ts`). */
   webhooks: `${platformTag}:webhooks`,

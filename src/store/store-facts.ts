@@ -2,8 +2,15 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
+import {
+  byTenant,
+  canonicalDigest,
+  configurationDigest,
+  fingerprintOf,
+} from '../config/documents/canonical.ts';
+import { documentsOfTenant } from '../config/documents/tenant-folder.ts';
 import { asTyped } from '../lib/typed-command.mjs';
-import { splitDocuments } from './configuration/split-documents.ts';
+import { pack, unpack } from './codec/pack.ts';
 import { keys } from './keys.ts';
 import type { RedisClient } from './redis/redis-connection.ts';
 import { Script } from './redis/script.ts';
@@ -22,7 +29,7 @@ export class StoreFormatError extends Error {
 const storeFormat = 12;
 /**
  * From this format on a store is raised in place. Format 11 added times of entities, which a worker of format 10 would not
- * follow; format 12 has a field for the documents of each tenant (`configuration/split-documents.ts`).
+ * follow; format 12 has a field for the documents of each tenant (`splitDocuments`).
  */
 const raisedFrom = 10;
 
@@ -88,4 +95,33 @@ function checkFormat(format: number): void {
             'back it up with the version that wrote it (npm run backup) and restore that into an empty store with this one (npm run restore)',
           )),
   );
+}
+
+const splitScript = new Script<number>('configuration/split', 1);
+
+/**
+ * Stores of formats 10 and 11 have the documents of all tenants in one field, which is split here.
+ * `configuration/published-configuration.ts` says what is read afterwards. Idempotent.
+ */
+async function splitDocuments(client: RedisClient): Promise<void> {
+  for (;;) {
+    const [generation, packed, applied] = await client.hmgetBuffer(
+      keys.configuration,
+      ...['generation', 'documents', 'applied'],
+    );
+    if (!generation || !packed || !applied) return;
+    const tenants = [...byTenant(new Map(unpack<[string, string][]>(packed)))];
+    const appliedAtMs = new Map(unpack<[string, number][]>(applied));
+    const fingerprints = new Map(tenants.map(([tenant, texts]) => [tenant, fingerprintOf(texts)]));
+    const listed = tenants.map(([tenant, texts]) => [
+      ...[tenant, fingerprints.get(tenant), canonicalDigest(documentsOfTenant(texts, tenant))],
+      appliedAtMs.get(tenant) ?? Date.now(),
+    ]);
+    const fields = tenants.flatMap(([tenant, texts]) => [
+      `documents|${tenant}|${fingerprints.get(tenant)}`,
+      pack([...texts]),
+    ]);
+    const words = [generation, configurationDigest(fingerprints), pack(listed), ...fields];
+    if ((await splitScript.run(client, [keys.configuration], words)) === 1) return;
+  }
 }

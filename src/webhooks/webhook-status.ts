@@ -2,7 +2,7 @@
 import type { Webhook } from '../config/configuration.ts';
 import type { Feed } from '../feed/feed.ts';
 import type { Position } from '../feed/offset.ts';
-import { countChangesAfter } from '../store/change-log/changes-after.ts';
+import { countChangesAfter } from '../store/change-log/entries.ts';
 import type { Store } from '../store/store.ts';
 import type { WebhookState } from '../store/webhooks/webhook-states.ts';
 

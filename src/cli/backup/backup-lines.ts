@@ -10,7 +10,7 @@ import type {
   ProcessedRecord,
   ProcessedTimes,
 } from '../../store/derived/processed-record.ts';
-import type { AutoFieldTypes } from '../../store/entities/auto-field-types.ts';
+import type { AutoFieldTypes } from '../../store/entities/auto-fields.ts';
 import type { EntitySnapshot } from '../../store/entities/snapshots.ts';
 
 export const backupFormat = 'millrace-backup';

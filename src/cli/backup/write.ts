@@ -5,7 +5,7 @@ import { createGzip } from 'node:zlib';
 import type { Configuration } from '../../config/configuration.ts';
 import { withoutSecrets } from '../../config/tenant/kept-secrets.ts';
 import type { PublishedConfiguration } from '../../store/configuration/published-configuration.ts';
-import { scanAutoFieldTypes } from '../../store/entities/auto-field-types.ts';
+import { scanAutoFieldTypes } from '../../store/entities/auto-fields.ts';
 import { countEntities } from '../../store/entities/entities.ts';
 import { scanSnapshots } from '../../store/entities/snapshots.ts';
 import type { Store } from '../../store/store.ts';

@@ -1,6 +1,7 @@
 /** Reads the change log of one environment (docs/design/changes.md "Reading"). */
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
+import { answerOf } from '../redis/redis-errors.ts';
 import { Script } from '../redis/script.ts';
 import type { Store } from '../store.ts';
 import { readLogNames } from './log-names.ts';
@@ -105,7 +106,7 @@ export class LogReader {
     };
   }
 
-  /** Numbers are given again only after a later horizon (`change-log/forget.ts`). */
+  /** Numbers are given again only after a later horizon (`change-log/trim.ts`). */
   #noteHorizon(partition: number, horizon: number): void {
     if (this.#horizons.get(partition) !== horizon) this.#names.delete(partition);
     this.#horizons.set(partition, horizon);
@@ -137,4 +138,26 @@ function pairsOf(list: readonly Buffer[]): { member: string; sequence: number }[
 /** The last sequence that a list tells of: all of them when it was not cut. */
 function endOf(list: readonly Buffer[], limit: number): number {
   return list.length < limit * 2 ? Number.POSITIVE_INFINITY : Number(list.at(-1));
+}
+
+/** How many entries are after a position; several may be of one view. @param sequences of all partitions. @throws StoreUnavailableError */
+export async function countChangesAfter(
+  store: Store,
+  { tenant, environmentId }: EnvironmentScope,
+  {
+    sequences,
+    copyFrom,
+  }: { readonly sequences: readonly number[]; readonly copyFrom: readonly number[] | null },
+): Promise<number> {
+  const counts = await Promise.all(
+    sequences.flatMap((sequence, partition) => {
+      const tag = store.partitions.tag(partition);
+      const tracesFrom = Math.max(sequence, copyFrom?.[partition] ?? 0);
+      return [
+        answerOf(store.client.zcount(keys.log(tag, tenant, environmentId), `(${sequence}`, '+inf')),
+        answerOf(store.client.zcount(keys.traces(tag, tenant, environmentId), `(${tracesFrom}`, '+inf')),
+      ];
+    }),
+  );
+  return counts.reduce((sum, count) => sum + count, 0);
 }

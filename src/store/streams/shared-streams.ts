@@ -9,9 +9,8 @@ import { connectBlocking, type RedisClient } from '../redis/redis-connection.ts'
 import { StoreUnavailableError, storeError } from '../redis/redis-errors.ts';
 import { sendRaw } from '../redis/send.ts';
 import type { RedisHost } from '../store.ts';
-import { LastIds } from './last-ids.ts';
 import { SharedStream } from './shared-stream.ts';
-import { connectToStream, type StreamConnection, type StreamReply } from './stream-connection.ts';
+import { connectToStream, LastIds, type StreamConnection, type StreamReply } from './stream-connection.ts';
 
 /** Entries of each stream in one read. */
 const entriesPerRead = 200;

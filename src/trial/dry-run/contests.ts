@@ -4,7 +4,7 @@ import type { Claim } from '../../store/claims/claim-records.ts';
 import { compareRanks } from '../../store/claims/competing-claims.ts';
 import { readClaimFields } from '../../store/claims/read-claims.ts';
 import { claimKey } from '../../store/derived/processed-record.ts';
-import type { ContestMoves } from '../../store/dry-runs/claim-moves.ts';
+import type { ContestMoves } from '../../store/dry-runs/dry-run.ts';
 import { isUrlField } from '../../store/keys.ts';
 import type { Store } from '../../store/store.ts';
 import { servedClaims } from '../../verify/route-check.ts';

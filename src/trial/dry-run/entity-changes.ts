@@ -20,12 +20,7 @@ import { LayoutStates } from '../../store/configuration/layouts.ts';
 import { wantedForm } from '../../store/configuration/url-forms.ts';
 import { claimKey, type ProcessedClaim, type ProcessedOutput } from '../../store/derived/processed-record.ts';
 import { readView } from '../../store/derived/views.ts';
-import {
-  type ClaimMove,
-  type Contest,
-  contestName,
-  type UrlForms,
-} from '../../store/dry-runs/claim-moves.ts';
+import { type ClaimMove, type Contest, contestName, type UrlForms } from '../../store/dry-runs/dry-run.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import { isUrlField, urlFormOfField } from '../../store/keys.ts';
 import { wholeTurn } from '../../store/partitions/intake.ts';

@@ -14,9 +14,9 @@ import { StoreUnavailableError, storeError } from '../../../src/store/redis/redi
 import { sendRaw } from '../../../src/store/redis/send.ts';
 import { Subscription } from '../../../src/store/redis/subscription.ts';
 import { openStore, type Store } from '../../../src/store/store.ts';
-import { lastIdOf } from '../../../src/store/streams/last-ids.ts';
 import { openStreamSource } from '../../../src/store/streams/shared-streams.ts';
 import { StreamReader } from '../../../src/store/streams/stream.ts';
+import { lastIdOf } from '../../../src/store/streams/stream-connection.ts';
 import { type Fault, FaultyRedis } from '../../support/faulty-redis.ts';
 import { TestRedis } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { formatVersion, parseVersion } from '../../../src/store/visibility/version.ts';
+import { formatVersion, parseVersion, UnseenWrites } from '../../../src/store/visibility/version.ts';
 import { runs } from '../../support/runs.ts';
 
 const stamp = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
@@ -42,4 +42,32 @@ test('no text but a token is taken for a version', () => {
     }),
     { numRuns: runs(200) },
   );
+});
+
+test('what Redis has forgotten is waited for by nobody', () => {
+  const writes = new UnseenWrites(() => false);
+  writes.add(
+    'acme',
+    new Map([
+      [0, 3],
+      [1, 3],
+    ]),
+  );
+  writes.forgetBeyond(0, 2);
+  writes.forgetBeyond(1, 3);
+  assert.deepEqual(
+    [...writes.add('acme', new Map([[2, 1]]))],
+    [
+      [1, 3],
+      [2, 1],
+    ],
+  );
+});
+
+test('of several writes in one partition the last stands for all, and a version does not change any more', () => {
+  const writes = new UnseenWrites(() => false);
+  const first = writes.add('acme', new Map([[0, 5]]));
+  assert.deepEqual([...writes.add('acme', new Map([[0, 4]]))], [[0, 5]], 'answers overtake each other');
+  writes.add('acme', new Map([[0, 6]]));
+  assert.deepEqual([...first], [[0, 5]]);
 });

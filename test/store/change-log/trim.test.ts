@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LogReader } from '../../../src/store/change-log/entries.ts';
-import { forgetLogs } from '../../../src/store/change-log/forget.ts';
 import { ReportedViews } from '../../../src/store/change-log/reported-views.ts';
+import { forgetLogs } from '../../../src/store/change-log/trim.ts';
 import { forgetTypes, typesIn } from '../../../src/store/entities/directory.ts';
 import { keys } from '../../../src/store/keys.ts';
 import { commit, type ListChange, PartitionWrites } from '../../../src/store/partitions/commit.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LastIds, lastIdOf } from '../../../src/store/streams/last-ids.ts';
+import { LastIds, lastIdOf } from '../../../src/store/streams/stream-connection.ts';
 import { TestRedis } from '../../support/redis.ts';
 
 const redis = await TestRedis.start({ durable: false });
