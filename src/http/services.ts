@@ -11,7 +11,7 @@ import type { HighWaterMark } from '../store/visibility/high-water-mark.ts';
 import type { Version, VersionVector } from '../store/visibility/version.ts';
 import type { AddressGuard } from '../webhooks/allowed-addresses.ts';
 import type { AnswerCache } from './cache/answer-cache.ts';
-import type { KeptViews } from './cache/kept-views.ts';
+import type { ReferencedViewCache } from './cache/referenced-views.ts';
 import type { RowViews } from './cache/row-views.ts';
 import type { LargeAnswers } from './delivery/large-answers.ts';
 import type { LiveAnswers } from './delivery/live-answers.ts';
@@ -46,7 +46,7 @@ export interface Services {
   /** Views of rows of lists. */
   readonly rowViews: AnswerCache<RowViews>;
   /** Views that others refer to. */
-  readonly keptViews: KeptViews;
+  readonly referencedViews: ReferencedViewCache;
   /** Answers of delivery that clients follow. */
   readonly liveAnswers: LiveAnswers;
   /** The changes of each environment. */

@@ -6,10 +6,10 @@ import { platformVersion } from '../config/settings/platform-version.ts';
 import { checkTlsFiles } from '../config/settings/tls-files.ts';
 import { hashedForm } from '../config/tenant/api-keys.ts';
 import { consoleFiles } from '../console/files.mjs';
-import { keptViewsShare, rowViewsShare } from '../contract/limits.ts';
+import { referencedViewsShare, rowViewsShare } from '../contract/limits.ts';
 import { LiveFeeds } from '../feed/live-feeds.ts';
 import { AnswerCache } from '../http/cache/answer-cache.ts';
-import { KeptViews } from '../http/cache/kept-views.ts';
+import { ReferencedViewCache } from '../http/cache/referenced-views.ts';
 import type { RowViews } from '../http/cache/row-views.ts';
 import { LargeAnswers } from '../http/delivery/large-answers.ts';
 import { LiveAnswers } from '../http/delivery/live-answers.ts';
@@ -51,10 +51,10 @@ export async function startFront(): Promise<RunningRole> {
   progress.onChange(() => feeds.changed());
   metrics.gaugeOf('millrace_feed_followers', 'Clients waiting for the next change', () => feeds.followers);
   const { deliveryCacheBytes } = settings;
-  const cache = new AnswerCache(deliveryCacheBytes * (1 - rowViewsShare - keptViewsShare));
+  const cache = new AnswerCache(deliveryCacheBytes * (1 - rowViewsShare - referencedViewsShare));
   const rowViews = new AnswerCache<RowViews>(deliveryCacheBytes * rowViewsShare);
-  const keptViews = new KeptViews(deliveryCacheBytes * keptViewsShare);
-  const caches = [cache, rowViews, keptViews];
+  const referencedViews = new ReferencedViewCache(deliveryCacheBytes * referencedViewsShare);
+  const caches = [cache, rowViews, referencedViews];
   progress.onChange((_partition, digests) => {
     for (const one of caches) one.invalidate(digests);
   });
@@ -87,7 +87,7 @@ export async function startFront(): Promise<RunningRole> {
     query,
     cache,
     rowViews,
-    keptViews,
+    referencedViews,
     feeds,
     liveAnswers,
     webhookGuard: new AddressGuard(settings.webhookAllow),
@@ -111,7 +111,7 @@ export async function startFront(): Promise<RunningRole> {
     openRateLimit,
     connectionsMax: connectionsMax(),
   });
-  showFigures(metrics, progress, [cache, rowViews]);
+  showFigures(metrics, progress, [cache, rowViews], referencedViews);
   const faults = new FaultWatch(readiness, log);
   faults.showIn(metrics);
   if (settings.metricsPort === null) metrics.addCollector(() => store.registry.metrics(id));
@@ -169,6 +169,7 @@ function showFigures(
   metrics: FrontMetrics,
   progress: Progress,
   caches: readonly Pick<AnswerCache, 'figures'>[],
+  referencedViews: ReferencedViewCache,
 ): void {
   const sumOf = (name: keyof AnswerCache['figures']) =>
     caches.reduce((sum, { figures }) => sum + figures[name], 0);
@@ -176,7 +177,11 @@ function showFigures(
     progress.backlogs(),
   );
   for (const name of ['entries', 'bytes'] as const) {
-    metrics.gaugeOf(`millrace_delivery_cache_${name}`, `Delivery cache: ${name}`, () => sumOf(name));
+    metrics.gaugeOf(
+      `millrace_delivery_cache_${name}`,
+      `Delivery cache: ${name}`,
+      () => sumOf(name) + referencedViews[name],
+    );
   }
   for (const name of ['hits', 'misses', 'evicted', 'invalidated'] as const) {
     metrics.countOf(`millrace_delivery_cache_${name}_total`, `Delivery cache: ${name}`, () => sumOf(name));

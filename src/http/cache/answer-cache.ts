@@ -41,7 +41,7 @@ export interface ComputedAnswer<A extends Keepable = FinishedAnswer> {
 /** An answer under way. */
 interface Flight<A> {
   readonly kind: 'flight';
-  /** From `HeardChanges.begin`. */
+  /** From `ReceivedChanges.begin`. */
   readonly beganAt: number;
   readonly settled: Promise<Settled<A>>;
 }

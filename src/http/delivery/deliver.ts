@@ -28,7 +28,7 @@ export class Delivered {
   ) {}
 
   /**
-   * Keys of everything that was read, found or missing, as the changes streams announce it. The answer stays true until
+   * Keys of everything that it was made of, found or missing, as the changes streams announce it. The answer stays true until
    * one of them changes.
    */
   reads(): readonly string[] {
@@ -51,8 +51,6 @@ export class Delivered {
 /** `meta.status` */
 export type DeliveryStatus = 200 | 301 | 404;
 
-const nobody = () => {};
-
 /** How an endpoint writes its answers. */
 export interface DeliveryForm {
   /** True for a GET, whose answer has a `route`. */
@@ -66,21 +64,17 @@ interface AskedView {
   readonly target: ViewTarget;
 }
 
-/**
- * @param onRead called for every read of the store, in the same turn of the event loop, or when the read is done
- * @throws StoreUnavailableError; ProblemError 422 beyond a limit
- */
+/** @throws StoreUnavailableError; ProblemError 422 beyond a limit */
 export async function deliver(
   sources: ViewSources,
   toRead: ClaimsToRead,
   form: DeliveryForm,
-  onRead: () => void = nobody,
 ): Promise<Delivered> {
   const { principal, request, scope, url } = toRead;
-  const { store } = sources;
+  const { store, onRead } = sources;
   const stored = await readPlaces(store, toRead, onRead);
   const depth = request.depth ?? principal.depth;
-  const views = new LoadedViews(sources, { principal, scope, depth }, onRead);
+  const views = new LoadedViews(sources, { principal, scope, depth });
   try {
     const served = toRead.claimFields.map((field, at) => unpackServed(field, stored[at]));
     const ofUrl = served.splice(0, toRead.urlFields.length);

@@ -108,7 +108,7 @@ function finished(delivered: Delivered, client: ClientPrincipal): FinishedAnswer
 }
 
 function deliveredInOrder(services: Services, toRead: ClaimsToRead, form: DeliveryForm): Promise<Delivered> {
-  return readInOrder(services, (onRead) => deliver(services, toRead, form, onRead));
+  return readInOrder(services, (sources) => deliver(sources, toRead, form));
 }
 
 /** `POST /v2`. @throws as `deliverByQuery` */

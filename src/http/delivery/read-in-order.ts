@@ -3,59 +3,62 @@ import { announcementWaitMs } from '../../contract/limits.ts';
 import type { HashField } from '../../store/redis/field-reader.ts';
 import { type HighWaterMark, readHighWaterMark } from '../../store/visibility/high-water-mark.ts';
 import type { Services } from '../services.ts';
-import type { LoadedViews } from './view-loading.ts';
+import type { LoadedViews, ViewSources } from './view-loading.ts';
 
-/** What was read. */
+/** What an answer was made of. */
 export interface FromStore {
   /** The hash fields that were read. */
   places(): readonly HashField[];
-  /** Views that others refer to, for `KeptViews`. */
-  readonly views: Pick<LoadedViews, 'referred'>;
+  readonly views: Pick<LoadedViews, 'referenced' | 'cachedSubjects'>;
 }
+
+/** Makes an answer of views from these sources. */
+type Read<T> = (sources: ViewSources) => Promise<T>;
+
+type ReadServices = Pick<
+  Services,
+  'store' | 'largeAnswers' | 'cache' | 'rowViews' | 'referencedViews' | 'progress'
+>;
 
 /**
  * What was just read can show what the caches have not heard of. It is held back until the older answers are out of them: a
  * client that has seen the new one must not get an older one afterwards.
- * @param read given what to call for every read of the store, in the same turn of the event loop, or when the read is done
  * @throws StoreUnavailableError; what `read` throws
  */
-export async function readInOrder<T extends FromStore>(
-  services: Pick<Services, 'store' | 'cache' | 'rowViews' | 'keptViews' | 'progress'>,
-  read: (onRead: () => void) => Promise<T>,
-): Promise<T> {
-  if (!services.cache.isOn) return await read(nobody);
-  const { keptViews } = services;
-  const beganAt = keptViews.begin();
+export async function readInOrder<T extends FromStore>(services: ReadServices, read: Read<T>): Promise<T> {
+  const { store, largeAnswers, cache, referencedViews } = services;
+  if (!cache.isOn) return await read({ store, largeAnswers, referencedViews: null, onRead: nobody });
+  const beganAt = referencedViews.begin();
   try {
-    const found = await readHeard(services, read);
+    const found = await readAndWait(services, referencedViews, read);
+    // A view that was read can be newer than a cached one that it refers to, though one commit changed both.
+    const { cachedSubjects } = found.views;
+    if (cachedSubjects.length > 0 && referencedViews.hasChangedSince(beganAt, cachedSubjects))
+      return await readAndWait(services, null, read);
     // Not before: another answer could show them to a client that then gets an older one from the cache.
-    keptViews.keep(beganAt, found.views.referred);
+    referencedViews.add(beganAt, found.views.referenced);
     return found;
   } finally {
-    keptViews.end();
+    referencedViews.end();
   }
 }
 
-/** Reads, and waits until what was read has been announced to this front, or else drops all that it has kept. */
-async function readHeard<T extends FromStore>(
-  {
-    store,
-    cache,
-    rowViews,
-    keptViews,
-    progress,
-  }: Pick<Services, 'store' | 'cache' | 'rowViews' | 'keptViews' | 'progress'>,
-  read: (onRead: () => void) => Promise<T>,
+/** Reads, and waits until what was read has been announced to this front, or else empties all its caches. */
+async function readAndWait<T extends FromStore>(
+  { store, largeAnswers, cache, rowViews, referencedViews, progress }: ReadServices,
+  cachedViews: ViewSources['referencedViews'],
+  read: Read<T>,
 ): Promise<T> {
   let caughtUp: Promise<HighWaterMark | null> | null = null;
-  const found = await read(() => {
+  const onRead = () => {
     caughtUp = progress.catchUp();
-  });
+  };
+  const found = await read({ store, largeAnswers, referencedViews: cachedViews, onRead });
   const highWaterMark = (await caughtUp) ?? (await readHighWaterMark(store, found.places()));
   if (!(await progress.waitUntilHeard(highWaterMark, announcementWaitMs))) {
     cache.empty();
     rowViews.empty();
-    keptViews.empty();
+    referencedViews.empty();
   }
   return found;
 }

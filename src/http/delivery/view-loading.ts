@@ -18,7 +18,7 @@ import { bodyIn, placeApart, placeOfView } from '../../store/derived/views.ts';
 import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import type { HashField } from '../../store/redis/field-reader.ts';
 import type { Store } from '../../store/store.ts';
-import type { KeptViews, ReadView } from '../cache/kept-views.ts';
+import type { ReadView, ReferencedViewCache } from '../cache/referenced-views.ts';
 import type { LargeAnswers } from './large-answers.ts';
 import { type LoadedView, tooManyReferences } from './render.ts';
 
@@ -29,21 +29,21 @@ const batchMax = 1024;
 /** Most reads of a large view that changes while it is read. */
 const attemptsMax = 5;
 
-const nobody = () => {};
-
 /** A view that was asked for, or that a view of the answer refers to. */
 class MetView {
   /** Null before it was read, when there is none, and when it was kept from an earlier answer. */
   stored: Buffer | null = null;
   /** Null until it is part of the answer. */
   loaded: LoadedView | null = null;
+  /** True when it came from the cache of the front. */
+  wasCached = false;
   #subject: string | null = null;
 
   constructor(
     readonly target: ViewTarget,
     /** Least number of references that lead to it from a view that was asked for. */
     readonly depth: number,
-    private readonly scope: EnvironmentScope,
+    readonly scope: EnvironmentScope,
   ) {}
 
   /** Key of its subject, as the changes streams announce it. */
@@ -63,7 +63,9 @@ export interface ViewSources {
   readonly store: Store;
   readonly largeAnswers: LargeAnswers;
   /** Views that others refer to; null: each is read from the store. */
-  readonly keptViews: KeptViews | null;
+  readonly referencedViews: ReferencedViewCache | null;
+  /** Called for every read of the store, in the same turn of the event loop, or when the read is done. */
+  readonly onRead: () => void;
 }
 
 /** The client whose answer it is, and what of its environment it sees. */
@@ -83,13 +85,9 @@ export class LoadedViews {
   /** Null until the answer needs more bytes than any answer may take without a turn. */
   #turn: EndOfTurn | null = null;
 
-  /**
-   * @param onRead called for every read of the store, in the same turn of the event loop, or when the read is done
-   */
   constructor(
     private readonly sources: ViewSources,
     private readonly reader: ViewReader,
-    private readonly onRead: () => void = nobody,
   ) {}
 
   /** Must be called when the answer is made, and when it failed. */
@@ -98,24 +96,31 @@ export class LoadedViews {
     this.#turn = null;
   }
 
-  /** Everything that was read, found or missing. A cached answer depends on it. */
+  /** Everything that was read or cached, found or missing. A cached answer depends on it. */
   get met(): readonly Pick<MetView, 'target' | 'subject'>[] {
     return [...this.#views.values()];
   }
 
-  /** Views that others refer to and that came with their bodies, for `KeptViews`. */
-  get referred(): readonly ReadView[] {
+  /** Views that others refer to, as they were read. */
+  get referenced(): readonly ReadView[] {
     const read: ReadView[] = [];
-    for (const { target, depth, subject, stored } of this.#views.values()) {
-      if (depth > 0 && stored !== null) read.push({ subject, sourceId: target.sourceId, stored });
+    for (const { scope, target, depth, subject, stored } of this.#views.values()) {
+      if (depth > 0 && stored !== null) read.push({ scope, target, subject, stored });
     }
     return read;
   }
 
-  /** Hash fields of all of them. */
+  /** Keys of the subjects of those that came from the cache of the front. */
+  get cachedSubjects(): readonly string[] {
+    const cached = [...this.#views.values()].filter(({ wasCached }) => wasCached);
+    return cached.map(({ subject }) => subject);
+  }
+
+  /** The hash fields that were read. */
   places(): readonly HashField[] {
     const { store } = this.sources;
-    return this.met.map(({ target }) => placeOfView(store, this.reader.scope, target));
+    const read = [...this.#views.values()].filter(({ wasCached }) => !wasCached);
+    return read.map(({ scope, target }) => placeOfView(store, scope, target));
   }
 
   get(target: ViewTarget): LoadedView | null {
@@ -136,32 +141,34 @@ export class LoadedViews {
       if (this.#bytes > freeAnswerBytesMax) await this.#takeTurn();
       const batch = waiting.slice(from, from + this.#batchSize());
       from += batch.length;
-      const unread = batch.filter((view) => !this.#takeKept(view, waiting));
+      const unread = batch.filter((view) => !this.#takeCached(view, waiting));
       if (unread.length > 0) await this.#read(unread, waiting);
     }
   }
 
-  /** @returns false when the view is not kept */
-  #takeKept(view: MetView, waiting: MetView[]): boolean {
-    const body = view.depth === 0 ? null : (this.sources.keptViews?.find(view.subject) ?? null);
-    if (body !== null) this.#take(view, body, waiting);
-    return body !== null;
+  /** @returns false when the view is not cached */
+  #takeCached(view: MetView, waiting: MetView[]): boolean {
+    const body = view.depth === 0 ? null : (this.sources.referencedViews?.find(view) ?? null);
+    if (body === null) return false;
+    view.wasCached = true;
+    this.#take(view, body, waiting);
+    return true;
   }
 
   async #read(batch: readonly MetView[], waiting: MetView[]): Promise<void> {
-    const { store } = this.sources;
-    await this.#readInline(store, this.reader.scope, batch);
-    await this.#readApart(store, this.reader.scope, batch);
+    await this.#readInline(batch);
+    await this.#readApart(batch);
     for (const view of batch) {
-      const found = bodyIn(store, this.reader.scope, view.target, view.stored);
+      const found = bodyIn(this.sources.store, view.scope, view.target, view.stored);
       view.stored = found instanceof Promise ? await found : found;
       if (view.stored !== null) this.#take(view, decodeBody(view.stored, view.target.sourceId), waiting);
     }
   }
 
-  async #readInline(store: Store, scope: EnvironmentScope, batch: readonly MetView[]): Promise<void> {
-    const reading = store.fields.read(batch.map(({ target }) => placeOfView(store, scope, target)));
-    this.onRead();
+  async #readInline(batch: readonly MetView[]): Promise<void> {
+    const { store, onRead } = this.sources;
+    const reading = store.fields.read(batch.map(({ scope, target }) => placeOfView(store, scope, target)));
+    onRead();
     const stored = await reading;
     batch.forEach((view, index) => {
       view.stored = stored[index] ?? null;
@@ -169,18 +176,20 @@ export class LoadedViews {
   }
 
   /** Reads large views one by one, once it is known that all together are not too much. */
-  async #readApart(store: Store, scope: EnvironmentScope, batch: readonly MetView[]): Promise<void> {
+  async #readApart(batch: readonly MetView[]): Promise<void> {
     const large = batch.filter((view) => !isWhole(view));
     if (large.length === 0) return;
     let bytes = this.#bytes;
     for (const { stored } of large) bytes += (stored && bytesApart(stored)) ?? 0;
     if (bytes > deliveryBodyBytesMax) throw new ProblemError(problems.answerTooLarge);
     if (bytes > freeAnswerBytesMax) await this.#takeTurn();
-    for (const view of large) await this.#readBody(store, placeOfView(store, scope, view.target), view);
+    for (const view of large) await this.#readBody(view);
   }
 
   /** Reads the body of a large view. If the view changed between the two reads, it is read again. */
-  async #readBody(store: Store, place: HashField, view: MetView): Promise<void> {
+  async #readBody(view: MetView): Promise<void> {
+    const { store, onRead } = this.sources;
+    const place = placeOfView(store, view.scope, view.target);
     for (let attempt = 0; attempt < attemptsMax && !isWhole(view); attempt += 1) {
       const [body = null] = await store.large.read([placeApart(place)]);
       view.stored = body ?? (await store.fields.read([place]))[0] ?? null;
@@ -188,7 +197,7 @@ export class LoadedViews {
     if (!isWhole(view)) throw new ProblemError(problems.unavailable);
     // `onRead` is called after this read and not with it. The read goes over another connection, where the question
     // how far changes are received could overtake it.
-    this.onRead();
+    onRead();
   }
 
   async #takeTurn(): Promise<void> {

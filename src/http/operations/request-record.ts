@@ -34,7 +34,7 @@ export class RequestRecord {
     readonly addedLines: string,
   ) {}
 
-  /** The answer tells only the length of its body. */
+  /** Only the head of the answer is sent. */
   get isHead(): boolean {
     return this.route.method === 'HEAD';
   }

@@ -27,7 +27,7 @@ const viewsName = Buffer.from(',"_views":');
 
 type ViewServices = Pick<
   Services,
-  'store' | 'largeAnswers' | 'cache' | 'rowViews' | 'keptViews' | 'progress'
+  'store' | 'largeAnswers' | 'cache' | 'rowViews' | 'referencedViews' | 'progress'
 >;
 
 /** A result as JSON text, and keys of the views that it shows or misses, as the changes streams announce them. */
@@ -103,10 +103,9 @@ async function computed(
   principal: ClientPrincipal,
   asked: AskedRows,
 ): Promise<ComputedAnswer<RowViews>[]> {
-  const sources = asked.fresh ? { ...services, keptViews: null } : services;
   const reader = { principal, scope: scopeOf(principal), depth: principal.depth };
-  const read = await readInOrder(services, async (onRead) => {
-    const views = new LoadedViews(sources, reader, onRead);
+  const read = await readInOrder(services, async (sources) => {
+    const views = new LoadedViews(asked.fresh ? { ...sources, referencedViews: null } : sources, reader);
     try {
       return await renderedRows(reader, views, asked);
     } finally {

@@ -27,9 +27,10 @@ export class RequestHeaders implements HeaderReader {
   // One walk over what was sent is cheaper than asking the library for each name, most of which are absent.
   constructor(request: Pick<HttpRequest, 'forEach' | 'getHeader'>) {
     request.forEach((name, value) => {
+      // `forEach` reads bytes as UTF-8. `getHeader` gives one character for each byte, but only of the first value.
+      const isLatin = value.includes(replacement) && !this.#names.includes(name);
       this.#names.push(name);
-      // The library reads bytes as UTF-8 here, and gives them one by one there.
-      this.#values.push(value.includes(replacement) ? headerText(request.getHeader(name)) : value);
+      this.#values.push(isLatin ? headerText(request.getHeader(name)) : value);
     });
   }
 

@@ -4,7 +4,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const beyondAscii = /[\x80-\xff]/;
 
 /**
- * A header's value. uWebSockets.js hands it over with one character for each byte. The bytes are read as UTF-8 if they
+ * A header's value, of which `getHeader` of uWebSockets.js gives one character for each byte. The bytes are read as UTF-8 if they
  * are valid, else as Latin-1, which many HTTP clients send. The library cuts off bytes beyond ASCII at either end, so
  * such values must be percent-encoded.
  */

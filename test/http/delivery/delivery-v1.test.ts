@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { AnswerCache } from '../../../src/http/cache/answer-cache.ts';
-import { KeptViews } from '../../../src/http/cache/kept-views.ts';
+import { ReferencedViewCache } from '../../../src/http/cache/referenced-views.ts';
 import { startFront, type TestFront } from '../support/front.ts';
 import { putClaim, putView, viewIdOf } from '../support/seed.ts';
 import { apiKeys } from '../support/site.ts';
 
 let front: TestFront;
 const cache = new AnswerCache(16 * 1024 * 1024);
-const keptViews = new KeptViews(1024 * 1024);
+const referencedViews = new ReferencedViewCache(1024 * 1024);
 before(async () => {
-  front = await startFront({ services: { cache, keptViews } });
+  front = await startFront({ services: { cache, referencedViews } });
   const { store } = front;
   await putView(store, 'a', 'A', { next: 'b', leaf: 'c' });
   await putView(store, 'b', 'B', { back: 'a', gone: 'missing "1"' });
@@ -96,12 +96,12 @@ test('answers of v1 and v2 to one query are kept apart, each with its ETag', asy
 test('a kept answer of v1 goes when a view in it changes', async () => {
   await get('/v1?url=/a');
   cache.invalidate(null);
-  keptViews.empty();
+  referencedViews.empty();
   await putView(front.store, 'c', 'C2');
   assert.deepEqual((await get('/v1?url=/a')).json.route.leaf, reference('c', { title: 'C2' }));
   await putView(front.store, 'c', 'C');
   cache.invalidate(null);
-  keptViews.empty();
+  referencedViews.empty();
 });
 
 test('HEAD is answered on both paths, other methods say which there are', async () => {

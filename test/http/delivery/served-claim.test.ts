@@ -41,14 +41,11 @@ test('how far changes are heard of is asked behind claims that the record of a p
   const startMs = performance.now();
   const held = store.client.blpop('nothing', heldMs / 1000);
   let askedMs = startMs;
-  await deliver(
-    { store, largeAnswers, keptViews: null },
-    toRead,
-    { withRoute: true, references: plainReferences },
-    () => {
-      askedMs = performance.now();
-    },
-  );
+  const onRead = () => {
+    askedMs = performance.now();
+  };
+  const form = { withRoute: true, references: plainReferences };
+  await deliver({ store, largeAnswers, referencedViews: null, onRead }, toRead, form);
   assert.ok(askedMs - startMs > heldMs / 2, `after ${askedMs - startMs} ms`);
   await held;
 });

@@ -4,7 +4,7 @@ import { defaultFrontLimits } from '../../../src/contract/front-limits.ts';
 import { openRequestsPerSecond } from '../../../src/contract/limits.ts';
 import { LiveFeeds } from '../../../src/feed/live-feeds.ts';
 import { AnswerCache } from '../../../src/http/cache/answer-cache.ts';
-import { KeptViews } from '../../../src/http/cache/kept-views.ts';
+import { ReferencedViewCache } from '../../../src/http/cache/referenced-views.ts';
 import type { RowViews } from '../../../src/http/cache/row-views.ts';
 import { LargeAnswers } from '../../../src/http/delivery/large-answers.ts';
 import { LiveAnswers } from '../../../src/http/delivery/live-answers.ts';
@@ -95,11 +95,11 @@ export async function startFront({
   const progress = new Progress(store);
   const cache = new AnswerCache(16 * 1024 * 1024);
   const rowViews = new AnswerCache<RowViews>(4 * 1024 * 1024);
-  const keptViews = new KeptViews(4 * 1024 * 1024);
+  const referencedViews = new ReferencedViewCache(4 * 1024 * 1024);
   progress.onChange((_partition, digests) => {
     cache.invalidate(digests);
     rowViews.invalidate(digests);
-    keptViews.invalidate(digests);
+    referencedViews.invalidate(digests);
   });
   const configuration = { loaded: true, current: testConfiguration(), layouts: LayoutStates.none };
   const feeds = new LiveFeeds({ store, configuration, retentionMs: 86_400_000 }, () => {});
@@ -118,7 +118,7 @@ export async function startFront({
     query: noQueries,
     cache,
     rowViews,
-    keptViews,
+    referencedViews,
     feeds,
     liveAnswers,
     webhookGuard: new AddressGuard([]),

@@ -98,6 +98,8 @@ describe('hostile and slow senders', { concurrency: true }, () => {
       ['Host: x', 'Host: y'],
       [`X-Api-Key: ${apiKeys.source}`, 'X-Api-Key: other'],
       ['Authorization: Bearer a', 'Authorization: Bearer b'],
+      // Bytes that are not UTF-8 come as this character.
+      [`X-Api-Key: ${apiKeys.source}`, 'X-Api-Key: o\ufffdther'],
     ];
     const paths = [
       'POST /ingest/v2',

@@ -3,7 +3,7 @@ import type { SourceEntity } from '../../../src/contract/entity.ts';
 import type { Json } from '../../../src/contract/json.ts';
 import { type Files, page, siteFiles, siteTenant } from '../../jobs/support/platform.ts';
 
-const schemas: Files = {
+const schemasWith = (pageProperties: Files): Files => ({
   page: {
     triggers: { cms: ['page'] },
     route: { url: '{url}', handles: ['page-{originId}', '{p.shared}'] },
@@ -11,6 +11,7 @@ const schemas: Files = {
       title: '{p.name}',
       card: { type: 'partial', input: '{root}', alias: "{p.card ?? 'card'}" },
       next: { type: 'reference', alias: 'page', originId: '{p.next}' },
+      ...pageProperties,
     },
   },
   group: {
@@ -28,28 +29,32 @@ const schemas: Files = {
       },
     },
   },
-};
-
-export const configurationFiles: Files = siteFiles({
-  tenant: siteTenant({
-    sourceGroups: [
-      {
-        alias: 'cms',
-        autoIndex: true,
-        sources: [{ id: 'src-1', name: 'CMS', environments: ['production'], apiKeys: ['source-key'] }],
-      },
-    ],
-  }),
-  schemas,
-  partials: { card: { properties: { label: 'card of {name}', group: '{item.p.group}' } } },
-  indexes: {
-    pages: {
-      triggers: { cms: ['page'] },
-      properties: { name: '{p.name}', group: '{p.group}' },
-      index: { fields: { name: { type: 'text' }, group: { type: 'keyword' } } },
-    },
-  },
 });
+
+/** @param pageProperties further properties of pages */
+export const configurationWith = (pageProperties: Files): Files =>
+  siteFiles({
+    tenant: siteTenant({
+      sourceGroups: [
+        {
+          alias: 'cms',
+          autoIndex: true,
+          sources: [{ id: 'src-1', name: 'CMS', environments: ['production'], apiKeys: ['source-key'] }],
+        },
+      ],
+    }),
+    schemas: schemasWith(pageProperties),
+    partials: { card: { properties: { label: 'card of {name}', group: '{item.p.group}' } } },
+    indexes: {
+      pages: {
+        triggers: { cms: ['page'] },
+        properties: { name: '{p.name}', group: '{p.group}' },
+        index: { fields: { name: { type: 'text' }, group: { type: 'keyword' } } },
+      },
+    },
+  });
+
+export const configurationFiles = configurationWith({});
 
 export const groups = ['g0', 'g1', 'g2'].map((originId) => page(originId, {}, { type: 'group' }));
 
