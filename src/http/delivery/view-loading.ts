@@ -31,7 +31,7 @@ const attemptsMax = 5;
 
 /** A view that was asked for, or that a view of the answer refers to. */
 class MetView {
-  /** Null before it was read, when there is none, and when it was kept from an earlier answer. */
+  /** Null before it was read, when there is none, and when it came from the cache. */
   stored: Buffer | null = null;
   /** Null until it is part of the answer. */
   loaded: LoadedView | null = null;

@@ -11,7 +11,8 @@ const wordBytes = new Uint8Array(word.buffer);
 const wordBuffer = Buffer.from(word.buffer);
 
 /**
- * 8 bytes. Two subjects with one digest cost a needless invalidation, never a missed one. Stored bytes are compared only
+ * 8 bytes. Two subjects with one digest cost a needless invalidation, never a missed one. Whoever chooses ids can make such
+ * subjects in a second, so a digest alone never selects what is sent. Stored bytes are compared only
  * with the bytes that the same entity had before, so two of them have one digest by chance alone.
  */
 export function digestOf(subject: string | Buffer): Buffer {
