@@ -14,9 +14,10 @@ export interface ViewRef extends EntityRef {
   readonly alias: string;
 }
 
-const entityIdPattern = /^gid:\/\/Source\/([^/]+)\/Entity\/(.+)$/s;
+// No id of a source or environment has a colon, which would make two views look like one where their parts are joined.
+const entityIdPattern = /^gid:\/\/Source\/([^/:]+)\/Entity\/(.+)$/s;
 const viewIdPattern =
-  /^gid:\/\/Environment\/([^/]+)\/Source\/([^/]+)\/Entity\/(.+)\/View\/([A-Za-z0-9_-]+)$/s;
+  /^gid:\/\/Environment\/([^/:]+)\/Source\/([^/:]+)\/Entity\/(.+)\/View\/([A-Za-z0-9_-]+)$/s;
 
 /** `gid://Source/<source_id>/Entity/<origin_id>` */
 export function formatEntityId({ sourceId, originId }: EntityRef): string {

@@ -7,7 +7,7 @@ import type { Output } from '../actors/batch/output.ts';
 import { formatEntityId } from '../contract/ids.ts';
 import { finish } from '../lib/cooperative-yield.ts';
 import type { BuildFailure } from '../schemas/build/build-outcome.ts';
-import { digestOf } from '../store/codec/digest.ts';
+import { isDigestOf } from '../store/codec/digest.ts';
 import { storedFields } from '../store/derived/stored-body.ts';
 import { type Finding, finding, outputSubject, whereTheyDiffer } from './finding.ts';
 import type { TurnState } from './turn-state.ts';
@@ -28,7 +28,7 @@ export function checkBytes(state: TurnState, output: Output, autoTypes: AutoType
     }
   }
   if (former === undefined) return [finding(subject, 'is there, but its entity does not know of it')];
-  if (!former.bytesDigest.equals(digestOf(expected))) {
+  if (!isDigestOf(former.bytesDigest, expected)) {
     return [finding(subject, 'is right, but its entity remembers other bytes', former.bytesDigest)];
   }
   if (former.schemaDigest === schemaDigest) return [];

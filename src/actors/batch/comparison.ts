@@ -4,7 +4,7 @@ import { momentAfter } from '../../contract/publish-times.ts';
 import { type Steps, Suspended } from '../../lib/cooperative-yield.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import type { BuildFailure } from '../../schemas/build/build-outcome.ts';
-import { digestOf } from '../../store/codec/digest.ts';
+import { contentDigest, digestOf } from '../../store/codec/digest.ts';
 import {
   claimKey,
   encodeProcessed,
@@ -142,15 +142,17 @@ export class Comparison {
     const { counts } = this.changes;
     const madeStored = storedOutput(output, this.autoTypes);
     const stored = madeStored instanceof Suspended ? yield* madeStored.steps : madeStored;
-    const bytesDigest = digestOf(stored.bytes);
+    const bytesDigest = contentDigest(stored.bytes);
     const isSame = former?.bytesDigest.equals(bytesDigest) ?? false;
     this.changes.countFindings(diagnosticsOf(output, stored.misfits, (demand) => this.lookups.isCut(demand)));
     // Equal bytes are not written again. A repair does not trust the record.
     if (!isSame || turn.repair !== null) this.changes.putOutput(turn, builder, stored, former !== null);
     counts.built += 1;
     counts.unchanged += isSame ? 1 : 0;
-    const isReported = !isSame || turn.isUncertain;
-    if (builder.kind === 'view' && (isReported || turn.repair !== null))
+    // A record of version 1.0.0-rc.1 has another digest. Its bytes are written and announced again, but not reported as changed.
+    const wasSame = isSame || (former?.bytesDigest.equals(digestOf(stored.bytes)) ?? false);
+    const isReported = !wasSame || turn.isUncertain;
+    if (builder.kind === 'view' && (!isSame || turn.isUncertain || turn.repair !== null))
       this.changes.tell(turn, builder, isReported);
     const { kind, environmentId, name, schemaDigest } = builder;
     const claims = this.#compareClaims(output, former, isReported);

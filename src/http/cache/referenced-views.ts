@@ -22,7 +22,8 @@ export interface ReadView extends ReferencedView {
   readonly stored: Buffer;
 }
 
-interface Cached extends ReferencedView {
+interface Cached {
+  readonly identity: string;
   readonly body: StoredBody;
   readonly bytes: number;
 }
@@ -34,10 +35,7 @@ const bytesPerNameCharacter = 4;
 
 export class ReferencedViewCache {
   readonly #received = new ReceivedChanges();
-  /**
-   * By subject. That is a digest which a tenant can hit on purpose, so a view is given only to whom it is meant for:
-   * `isSameView`.
-   */
+  /** By subject. That is a digest which a tenant can hit on purpose, so each entry has the whole identity of its view. */
   readonly #views: BoundedCache<string, Cached>;
 
   /** @param bytesMax bound on the memory of all views; 0: none is cached */
@@ -60,7 +58,7 @@ export class ReferencedViewCache {
   /** A view at least as new as the last change that this front has received; null when none is cached. */
   find(view: ReferencedView): StoredBody | null {
     const cached = this.#views.get(view.subject);
-    return cached !== undefined && isSameView(cached, view) ? cached.body : null;
+    return cached !== undefined && cached.identity === identityOf(view) ? cached.body : null;
   }
 
   /** Notes that views are about to be read; `end` must follow. @returns for `add` and `hasChangedSince` */
@@ -99,25 +97,23 @@ export class ReferencedViewCache {
   }
 }
 
-function isSameView(one: ReferencedView, other: ReferencedView): boolean {
-  return (
-    one.scope.tenant === other.scope.tenant &&
-    one.scope.environmentId === other.scope.environmentId &&
-    one.target.sourceId === other.target.sourceId &&
-    one.target.alias === other.target.alias &&
-    one.target.originId === other.target.originId
-  );
+/** A text of its own: the ids themselves can be parts of a text with all names of the view that refers to this one. */
+function identityOf({ scope, target }: ReferencedView): string {
+  const { tenant, environmentId } = scope;
+  return JSON.stringify([tenant, environmentId, target.sourceId, target.alias, target.originId]);
 }
 
 /** In memory of its own: what was read is a part of everything that came from Redis with it. */
-function cached({ scope, target, subject, stored }: ReadView): Cached {
+function cached(view: ReadView): Cached {
+  const { target, stored } = view;
   const own = Buffer.allocUnsafeSlow(stored.length);
   own.set(stored);
   const body = decodeBody(own, target.sourceId);
-  let bytes = own.length + viewBytes;
+  const identity = identityOf(view);
+  let bytes = own.length + viewBytes + 2 * identity.length;
   for (const { target: other, path } of body.references) {
     const characters = (other?.identity.length ?? 0) + path.length;
     bytes += referenceBytes + characters * bytesPerNameCharacter;
   }
-  return { scope, target, subject, body, bytes };
+  return { identity, body, bytes };
 }

@@ -1,4 +1,5 @@
 /** Short digests: of subjects in announcements, and of stored bytes to see whether they changed. */
+import { hash } from 'node:crypto';
 import xxhash from 'xxhash-wasm';
 
 const { h32, h64, h64Raw } = await xxhash();
@@ -11,13 +12,25 @@ const wordBytes = new Uint8Array(word.buffer);
 const wordBuffer = Buffer.from(word.buffer);
 
 /**
- * 8 bytes. Two subjects with one digest cost a needless invalidation, never a missed one. Whoever chooses ids can make such
- * subjects in a second, so a digest alone never selects what is sent. Stored bytes are compared only
- * with the bytes that the same entity had before, so two of them have one digest by chance alone.
+ * 8 bytes. Two subjects with one digest cost a needless invalidation, never a missed one. Anyone who chooses ids can make such
+ * subjects in a second, so a digest alone never selects what is sent.
  */
 export function digestOf(subject: string | Buffer): Buffer {
   word[0] = typeof subject === 'string' ? h64(subject) : h64Raw(subject);
   return Buffer.from(wordBytes);
+}
+
+/**
+ * The digest of stored bytes, by which a worker sees whether an output has changed: 8 bytes of SHA-256. One that is easier to hit
+ * would let a text be chosen that stays in a view after it was removed.
+ */
+export function contentDigest(bytes: Uint8Array): Buffer {
+  return hash('sha256', bytes, 'buffer').subarray(0, digestBytes);
+}
+
+/** Whether a record has the digest of the bytes, in the form of today or in that of version 1.0.0-rc.1. */
+export function isDigestOf(digest: Buffer, bytes: Buffer): boolean {
+  return digest.equals(contentDigest(bytes)) || digest.equals(digestOf(bytes));
 }
 
 /** As `digestOf`, as a text of 8 characters. */

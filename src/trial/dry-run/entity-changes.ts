@@ -15,7 +15,7 @@ import type { UrlForm } from '../../config/urls/url.ts';
 import { formatViewId } from '../../contract/ids.ts';
 import { sliceMs } from '../../contract/limits.ts';
 import { Slice } from '../../lib/slices/slice.ts';
-import { digestOf } from '../../store/codec/digest.ts';
+import { isDigestOf } from '../../store/codec/digest.ts';
 import { LayoutStates } from '../../store/configuration/layouts.ts';
 import { wantedForm } from '../../store/configuration/url-forms.ts';
 import { claimKey, type ProcessedClaim, type ProcessedOutput } from '../../store/derived/processed-record.ts';
@@ -169,7 +169,7 @@ class Portion {
     }
     const isThere = isMade(former);
     const stored = await new Slice(sliceMs).whole(() => storedOutput(output, types));
-    const isSame = isThere && former?.bytesDigest.equals(digestOf(stored.bytes));
+    const isSame = former !== undefined && isThere && isDigestOf(former.bytesDigest, stored.bytes);
     const change = isSame ? 'same' : isThere ? 'changed' : 'added';
     this.#count(builder, change);
     if (change === 'same' || result.kind !== 'view' || !hasRoom(this.diff.samples, change)) return;

@@ -110,7 +110,7 @@ test('ids that give the same text when they are joined stay apart', () => {
   const views = new ReferencedViewCache(1024 * 1024);
   const [one, other] = [
     viewOf('page:x', { sourceId: 's', alias: 'a' }),
-    viewOf('x', { sourceId: 's', alias: 'a:page' }),
+    viewOf('x', { sourceId: 's:a', alias: 'page' }),
   ];
   assert.equal(one.subject, other.subject);
   views.add(views.begin(), [readView(one, 'one')]);
@@ -161,6 +161,21 @@ test('the view that many pages refer to is read once, until it changes', async (
   const third = await read('/v2?url=/c');
   assert.deepEqual(third.route, routeOf('c', 'Land'));
   assert.equal(first.reads - third.reads, 1);
+});
+
+test('an answer is not made of a cached view that changed while others were read', async (context) => {
+  await read('/v2?url=/a');
+  cache.empty();
+  await putView(front.store, 'country', 'Renamed', { flag: 'flag' });
+  const find = referencedViews.find.bind(referencedViews);
+  const { mock } = context.mock.method(referencedViews, 'find', (view: ReferencedView) => {
+    const found = find(view);
+    if (view.target.originId === 'country') referencedViews.invalidate([view.subject]);
+    return found;
+  });
+  const { route } = await read('/v2?url=/b');
+  assert.equal(route.country.title, 'Renamed');
+  assert.ok(mock.callCount() > 0);
 });
 
 test('a view that is asked for itself is read, though others refer to it', async () => {
