@@ -62,7 +62,7 @@ export function bodyIn(
 ): Buffer | null | Promise<Buffer | null> {
   const digest = stored && namesDigestOfBody(stored);
   if (stored === null || digest === null) return stored;
-  const names = knownNames(digest);
+  const names = knownNames({ tenant: scope.tenant, sourceId: ref.sourceId }, digest);
   if (names !== undefined) return withNames(stored, names);
   return readBodyIn(store, scope, ref, stored, digest);
 }

@@ -38,12 +38,13 @@ const recordsMin = 64;
 const charactersMax = 4_096;
 const listsMet = 1_000;
 const listsRead = 2_000;
-/** Enough to tell apart the lists of all sources. Anyone who searched for two lists with one digest would garble entities of their own. */
+/** Enough to tell apart the lists of one source. Anyone who searched for two lists with one digest would garble entities of their own. */
 export const listDigestBytes = 8;
 
 const met = new BoundedCache<string, MetList>({ entriesMax: listsMet });
 /** By the JSON text of the names. */
 const metTexts = new BoundedCache<string, MetText>({ entriesMax: listsMet });
+/** By source and digest (`readKey`). */
 const read = new BoundedCache<string, readonly string[]>({ entriesMax: listsRead });
 
 /** The list of an entity's names, if its record should leave them out. Counts the entity. */
@@ -119,21 +120,31 @@ export async function readNames(
 }
 
 /** A list that this process has read; undefined: it has to be read (`findNames`). */
-export function knownNames(digest: Uint8Array): readonly string[] | undefined {
-  return read.get(textOf(digest));
+export function knownNames(
+  source: Pick<NamesPlace, 'tenant' | 'sourceId'>,
+  digest: Uint8Array,
+): readonly string[] | undefined {
+  return read.get(readKey(source, digest));
+}
+
+/** Lists of one source alone: a digest that a tenant has hit on purpose must not give another tenant's records other names. */
+function readKey({ tenant, sourceId }: Pick<NamesPlace, 'tenant' | 'sourceId'>, digest: Uint8Array): string {
+  const text = Buffer.from(digest.buffer, digest.byteOffset, digest.byteLength).toString('latin1');
+  return `${text}${tenant}:${sourceId}`;
 }
 
 /** As `readNames`; undefined, too, where damage has left a record without its list. @throws StoreUnavailableError */
 export async function findNames(
   store: Store,
-  { tag, tenant, sourceId }: NamesPlace,
+  place: NamesPlace,
   digests: readonly (Uint8Array | null)[],
 ): Promise<(readonly string[] | null | undefined)[]> {
+  const { tag, tenant, sourceId } = place;
   const known = new Map<string, readonly string[]>();
   const missing = new Map<string, Uint8Array>();
   for (const digest of digests) {
     if (digest === null) continue;
-    const text = textOf(digest);
+    const text = readKey(place, digest);
     const names = read.get(text);
     if (names === undefined) missing.set(text, digest);
     else known.set(text, names);
@@ -149,11 +160,7 @@ export async function findNames(
       known.set(text, names);
     }
   }
-  return digests.map((digest) => (digest === null ? null : known.get(textOf(digest))));
-}
-
-function textOf(digest: Uint8Array): string {
-  return Buffer.from(digest.buffer, digest.byteOffset, digest.byteLength).toString('latin1');
+  return digests.map((digest) => (digest === null ? null : known.get(readKey(place, digest))));
 }
 
 const forgetScript = new Script<0 | 1>('entities/forget-names', 3);

@@ -12,7 +12,7 @@ import {
   type OpenRecord,
   openRecord,
 } from '../../../src/store/entities/entity-record.ts';
-import { forgetNames, type NameList } from '../../../src/store/entities/name-lists.ts';
+import { findNames, forgetNames, knownNames, type NameList } from '../../../src/store/entities/name-lists.ts';
 import { recordHeadsOf } from '../../../src/store/entities/record-heads.ts';
 import { removeEntities } from '../../../src/store/entities/remove.ts';
 import { keys } from '../../../src/store/keys.ts';
@@ -126,6 +126,30 @@ test('an entity whose names alone are lost is damage, and not gone', async () =>
   );
   await store.client.del(keys.names(tag, tenant, sourceId));
   await assert.rejects(storedProperties(store), InvariantError);
+});
+
+test('two sources may have different lists under one digest: each gets its own', async () => {
+  const store = await redis.openStore(1);
+  const tag = store.partitions.tag(0);
+  const digest = Buffer.from('8 bytes.');
+  const places = [
+    { tag, tenant: 'attacker', sourceId },
+    { tag, tenant, sourceId },
+    { tag, tenant, sourceId: 'source-2' },
+  ];
+  for (const [at, place] of places.entries()) {
+    await store.client.hset(
+      keys.names(tag, place.tenant, place.sourceId),
+      digest,
+      JSON.stringify([`name ${at}`]),
+    );
+  }
+  for (const look of ['read from Redis', 'known']) {
+    for (const [at, place] of places.entries()) {
+      assert.deepEqual(await findNames(store, place, [digest]), [[`name ${at}`]], look);
+      assert.deepEqual(knownNames(place, digest), [`name ${at}`], look);
+    }
+  }
 });
 
 /** The record of an entity, open, and the names that it leaves out. */
