@@ -149,7 +149,7 @@ export class Comparison {
     if (!isSame || turn.repair !== null) this.changes.putOutput(turn, builder, stored, former !== null);
     counts.built += 1;
     counts.unchanged += isSame ? 1 : 0;
-    // A record of version 1.0.0-rc.1 has another digest. Its bytes are written and announced again, but not reported as changed.
+    // Records used to have a weaker digest. Bytes of such a record are written and announced again, but not reported as changed.
     const wasSame = isSame || (former?.bytesDigest.equals(digestOf(stored.bytes)) ?? false);
     const isReported = !wasSame || turn.isUncertain;
     if (builder.kind === 'view' && (!isSame || turn.isUncertain || turn.repair !== null))

@@ -5,8 +5,8 @@ import { hash } from 'node:crypto';
 const tagCharacters = 22;
 
 /**
- * Weak, because one tag stands for a body in all its content codings. Of SHA-256: with a digest that is easier to hit, a text could
- * be chosen whose page keeps its tag when the text is removed.
+ * Weak, because one tag stands for a body in all its content codings. SHA-256, because with a digest that is easy to hit, someone
+ * could choose a text whose page keeps its tag after the text is removed.
  */
 export function etagOf(body: Uint8Array): string {
   return `W/"${hash('sha256', body, 'base64url').slice(0, tagCharacters)}"`;

@@ -118,7 +118,7 @@ async function computed(
 interface AskedRows {
   readonly rows: readonly QueryRow[];
   readonly aliases: readonly string[];
-  /** Kept views may be too old. */
+  /** Cached views may be too old. */
   readonly fresh: boolean;
 }
 

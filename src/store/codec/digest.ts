@@ -21,14 +21,14 @@ export function digestOf(subject: string | Buffer): Buffer {
 }
 
 /**
- * The digest of stored bytes, by which a worker sees whether an output has changed: 8 bytes of SHA-256. One that is easier to hit
- * would let a text be chosen that stays in a view after it was removed.
+ * The digest of stored bytes, by which a worker sees whether an output has changed: 8 bytes of SHA-256. With one that is
+ * easy to hit, someone could choose a text that stays in a view after it was removed.
  */
 export function contentDigest(bytes: Uint8Array): Buffer {
   return hash('sha256', bytes, 'buffer').subarray(0, digestBytes);
 }
 
-/** Whether a record has the digest of the bytes, in the form of today or in that of version 1.0.0-rc.1. */
+/** Whether a record has the digest of the bytes, or the one that records had before (`digestOf`). */
 export function isDigestOf(digest: Buffer, bytes: Buffer): boolean {
   return digest.equals(contentDigest(bytes)) || digest.equals(digestOf(bytes));
 }

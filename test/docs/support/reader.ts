@@ -29,7 +29,7 @@ export async function startAs(
   before = '',
 ) {
   assert.ok(step !== undefined, 'the document starts the platform');
-  // As many partitions as whoever sets nothing has: the document's other commands ask for them too.
+  // The default number of partitions, because the document's other commands use it too.
   const platform = await Platform.start(context, { PARTITIONS: '16', ...env }, [
     'bash',
     '-c',
