@@ -14,6 +14,7 @@ const names = [
   'schedule',
   'query',
   'query-overhead',
+  'search-rounds',
   'lists',
   'postings',
   'relevance',
