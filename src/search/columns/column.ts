@@ -1,8 +1,7 @@
 import type { Json } from '../../contract/json.ts';
 import type { Steps } from '../../lib/cooperative-yield.ts';
 import type { Bitmap } from '../bitmap.ts';
-import type { Condition } from '../filter/condition.ts';
-import type { DocTest } from '../filter/doc-test.ts';
+import type { Condition, DocTest } from '../filter/condition.ts';
 import type { PartReader, Parts } from '../snapshot/parts.ts';
 import type { Order } from '../sort/order.ts';
 

@@ -1,10 +1,8 @@
 import type { Json } from '../../contract/json.ts';
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import { Bitmap } from '../bitmap.ts';
-import type { Condition } from '../filter/condition.ts';
-import { type DocTest, matchListed, matchNothing, matchTested } from '../filter/doc-test.ts';
-import { sparseShare } from '../filter/matcher.ts';
-import { siftBy } from '../filter/sift.ts';
+import { type Condition, type DocTest, matchListed, matchNothing, matchTested } from '../filter/condition.ts';
+import { siftBy, sparseShare } from '../filter/matcher.ts';
 import { grown } from '../growth.ts';
 import { float64, type PartReader, type Parts } from '../snapshot/parts.ts';
 import { KeptOrder } from '../sort/kept-order.ts';

@@ -2,7 +2,7 @@ import type { Json } from '../../contract/json.ts';
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import type { FacetTally } from '../facets/tally.ts';
 import type { CodeTest } from '../filter/code-test.ts';
-import { type DocTest, matchTested } from '../filter/doc-test.ts';
+import { type DocTest, matchTested } from '../filter/condition.ts';
 import type { PartReader, Parts } from '../snapshot/parts.ts';
 import { CodeColumn, type CodeValues } from './code-column.ts';
 import { ListArena } from './list-arena.ts';

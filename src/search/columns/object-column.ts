@@ -1,6 +1,6 @@
 import type { Steps } from '../../lib/cooperative-yield.ts';
 import { Bitmap } from '../bitmap.ts';
-import { type DocTest, matchNothing } from '../filter/doc-test.ts';
+import { type DocTest, matchNothing } from '../filter/condition.ts';
 import type { PartReader, Parts } from '../snapshot/parts.ts';
 import type { Column } from './column.ts';
 

@@ -3,7 +3,7 @@ import type { Steps } from '../../lib/cooperative-yield.ts';
 import type { Bitmap } from '../bitmap.ts';
 import type { FacetTally } from '../facets/tally.ts';
 import type { CodeTest } from '../filter/code-test.ts';
-import { type DocTest, endOfGo, type Listing, matchTested } from '../filter/doc-test.ts';
+import { type DocTest, endOfGo, type Listing, matchTested } from '../filter/condition.ts';
 import { grown } from '../growth.ts';
 import type { PlainValue } from '../packed-values.ts';
 import { int32, type PartReader, type Parts } from '../snapshot/parts.ts';

@@ -3,13 +3,16 @@ import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import type { Bitmap } from '../bitmap.ts';
 import type { Column } from '../columns/column.ts';
 import { current } from '../phase.ts';
-import { AllOf } from './all-of.ts';
-import { AnyOf } from './any-of.ts';
-import { type FilterNode, opposites, type PositiveOperator } from './condition.ts';
-import { ConditionMatcher, type ConditionNode } from './condition-matcher.ts';
-import { type DocTest, matchNothing, matchSet } from './doc-test.ts';
+import {
+  type DocTest,
+  type FilterNode,
+  matchNothing,
+  matchSet,
+  opposites,
+  type PositiveOperator,
+} from './condition.ts';
 import type { Matcher } from './matcher.ts';
-import { RestOf } from './rest-of.ts';
+import { AllOf, AnyOf, ConditionMatcher, type ConditionNode, RestOf } from './node-matchers.ts';
 
 /** The docs and columns to which a filter is bound. */
 export interface FilterScope {

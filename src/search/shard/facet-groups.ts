@@ -1,6 +1,6 @@
 import { assert } from '../../lib/assert.ts';
 import { chain, type Steps, workBudget } from '../../lib/cooperative-yield.ts';
-import type { CheckedFacet, CheckedQuery } from '../checked-query.ts';
+import { type CheckedFacet, type CheckedQuery, populationsOf } from '../checked-query.ts';
 import type { CodeColumn } from '../columns/code-column.ts';
 import { countAll, countGroups, countValues, type FacetScope } from '../facets/facet.ts';
 import { countNumbers, isByValue } from '../facets/number-facet.ts';
@@ -8,7 +8,6 @@ import type { FacetTally } from '../facets/tally.ts';
 import { isFacetable } from '../fields/field-type.ts';
 import { fieldValue } from '../fields/paths.ts';
 import { current } from '../phase.ts';
-import { populationsOf } from '../populations.ts';
 import type { FacetGroup, FacetGroups } from '../shard-answer.ts';
 import { type Reduction, reduced } from './distinct.ts';
 import { type DocHits, type Hits, hitsBeside } from './hits.ts';

@@ -6,7 +6,7 @@ import { finish, type Resumable, type Steps, Suspended, workBudget } from '../..
 import { Slice } from '../../lib/slices/slice.ts';
 import type { IndexTexts } from '../../schemas/definition/index-texts.ts';
 import { type Analyzer, analyzersOf, plainAnalyzer } from '../analysis/analyzer.ts';
-import type { CheckedQuery } from '../checked-query.ts';
+import { type CheckedQuery, populationsOf } from '../checked-query.ts';
 import type { SentPlace } from '../distinct/sent-place.ts';
 import { facetGroupsPerShardMax } from '../facets/facet.ts';
 import type { FieldType } from '../fields/field-type.ts';
@@ -14,7 +14,6 @@ import { fitField } from '../fields/fit.ts';
 import { decidesNothing } from '../fields/infer.ts';
 import type { IndexItem, ItemHead } from '../index-item.ts';
 import type { PlainValue } from '../packed-values.ts';
-import { populationsOf } from '../populations.ts';
 import type { FacetGroup, FacetGroups, RowPlace, ShardAnswer, UnscoredAnswer } from '../shard-answer.ts';
 import { type PartReader, type Parts, uint32 } from '../snapshot/parts.ts';
 import { placesOf, placesOfFirsts, reduced, reductionOf } from './distinct.ts';

@@ -1,5 +1,5 @@
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
-import { endOfGo } from '../filter/doc-test.ts';
+import { endOfGo } from '../filter/condition.ts';
 import type { RowPlace } from '../shard-answer.ts';
 import { compareDocs, compareToPlace, type Ranking } from './ranking.ts';
 import { TopHeap } from './top-heap.ts';

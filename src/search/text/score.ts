@@ -1,4 +1,4 @@
-import { endOfGo } from '../filter/doc-test.ts';
+import { endOfGo } from '../filter/condition.ts';
 import type { Order, PlaceValue } from '../sort/order.ts';
 
 /** The `_score` of a doc. */

@@ -7,8 +7,7 @@ import type { CodeColumn } from '../../../src/search/columns/code-column.ts';
 import type { Column } from '../../../src/search/columns/column.ts';
 import type { ValueDictionary } from '../../../src/search/columns/value-dictionary.ts';
 import type { FacetTally } from '../../../src/search/facets/tally.ts';
-import type { Condition, PositiveOperator } from '../../../src/search/filter/condition.ts';
-import type { DocTest } from '../../../src/search/filter/doc-test.ts';
+import type { Condition, DocTest, PositiveOperator } from '../../../src/search/filter/condition.ts';
 import type { PlainValue } from '../../../src/search/packed-values.ts';
 
 export function setAt(column: Column, doc: number, value: Json): void {

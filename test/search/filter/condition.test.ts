@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { unitsPerGo, workBudget } from '../../../src/lib/cooperative-yield.ts';
 import { Bitmap } from '../../../src/search/bitmap.ts';
-import { matchNothing, matchSet, matchTested } from '../../../src/search/filter/doc-test.ts';
+import { matchNothing, matchSet, matchTested } from '../../../src/search/filter/condition.ts';
 import { docsOf } from '../support/columns.ts';
 import { setOf } from '../support/matchers.ts';
 

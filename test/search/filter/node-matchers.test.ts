@@ -2,11 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { AllOf } from '../../../src/search/filter/all-of.ts';
-import { AnyOf } from '../../../src/search/filter/any-of.ts';
-import { matchSet } from '../../../src/search/filter/doc-test.ts';
+import { matchSet } from '../../../src/search/filter/condition.ts';
 import type { Matcher } from '../../../src/search/filter/matcher.ts';
-import { RestOf } from '../../../src/search/filter/rest-of.ts';
+import { AllOf, AnyOf, RestOf } from '../../../src/search/filter/node-matchers.ts';
 import { matcherOf, scanned, setOf, sifted } from '../support/matchers.ts';
 
 const docCount = 70;

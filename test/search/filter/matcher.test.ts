@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { atOnce, workBudget } from '../../../src/lib/cooperative-yield.ts';
-import { keepBy, siftAll, siftBy } from '../../../src/search/filter/sift.ts';
+import { keepBy, siftAll, siftBy } from '../../../src/search/filter/matcher.ts';
 import { matcherOf } from '../support/matchers.ts';
 
 const isEven = (doc: number): boolean => doc % 2 === 0;
