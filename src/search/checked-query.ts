@@ -105,7 +105,7 @@ export interface CheckedDistinct {
   /** Facets count what is left, not all that match. */
   readonly isForFacets: boolean;
   /**
-   * Items that are the first of their value in their shard, and not of all, for each of `populationsOf`; see `RefTexts`.
+   * Items that are the first of their value in their shard, and not of all, for each of `populationsOf`; see `Decision`.
    * Null: each shard tells what it has, unless it has everything.
    */
   readonly beaten: readonly (readonly string[])[] | null;

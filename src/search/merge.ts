@@ -1,12 +1,13 @@
+/** Merges the answers of shards into one: rows, with scores that the shards could not know yet, and facets. */
 import type { Steps } from '../lib/cooperative-yield.ts';
 import type { CheckedFacet, CheckedQuery, SortKey } from './checked-query.ts';
 import { compareValues } from './columns/value-dictionary.ts';
 import { type FacetNeed, type MergedGroups, mergeFacet } from './facets/merge.ts';
 import { mergedNumbers } from './facets/number-facet.ts';
 import type { FacetStats } from './facets/stats.ts';
-import type { FacetGroup, FacetGroups, RowPlace } from './shard-answer.ts';
-import { compareText } from './text/code-points.ts';
-import { compareCollated } from './text/collation.ts';
+import type { FacetGroup, FacetGroups, RowPlace, ShownRow, UnscoredAnswer } from './shard-answer.ts';
+import { compareCollated, compareText } from './sort/text-order.ts';
+import { Scorer } from './text/score-inputs.ts';
 
 /** The part of a shard's answer that merging needs. Rows may have another form than the shard gave them. */
 export interface PartialAnswer<R extends { readonly place: RowPlace }> {
@@ -120,4 +121,26 @@ export function compareSortValues(
   const isCollated = collation !== undefined && typeof a === 'string' && typeof b === 'string';
   const compared = isCollated ? compareCollated(collation, a, b) : compareValues(a, b);
   return order === 'desc' ? -compared : compared;
+}
+
+/**
+ * The answers of shards that have sent all items that match, with their scores. Their rows are in no order.
+ * @param query with the statistics of all shards
+ * @returns null when a shard has sent nothing but statistics
+ */
+export function scoredAnswers(
+  { search, sort }: CheckedQuery,
+  answers: readonly UnscoredAnswer[],
+): PartialAnswer<ShownRow>[] | null {
+  const found = answers.map(({ few }) => few).filter((few) => few !== null);
+  if (search === null || found.length < answers.length) return null;
+  const scorer = new Scorer(search);
+  return found.map(({ rows, facets }) => {
+    const scored = rows.map(({ place, updatedAtMs, fieldsBytes, inputs }): ShownRow => {
+      const score = scorer.score(inputs);
+      const values = place.values.map((value, at) => (sort[at]?.field === '_score' ? score : value));
+      return { place: { ...place, values }, score, updatedAtMs, fieldsBytes };
+    });
+    return { total: rows.length, rows: scored, facets };
+  });
 }

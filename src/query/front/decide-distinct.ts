@@ -11,7 +11,7 @@ import { portions } from '../../lib/lists.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import { type CheckedQuery, populationsOf } from '../../search/checked-query.ts';
 import { Decision, type OpenValue } from '../../search/distinct/decision.ts';
-import { distinctValuesMax } from '../../search/distinct/room.ts';
+import { distinctValuesMax } from '../../search/distinct/sent-place.ts';
 import type { RowPlace } from '../../search/shard-answer.ts';
 import type { ScopedIndex } from '../../store/derived/items.ts';
 import { decodeFirsts, decodePlaces } from '../protocol/distinct-answer.ts';

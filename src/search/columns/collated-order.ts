@@ -1,6 +1,6 @@
 import { workBudget } from '../../lib/cooperative-yield.ts';
 import type { Order, PlaceValue } from '../sort/order.ts';
-import { compareCollated } from '../text/collation.ts';
+import { compareCollated } from '../sort/text-order.ts';
 import type { ScalarCodes } from './scalar-codes.ts';
 
 /** The least cost of a comparison, in units of the pace. */

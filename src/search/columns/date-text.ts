@@ -1,8 +1,11 @@
+/** Dates as text: as they may be sent, and as answers show them. */
 const dayCharacters = 10;
 const timePattern = /^T(\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(Z|[+-]\d{2}(?::?\d{2})?)?$/;
 const longestDateText = 35;
 /** The range of ECMAScript's time values. */
 const epochMsMax = 8.64e15;
+/** The earliest of them, in milliseconds since 1970. */
+export const earliestMs = -epochMsMax;
 
 /**
  * Milliseconds since 1970 of an ISO 8601 calendar date or date-time: `yyyy-MM-dd`, or `yyyy-MM-ddTHH:mm[:ss[.fff]]`
@@ -74,4 +77,9 @@ function parseZoneMinutes(zone: string): number | null {
   const minutes = Number(zone.slice(3).replace(':', ''));
   if (hours > 23 || minutes > 59) return null;
   return (zone[0] === '-' ? -1 : 1) * (hours * 60 + minutes);
+}
+
+/** ISO 8601 text in UTC with milliseconds. Fractions of a millisecond are cut. */
+export function isoOf(epochMs: number): string {
+  return new Date(Math.floor(epochMs)).toISOString();
 }

@@ -5,8 +5,8 @@ import { type Condition, type DocTest, matchListed, matchNothing, matchTested } 
 import { siftBy, sparseShare } from '../filter/matcher.ts';
 import { grown } from '../growth.ts';
 import { float64, type PartReader, type Parts } from '../snapshot/parts.ts';
-import { KeptOrder } from '../sort/kept-order.ts';
 import type { Order } from '../sort/order.ts';
+import { KeptOrder } from '../sort/sorted-docs.ts';
 import type { Column } from './column.ts';
 import { type GeoArea, geoAreaOf } from './geo-area.ts';
 import { NearOrder, type PlacesReader } from './geo-order.ts';

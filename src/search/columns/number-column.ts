@@ -6,9 +6,8 @@ import { type Condition, type DocTest, endOfGo, matchNothing } from '../filter/c
 import { type PointTest, pointTest } from '../filter/point-test.ts';
 import { grown } from '../growth.ts';
 import { float64, int16, type PartReader, type Parts } from '../snapshot/parts.ts';
-import { KeptOrder } from '../sort/kept-order.ts';
 import type { Order } from '../sort/order.ts';
-import type { FirstDocs, Stretch, Walk } from '../sort/sorted-docs.ts';
+import { type FirstDocs, KeptOrder, type Stretch, type Walk } from '../sort/sorted-docs.ts';
 import type { Column } from './column.ts';
 import { NumberOrder } from './number-order.ts';
 import { nextDown, nextUp, pointOf } from './number-point.ts';

@@ -1,5 +1,5 @@
 import { type Steps, unitsPerGo, workBudget } from '../../lib/cooperative-yield.ts';
-import { compareDocs, type Ranking } from '../sort/ranking.ts';
+import { compareDocs, type Ranking } from '../sort/order.ts';
 import type { DocList } from '../sort/top-docs.ts';
 import type { ValueIds } from './value-ids.ts';
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { atOnce } from '../../../src/lib/cooperative-yield.ts';
 import { plainAnalyzer } from '../../../src/search/analysis/analyzer.ts';
 import type { CheckedSearch } from '../../../src/search/checked-query.ts';
-import type { IndexItem } from '../../../src/search/index-item.ts';
+import type { IndexItem } from '../../../src/search/shard/doc-table.ts';
 import { Scratch } from '../../../src/search/shard/scratch.ts';
 import { FieldText } from '../../../src/search/text/field-text.ts';
 import { type SearchedField, WordSearch } from '../../../src/search/text/matching-terms.ts';

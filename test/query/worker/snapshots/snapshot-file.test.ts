@@ -14,7 +14,7 @@ import {
   writeSnapshot,
 } from '../../../../src/query/worker/snapshots/snapshot-file.ts';
 import { SnapshotFolder } from '../../../../src/query/worker/snapshots/snapshot-folder.ts';
-import type { IndexItem } from '../../../../src/search/index-item.ts';
+import type { IndexItem } from '../../../../src/search/shard/doc-table.ts';
 import { Shard } from '../../../../src/search/shard/shard.ts';
 import { SnapshotDamagedError } from '../../../../src/search/snapshot/parts.ts';
 import { allTypes, type Change, changes, query } from '../../../search/support/arbitraries.ts';

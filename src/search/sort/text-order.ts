@@ -1,7 +1,6 @@
+/** Orders texts, which may have megabytes: by code points, and in the order of a locale. */
 import { compareCodePoints } from '../../lib/code-points.ts';
 import { workBudget } from '../../lib/cooperative-yield.ts';
-
-/** Orders texts by code points. A text may have megabytes. */
 
 /** As `compareCodePoints`, and counts long texts for the pace. */
 export function compareText(a: string, b: string): number {
@@ -66,4 +65,17 @@ function writeUtf8(codePoint: number, at: number): number {
   prefixBuffer[at + 2] = 0x80 | ((codePoint >> 6) & 0x3f);
   prefixBuffer[at + 3] = 0x80 | (codePoint & 0x3f);
   return at + 4;
+}
+
+/** Made once for each tag, because making one costs as much as thousands of comparisons. */
+const collators = new Map<string, Intl.Collator>();
+
+/** Compares in the order of a locale, numbers in a text by their size, then by code points. */
+export function compareCollated(tag: string, a: string, b: string): number {
+  let collator = collators.get(tag);
+  if (collator === undefined) {
+    collator = new Intl.Collator(tag, { numeric: true });
+    collators.set(tag, collator);
+  }
+  return collator.compare(a, b) || compareText(a, b);
 }

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { atOnce, workBudget } from '../../../src/lib/cooperative-yield.ts';
-import { KeptOrder, scansPerSort } from '../../../src/search/sort/kept-order.ts';
-import type { SortedDocs } from '../../../src/search/sort/sorted-docs.ts';
+import { KeptOrder, type SortedDocs, scansPerSort } from '../../../src/search/sort/sorted-docs.ts';
 
 const everything = { low: -Infinity, high: Infinity };
 const all = { isDescending: false, limit: Number.POSITIVE_INFINITY, after: null };

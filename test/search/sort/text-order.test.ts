@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { countCodePoints } from '../../../src/lib/code-points.ts';
-import { compareText, orderPrefix } from '../../../src/search/text/code-points.ts';
+import { compareText, orderPrefix } from '../../../src/search/sort/text-order.ts';
 import { runs } from '../../support/runs.ts';
 
 const runCount = runs(500);
