@@ -7,7 +7,7 @@ import { mergedNumbers } from './facets/number-facet.ts';
 import type { FacetStats } from './facets/stats.ts';
 import type { FacetGroup, FacetGroups, RowPlace, ShownRow, UnscoredAnswer } from './shard-answer.ts';
 import { compareCollated, compareText } from './sort/text-order.ts';
-import { Scorer } from './text/score-inputs.ts';
+import { Scorer } from './text/relevance.ts';
 
 /** The part of a shard's answer that merging needs. Rows may have another form than the shard gave them. */
 export interface PartialAnswer<R extends { readonly place: RowPlace }> {

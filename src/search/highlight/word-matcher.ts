@@ -3,7 +3,7 @@ import { foldAccents } from '../analysis/fold.ts';
 import { isPhrase, PhraseFinder, phraseTerm } from '../analysis/phrase-finder.ts';
 import type { CheckedSearch } from '../checked-query.ts';
 import { EditDistance } from '../text/edit-distance.ts';
-import { hasMoreBits, letterMask } from '../text/letter-mask.ts';
+import { hasMoreBits, letterMask } from '../text/letter-signature.ts';
 import type { Letters } from '../text/word-cutter.ts';
 
 /** How far words that mean the word are from it, of which a passage has the closest: less than a misspelt one. */

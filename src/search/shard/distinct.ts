@@ -11,7 +11,7 @@ import { current } from '../phase.ts';
 import type { RowPlace } from '../shard-answer.ts';
 import type { Ranking } from '../sort/order.ts';
 import type { DocHits, Hits } from './hits.ts';
-import { placeOf, rankingOf } from './place.ts';
+import { placeOf, rankingOf } from './ranking.ts';
 import type { Scratch } from './scratch.ts';
 import type { Tables } from './tables.ts';
 

@@ -6,7 +6,7 @@ import type { Row, RowPlace } from '../shard-answer.ts';
 import { topDocs } from '../sort/top-docs.ts';
 import type { DocTable } from './doc-table.ts';
 import type { Hits } from './hits.ts';
-import { placeOf, rankingOf } from './place.ts';
+import { placeOf, rankingOf } from './ranking.ts';
 import type { Scratch } from './scratch.ts';
 import type { Tables } from './tables.ts';
 

@@ -18,15 +18,13 @@ import { type PartReader, type Parts, uint32 } from '../snapshot/parts.ts';
 import { placesOf, placesOfFirsts, reduced, reductionOf } from './distinct.ts';
 import type { IndexItem, ItemHead } from './doc-table.ts';
 import { facetsOf, groupsOf, noGroups } from './facet-groups.ts';
-import { Field } from './field.ts';
-import { fillField } from './fill-field.ts';
 import { findHits, type Hits, hitsBeside } from './hits.ts';
 import { hitsInOrder } from './in-order.ts';
 import { pageOf } from './page.ts';
-import { rankingOf } from './place.ts';
+import { rankingOf } from './ranking.ts';
 import { type Scratch, Scratches } from './scratch.ts';
 import { Sweeper } from './sweeper.ts';
-import { Tables } from './tables.ts';
+import { Field, fillField, Tables } from './tables.ts';
 import { unscoredAnswer } from './unscored.ts';
 
 /** Takes the place of the first item of a value, by its `nameOfValue`, in one of `populationsOf` the query. */

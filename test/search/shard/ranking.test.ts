@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { noScore, ScoreOrder } from '../../../src/search/text/score.ts';
+import { ScoreOrder } from '../../../src/search/shard/ranking.ts';
+import { noScore } from '../../../src/search/text/relevance.ts';
 
 test('without a search all docs have the score 0', () => {
   const order = new ScoreOrder(noScore, true);

@@ -4,7 +4,7 @@ import type { Json } from '../../../src/contract/json.ts';
 import { atOnce, type Steps, Suspended, workBudget } from '../../../src/lib/cooperative-yield.ts';
 import { FacetTally } from '../../../src/search/facets/tally.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
-import { Field } from '../../../src/search/shard/field.ts';
+import { Field } from '../../../src/search/shard/tables.ts';
 import { countsOf } from '../support/columns.ts';
 
 function fieldOf(type: FieldType, values: readonly Json[]): Field {
