@@ -3,8 +3,8 @@
  * processes.
  */
 import type { FacetInterval } from '../contract/query-names.ts';
-import type { GeoPoint } from './columns/geo-point.ts';
 import type { ValueKind } from './fields/field-type.ts';
+import type { GeoPoint } from './fields/geo-point.ts';
 import type { FilterNode } from './filter/condition.ts';
 import type { SearchStats } from './search-stats.ts';
 import type { RowPlace } from './shard-answer.ts';

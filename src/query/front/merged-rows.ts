@@ -11,7 +11,7 @@ import {
   mergeAnswers,
   type PartialAnswer,
   withCounts,
-} from '../../search/merge.ts';
+} from '../../search/merge-answers.ts';
 import type { SearchStats } from '../../search/search-stats.ts';
 import type { FacetGroup } from '../../search/shard-answer.ts';
 import type { ScopedIndex } from '../../store/derived/items.ts';

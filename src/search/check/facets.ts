@@ -3,9 +3,9 @@ import type { Json } from '../../contract/json.ts';
 import { facetSizeDefault } from '../../contract/limits.ts';
 import { facetRangeShape, facetShape } from '../../contract/shapes-query.ts';
 import type { CheckedFacet, FacetRange, NumberFacet } from '../checked-query.ts';
-import { comparePoints, type NumberPoint, queryPointOf } from '../columns/number-point.ts';
 import { type FieldTable, meaningOf } from '../fields/field-table.ts';
 import { isFacetable, isNumeric, type ValueKind } from '../fields/field-type.ts';
+import { comparePoints, type NumberPoint, queryPointOf } from '../fields/number-point.ts';
 import { type Members, readerOf } from './members.ts';
 import { type Mistakes, quote } from './mistakes.ts';
 

@@ -1,9 +1,9 @@
 /** Checks the search of a query, with the quotes and hyphens of its value, and the highlights of what it finds. */
 import type { Json, JsonObject } from '../../contract/json.ts';
 import { highlightShape, searchShape } from '../../contract/shapes-query.ts';
+import { cutterOf, wordSequence } from '../analysis/words.ts';
 import type { CheckedHighlight, CheckedSearch, SearchOperators } from '../checked-query.ts';
 import type { FieldTable } from '../fields/field-table.ts';
-import { cutterOf, wordSequence } from '../text/words.ts';
 import { checkBoost } from './boost.ts';
 import { readerOf } from './members.ts';
 import { type Mistakes, quote } from './mistakes.ts';

@@ -1,6 +1,7 @@
 import type { Json } from '../../contract/json.ts';
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import { Bitmap } from '../bitmap.ts';
+import { type GeoPoint, geoPointOf } from '../fields/geo-point.ts';
 import { type Condition, type DocTest, matchListed, matchNothing, matchTested } from '../filter/condition.ts';
 import { siftBy, sparseShare } from '../filter/matcher.ts';
 import { grown } from '../growth.ts';
@@ -10,7 +11,6 @@ import { KeptOrder } from '../sort/sorted-docs.ts';
 import type { Column } from './column.ts';
 import { type GeoArea, geoAreaOf } from './geo-area.ts';
 import { NearOrder, type PlacesReader } from './geo-order.ts';
-import { type GeoPoint, geoPointOf } from './geo-point.ts';
 
 import { ListArena } from './list-arena.ts';
 

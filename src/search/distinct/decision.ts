@@ -5,7 +5,7 @@
 import type { EntityRef } from '../../contract/ids.ts';
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import type { SortKey } from '../checked-query.ts';
-import { comparePlaces } from '../merge.ts';
+import { comparePlaces } from '../merge-answers.ts';
 import type { PlainValue } from '../packed-values.ts';
 import type { RowPlace } from '../shard-answer.ts';
 import { compareSent, type SentPlace } from './sent-place.ts';

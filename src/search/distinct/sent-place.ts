@@ -8,7 +8,7 @@ import type { EntityRef } from '../../contract/ids.ts';
 import { distinctCellsMax } from '../../contract/limits.ts';
 import { workBudget } from '../../lib/cooperative-yield.ts';
 import type { CheckedQuery, SortKey } from '../checked-query.ts';
-import { compareSortValues } from '../merge.ts';
+import { compareSortValues } from '../merge-answers.ts';
 import type { PlainValue } from '../packed-values.ts';
 import type { RowPlace } from '../shard-answer.ts';
 import { compareText } from '../sort/text-order.ts';

@@ -3,7 +3,7 @@
 import { facetIntervalsMax } from '../../contract/limits.ts';
 import type { FacetInterval } from '../../contract/query-names.ts';
 import { workBudget } from '../../lib/cooperative-yield.ts';
-import { earliestMs, isoOf } from '../columns/date-text.ts';
+import { earliestMs, isoOf } from '../fields/date-text.ts';
 import type { FacetGroup, IntervalCount } from '../shard-answer.ts';
 import type { NumberTally } from './number-tally.ts';
 

@@ -1,7 +1,7 @@
 /** A condition on a field: as a query states it, and as a test of the docs of a shard, which the column of the field makes. */
 import type { Json } from '../../contract/json.ts';
 import type { FilterOperator } from '../../contract/query-names.ts';
-import { unitsPerGo, workBudget } from '../../lib/cooperative-yield.ts';
+import { type Steps, unitsPerGo, workBudget } from '../../lib/cooperative-yield.ts';
 import type { Bitmap } from '../bitmap.ts';
 
 /** Each operator that asks for the opposite of another one. */
@@ -47,6 +47,14 @@ export interface DocTest {
   scan(into: Bitmap, from: number, docCount: number): number;
   /** All matching docs, if the column knows them without a scan; else null. */
   readonly few: Listing | null;
+}
+
+/** The values of one field, as a filter sees them. */
+export interface FilteredColumn {
+  /** Docs that have the field. */
+  readonly present: Bitmap;
+  /** The docs with a value for which the condition holds. Any item of a list and any part of a range will do. */
+  match(condition: Condition): Steps<DocTest>;
 }
 
 /** Docs that can be listed without a scan. */

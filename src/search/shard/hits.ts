@@ -7,12 +7,12 @@ import { bindFilter, type FilterScope } from '../filter/bind-filter.ts';
 import type { FilterNode } from '../filter/condition.ts';
 import { keepBy, type Matcher, siftAll, sparseShare } from '../filter/matcher.ts';
 import { current } from '../phase.ts';
+import type { Scratch } from '../scratch.ts';
 import type { SearchStats } from '../search-stats.ts';
 import { WordSearch } from '../text/matching-terms.ts';
 import { type DocScore, noScore } from '../text/relevance.ts';
 import { type Found, runSearch, statsOf } from '../text/word-search.ts';
 import { withOperators } from './phrases.ts';
-import type { Scratch } from './scratch.ts';
 import type { Tables } from './tables.ts';
 
 const dayMs = 86_400_000;

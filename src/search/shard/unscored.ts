@@ -7,6 +7,7 @@ import { assert } from '../../lib/assert.ts';
 import type { Steps } from '../../lib/cooperative-yield.ts';
 import type { CheckedQuery } from '../checked-query.ts';
 import { current } from '../phase.ts';
+import type { Scratch } from '../scratch.ts';
 import type { UnscoredAnswer, UnscoredRow } from '../shard-answer.ts';
 import type { WordSearch } from '../text/matching-terms.ts';
 import { tierCount } from '../text/relevance.ts';
@@ -19,7 +20,6 @@ import {
 import { facetsOf } from './facet-groups.ts';
 import { boostsOf, findSearched, type Hits, searchStats, wordSearchIn } from './hits.ts';
 import { placeOf, rankingOf } from './ranking.ts';
-import type { Scratch } from './scratch.ts';
 import type { Tables } from './tables.ts';
 
 /** A search with more postings is not tried: it would be run in vain, if it finds many items. */

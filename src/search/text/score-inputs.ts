@@ -3,7 +3,7 @@
  * items alone: whole numbers. The front has the statistics of all shards, and a `Scorer`.
  */
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
-import type { Scratch } from '../shard/scratch.ts';
+import type { Scratch } from '../scratch.ts';
 import type { SearchedWord, TermGroup, Tiers, WordSearch } from './matching-terms.ts';
 import { type DocRun, docOf, unitsPerTerm } from './postings.ts';
 import { tierCount } from './relevance.ts';

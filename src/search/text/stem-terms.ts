@@ -1,5 +1,5 @@
 import { workBudget } from '../../lib/cooperative-yield.ts';
-import type { Stem } from '../analysis/stemmers.ts';
+import type { Stem } from '../analysis/languages.ts';
 import { IdTable } from '../id-table.ts';
 import { PagedList, ValueList } from '../value-list.ts';
 

@@ -1,8 +1,8 @@
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import type { Bitmap } from '../bitmap.ts';
 import type { CheckedSearch } from '../checked-query.ts';
+import type { Scratch, SearchScratch } from '../scratch.ts';
 import { type FieldStats, noTier, type SearchStats, type WordStats } from '../search-stats.ts';
-import type { Scratch, SearchScratch } from '../shard/scratch.ts';
 import type { FieldText } from './field-text.ts';
 import type { SearchedField, SearchedItems, TermGroup, Tiers, WordSearch } from './matching-terms.ts';
 import { type DocRun, docOf, unitsPerTerm } from './postings.ts';

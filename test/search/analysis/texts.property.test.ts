@@ -6,7 +6,7 @@ import { atOnce } from '../../../src/lib/cooperative-yield.ts';
 import type { IndexTexts, Synonym, TextRules } from '../../../src/schemas/definition/index-texts.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
 import { Highlighter } from '../../../src/search/highlight/highlighter.ts';
-import { mergeAnswers } from '../../../src/search/merge.ts';
+import { mergeAnswers } from '../../../src/search/merge-answers.ts';
 import type { IndexItem } from '../../../src/search/shard/doc-table.ts';
 import { Shard } from '../../../src/search/shard/shard.ts';
 import { runs } from '../../support/runs.ts';

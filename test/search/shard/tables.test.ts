@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
 import { atOnce, type Steps, Suspended, workBudget } from '../../../src/lib/cooperative-yield.ts';
-import { FacetTally } from '../../../src/search/facets/tally.ts';
+import { CodeTally } from '../../../src/search/columns/code-tally.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
 import { Field } from '../../../src/search/shard/tables.ts';
 import { countsOf } from '../support/columns.ts';
@@ -15,7 +15,7 @@ function fieldOf(type: FieldType, values: readonly Json[]): Field {
 
 function facetCounts(field: Field, values: readonly Json[]): Map<Json, number> {
   const codes = atOnce(field.facetCodes(values.length, (doc) => values[doc] ?? null));
-  return countsOf(codes, [...values.keys()], new FacetTally());
+  return countsOf(codes, [...values.keys()], new CodeTally());
 }
 
 test('only text fields have their words indexed', () => {
@@ -79,7 +79,7 @@ test('a facet that is given up leaves what it made to the next one', () => {
   const codes = atOnce(field.facetCodes(values.length, valueAt));
   assert.ok(readBefore > 0 && readBefore < 100);
   assert.equal(read, 100, 'each value is read once');
-  const counts = countsOf(codes, [...values.keys()], new FacetTally());
+  const counts = countsOf(codes, [...values.keys()], new CodeTally());
   assert.equal(counts.size, 101);
   assert.equal(counts.get(25), 2);
 });
@@ -140,5 +140,5 @@ test('a value that is read in steps is one that counts', () => {
     [1, 1],
     [2, 2],
   ]);
-  assert.deepEqual(countsOf(codes, [0, 1, 2], new FacetTally()), expected);
+  assert.deepEqual(countsOf(codes, [0, 1, 2], new CodeTally()), expected);
 });

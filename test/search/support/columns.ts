@@ -4,9 +4,9 @@ import type { Json } from '../../../src/contract/json.ts';
 import { atOnce } from '../../../src/lib/cooperative-yield.ts';
 import { Bitmap } from '../../../src/search/bitmap.ts';
 import type { CodeColumn } from '../../../src/search/columns/code-column.ts';
+import type { CodeTally } from '../../../src/search/columns/code-tally.ts';
 import type { Column } from '../../../src/search/columns/column.ts';
 import type { ValueDictionary } from '../../../src/search/columns/value-dictionary.ts';
-import type { FacetTally } from '../../../src/search/facets/tally.ts';
 import type { Condition, DocTest, PositiveOperator } from '../../../src/search/filter/condition.ts';
 import type { PlainValue } from '../../../src/search/packed-values.ts';
 
@@ -76,7 +76,7 @@ function compareKeys(a: number, b: number): number {
 }
 
 /** Counts of the values of a column over docs. */
-export function countsOf(column: CodeColumn, docs: readonly number[], tally: FacetTally): Map<Json, number> {
+export function countsOf(column: CodeColumn, docs: readonly number[], tally: CodeTally): Map<Json, number> {
   tally.reserve(column.dictionary.codeCount);
   const list = Int32Array.from(docs);
   for (let at = 0; at < docs.length; ) at = column.tally(list, at, docs.length, tally);

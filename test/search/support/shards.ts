@@ -6,7 +6,12 @@ import { checkQuery } from '../../../src/search/check/query.ts';
 import { type CheckedQuery, populationsOf } from '../../../src/search/checked-query.ts';
 import { Decision } from '../../../src/search/distinct/decision.ts';
 import { CountSum, sharedNeeds } from '../../../src/search/facets/merge.ts';
-import { mergeAnswers, type PartialAnswer, scoredAnswers, withCounts } from '../../../src/search/merge.ts';
+import {
+  mergeAnswers,
+  type PartialAnswer,
+  scoredAnswers,
+  withCounts,
+} from '../../../src/search/merge-answers.ts';
 import { packStats, sumOfStats, unpackStats } from '../../../src/search/search-stats.ts';
 import type { IndexItem } from '../../../src/search/shard/doc-table.ts';
 import type { Shard } from '../../../src/search/shard/shard.ts';

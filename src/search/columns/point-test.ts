@@ -1,9 +1,9 @@
 /** A condition on a number or a date, as a test of its points: an interval, or a set of points in order. */
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import { sorted } from '../../lib/slices/merge-sort.ts';
-import { comparePoints, type NumberPoint, queryPointOf } from '../columns/number-point.ts';
 import type { ValueKind } from '../fields/field-type.ts';
-import { type Condition, listedValues } from './condition.ts';
+import { comparePoints, type NumberPoint, queryPointOf } from '../fields/number-point.ts';
+import { type Condition, listedValues } from '../filter/condition.ts';
 
 /** A condition on a number: it must lie between two points, both included, or be one of several. */
 export type PointTest =

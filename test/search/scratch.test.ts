@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Scratches } from '../../../src/search/shard/scratch.ts';
+import { Scratches } from '../../src/search/scratch.ts';
 
 test('buffers are used again when they were given back, and by one query at a time', () => {
   const scratches = new Scratches();

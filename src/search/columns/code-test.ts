@@ -1,10 +1,10 @@
 import type { Json } from '../../contract/json.ts';
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import { Bitmap } from '../bitmap.ts';
-import type { ValueDictionary } from '../columns/value-dictionary.ts';
+import { type Condition, listedValues } from '../filter/condition.ts';
 import type { PlainValue } from '../packed-values.ts';
-import { compilePattern } from '../text/pattern.ts';
-import { type Condition, listedValues } from './condition.ts';
+import { compilePattern } from './pattern.ts';
+import type { ValueDictionary } from './value-dictionary.ts';
 
 /** The codes of a dictionary that a condition accepts: none, one, or those that pass a test. */
 export type CodeTest =

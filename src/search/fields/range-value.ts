@@ -1,6 +1,5 @@
-import type { Json } from '../../contract/json.ts';
-import { getOwn, isJsonObject } from '../../contract/json.ts';
-import type { ValueKind } from '../fields/field-type.ts';
+import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
+import type { ValueKind } from './field-type.ts';
 import { type NumberPoint, nextDown, nextUp, pointOf, pointOfWhole, wholeOfPoint } from './number-point.ts';
 
 /** A range as a closed interval. It is empty when `low` is above `high`. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { isSimple, Letters } from '../../../src/search/text/word-cutter.ts';
+import { isSimple, Letters } from '../../../src/search/analysis/word-cutter.ts';
 import {
   allowedDistance,
   cutterOf,
@@ -9,7 +9,7 @@ import {
   wordPieces,
   wordSequence,
   wordsOf,
-} from '../../../src/search/text/words.ts';
+} from '../../../src/search/analysis/words.ts';
 import { runs } from '../../support/runs.ts';
 import { naiveWords } from '../support/naive-search.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { compilePattern } from '../../../src/search/text/pattern.ts';
+import { compilePattern } from '../../../src/search/columns/pattern.ts';
 import { runs } from '../../support/runs.ts';
 import { spentMs } from '../../support/spent.ts';
 

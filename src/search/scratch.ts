@@ -1,4 +1,4 @@
-import { FacetTally } from '../facets/tally.ts';
+import { CodeTally } from './columns/code-tally.ts';
 
 /**
  * Buffers of one query, which the next one uses again. Between queries nothing is counted, and no doc is stamped or noted.
@@ -8,7 +8,7 @@ export class Scratch {
   hits = new Int32Array(0);
   /** Sort keys, beside `hits`. */
   keys = new Float64Array(0);
-  readonly tally = new FacetTally();
+  readonly tally = new CodeTally();
   /** Null before the first search. */
   #search: SearchScratch | null = null;
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { workBudget } from '../../../src/lib/cooperative-yield.ts';
-import { FacetTally } from '../../../src/search/facets/tally.ts';
+import { CodeTally } from '../../../src/search/columns/code-tally.ts';
 
 test('codes are counted, absent ones are not, and a cleared tally is as new', () => {
-  const tally = new FacetTally();
+  const tally = new CodeTally();
   tally.reserve(5000);
   for (let round = 0; round < 2; round += 1) {
     tally.countCodes(Int32Array.of(4999, -1, 2, 4999), Int32Array.of(0, 1, 2, 3), 0, 4);
@@ -16,7 +16,7 @@ test('codes are counted, absent ones are not, and a cleared tally is as new', ()
 });
 
 test('counting long lists stops for a look at the clock', () => {
-  const tally = new FacetTally();
+  const tally = new CodeTally();
   const lists = {
     items: new Int32Array(50_000),
     starts: Uint32Array.of(0, 0, 0),

@@ -10,7 +10,7 @@ import {
   pointOfWhole,
   queryPointOf,
   wholeOfPoint,
-} from '../../../src/search/columns/number-point.ts';
+} from '../../../src/search/fields/number-point.ts';
 
 const long = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { atOnce } from '../../src/lib/cooperative-yield.ts';
 import type { CheckedQuery } from '../../src/search/checked-query.ts';
-import { comparePlaces, mergeAnswers, withCounts } from '../../src/search/merge.ts';
+import { comparePlaces, mergeAnswers, withCounts } from '../../src/search/merge-answers.ts';
 import type { RowPlace } from '../../src/search/shard-answer.ts';
 
 const query: CheckedQuery = {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { atOnce } from '../../../src/lib/cooperative-yield.ts';
-import { comparePoints } from '../../../src/search/columns/number-point.ts';
-import { PointSet, pointTest } from '../../../src/search/filter/point-test.ts';
+import { PointSet, pointTest } from '../../../src/search/columns/point-test.ts';
+import { comparePoints } from '../../../src/search/fields/number-point.ts';
 import { conditionOf } from '../support/columns.ts';
 
 const testOf = (...args: Parameters<typeof conditionOf>) =>

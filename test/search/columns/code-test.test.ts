@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
 import { atOnce, workBudget } from '../../../src/lib/cooperative-yield.ts';
+import { codeTest } from '../../../src/search/columns/code-test.ts';
 import { ValueDictionary } from '../../../src/search/columns/value-dictionary.ts';
-import { codeTest } from '../../../src/search/filter/code-test.ts';
 import type { PositiveOperator } from '../../../src/search/filter/condition.ts';
 import { conditionOf } from '../support/columns.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseDate, parseDateText } from '../../../src/search/columns/date-text.ts';
+import { parseDate, parseDateText } from '../../../src/search/fields/date-text.ts';
 
 test('a time that JavaScript writes is read as it reads it', () => {
   const from = Date.parse('0001-01-01');

@@ -8,7 +8,7 @@ interface CodeLists {
 }
 
 /** Counts by code. It is used again from query to query, and only codes that were counted are set back. */
-export class FacetTally {
+export class CodeTally {
   #counts = new Uint32Array(1024);
   #codes = new Int32Array(1024);
   #size = 0;

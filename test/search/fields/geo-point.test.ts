@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json } from '../../../src/contract/json.ts';
-import { distanceFrom, geoPointOf } from '../../../src/search/columns/geo-point.ts';
+import { distanceFrom, geoPointOf } from '../../../src/search/fields/geo-point.ts';
 import { naiveDistance } from '../support/naive-geo.ts';
 
 const place = fc.record({

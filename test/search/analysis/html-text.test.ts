@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { atOnce, workBudget } from '../../../src/lib/cooperative-yield.ts';
-import { textOfHtml } from '../../../src/search/text/html-text.ts';
+import { textOfHtml } from '../../../src/search/analysis/html-text.ts';
 
 const textOf = (html: string) => atOnce(textOfHtml(html));
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { wholeOfPoint } from '../../../src/search/columns/number-point.ts';
-import { intervalOf } from '../../../src/search/columns/range-value.ts';
+import { wholeOfPoint } from '../../../src/search/fields/number-point.ts';
+import { intervalOf } from '../../../src/search/fields/range-value.ts';
 
 test('an open bound of whole numbers is the next one inwards', () => {
   assert.deepEqual(intervalOf('integer', { gt: 1, lt: 5 }), {

@@ -1,6 +1,6 @@
 import type { Json } from '../../contract/json.ts';
-import type { ValueKind } from '../fields/field-type.ts';
 import { parseDate } from './date-text.ts';
+import type { ValueKind } from './field-type.ts';
 
 /**
  * A number without loss: the nearest double, and the difference to the exact value. Only 64-bit longs ever have a
