@@ -3,7 +3,7 @@
 import type { Index, IndexOptions } from 'flexsearch';
 import type { TextRules } from '../src/schemas/definition/index-texts.ts';
 import { Analyzer, plainAnalyzer } from '../src/search/analysis/analyzer.ts';
-import { wordsOf } from '../src/search/text/words.ts';
+import { wordsOf } from '../src/search/analysis/words.ts';
 import { cityItems, type ItemSet, packageItems } from './support/data/items.ts';
 import { heapBytes } from './support/platform/heap.ts';
 import { pairsOf, writings } from './support/query/flexsearch-words.ts';

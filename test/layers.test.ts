@@ -203,17 +203,6 @@ const tangledFolders: readonly (readonly string[])[] = [
     ...['schemas/language', 'schemas/lookup', 'schemas/property'],
   ],
   [
-    ...[
-      'search/analysis',
-      'search/columns',
-      'search/distinct',
-      'search/facets',
-      'search/fields',
-      'search/filter',
-    ],
-    ...['search/shard', 'search/sort', 'search/text'],
-  ],
-  [
     ...['store/change-log', 'store/claims', 'store/derived', 'store/entities', 'store/partitions'],
     ...['store/streams', 'store/visibility'],
   ],

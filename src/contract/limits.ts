@@ -318,6 +318,12 @@ export const facetRangesMax = 100;
 export const facetIntervalsMax = 1000;
 /** Values that `distinct` compares for one query, each counted once, and once more for each sort key up to the fourth. */
 export const distinctCellsMax = 2 * 1024 * 1024;
+/** Items that a worker sends with its statistics of a search, for the front to score. If it finds more, the front asks again. */
+export const unscoredItemsMax = 64;
+/** Integers from which the scores of these items are computed. */
+export const unscoredFrequenciesMax = 8_192;
+/** JSON of these items. */
+export const unscoredBytesMax = 64 * 1024;
 /** Sort keys of one query. */
 export const sortKeysMax = 100;
 /** Fields of one auto-indexed entity type; later properties are not indexed. */

@@ -1,7 +1,10 @@
-/** The query that a shard answers. It is plain data, because it crosses processes. */
+/**
+ * The query that a shard answers, and the populations that its facets count. It is plain data, because it crosses
+ * processes.
+ */
 import type { FacetInterval } from '../contract/query-names.ts';
-import type { GeoPoint } from './columns/geo-point.ts';
 import type { ValueKind } from './fields/field-type.ts';
+import type { GeoPoint } from './fields/geo-point.ts';
 import type { FilterNode } from './filter/condition.ts';
 import type { SearchStats } from './search-stats.ts';
 import type { RowPlace } from './shard-answer.ts';
@@ -102,7 +105,7 @@ export interface CheckedDistinct {
   /** Facets count what is left, not all that match. */
   readonly isForFacets: boolean;
   /**
-   * Items that are the first of their value in their shard, and not of all, for each of `populationsOf`; see `RefTexts`.
+   * Items that are the first of their value in their shard, and not of all, for each of `populationsOf`; see `Decision`.
    * Null: each shard tells what it has, unless it has everything.
    */
   readonly beaten: readonly (readonly string[])[] | null;
@@ -126,4 +129,42 @@ export interface CheckedQuery {
   readonly after: RowPlace | null;
   /** Names of the item's own fields that come back; null for all. */
   readonly fields: readonly string[] | null;
+}
+
+/** Docs that facets count: those that match the search and a filter. */
+export interface Population {
+  readonly filter: FilterNode | null;
+  /** Places of its facets in the query. */
+  readonly facetIndexes: readonly number[];
+}
+
+/**
+ * The populations of a query: first the docs of its page, then those of facets that count as if there were no condition on
+ * their field. Facets that are not valid are in none.
+ */
+export function populationsOf({ filter, facets }: CheckedQuery): Population[] {
+  const ofPage: number[] = [];
+  const others = new Map<string, { filter: FilterNode | null; facetIndexes: number[] }>();
+  for (const [at, { field, isValid, isUnfiltered }] of facets.entries()) {
+    if (!isValid) continue;
+    const own = isUnfiltered === true ? withoutField(filter, field) : filter;
+    const known = others.get(field);
+    if (own === filter) ofPage.push(at);
+    else if (known === undefined) others.set(field, { filter: own, facetIndexes: [at] });
+    else known.facetIndexes.push(at);
+  }
+  return [{ filter, facetIndexes: ofPage }, ...others.values()];
+}
+
+/**
+ * The filter without its conditions on a field; null when nothing is left. A group that loses all its members is no
+ * condition. A filter that has none on the field is given back itself.
+ */
+function withoutField(node: FilterNode | null, field: string): FilterNode | null {
+  if (node === null) return null;
+  if (node.kind === 'condition') return node.field === field ? null : node;
+  const nodes = node.nodes.map((member) => withoutField(member, field));
+  if (nodes.every((member, at) => member === node.nodes[at])) return node;
+  const left = nodes.filter((member) => member !== null);
+  return left.length === 0 ? null : { kind: node.kind, nodes: left };
 }

@@ -1,6 +1,6 @@
 /** The answers of a shard, which are merged. */
 import type { JsonObject } from '../contract/json.ts';
-import type { NumberPoint } from './columns/number-point.ts';
+import type { NumberPoint } from './fields/number-point.ts';
 import type { SearchStats } from './search-stats.ts';
 
 /**

@@ -1,3 +1,4 @@
+/** Lists of values by number that grow by pages: an array of millions is copied whole whenever it grows. */
 import { PackedValues, type PlainValue } from './packed-values.ts';
 import { type PartReader, type Parts, uint32 } from './snapshot/parts.ts';
 
@@ -10,8 +11,7 @@ const unread = null;
 type Page<V> = (V | undefined | typeof unread)[];
 
 /**
- * A list of texts and other plain values that grows by pages: an array of millions is copied whole whenever it grows. Values
- * of a snapshot stay packed until somebody asks for them: to make a million texts at once takes long, and keeps the garbage
+ * A list of texts and other plain values. Those of a snapshot stay packed until somebody asks for them: to make a million texts at once takes long, and keeps the garbage
  * collector busy for tens of milliseconds at a time.
  */
 export class ValueList<V extends PlainValue> {
@@ -119,5 +119,23 @@ export class ValueList<V extends PlainValue> {
       yield* pack.parts();
       at += pack.length;
     }
+  }
+}
+
+/** Values at numbers, of any kind. No snapshot has them. */
+export class PagedList<T> {
+  /** A page without values is missing. */
+  readonly #pages: (T[] | undefined)[] = [];
+
+  /** Undefined where nothing was put. */
+  at(index: number): T | undefined {
+    return this.#pages[index >>> pageBits]?.[index & pageMask];
+  }
+
+  set(index: number, value: T): void {
+    const number = index >>> pageBits;
+    const page = this.#pages[number] ?? [];
+    this.#pages[number] = page;
+    page[index & pageMask] = value;
   }
 }

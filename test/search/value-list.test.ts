@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { PlainValue } from '../../src/search/packed-values.ts';
-import { ValueList } from '../../src/search/value-list.ts';
+import { PagedList, ValueList } from '../../src/search/value-list.ts';
 import { runs } from '../support/runs.ts';
 import { restoredFrom } from './support/parts.ts';
 
@@ -71,4 +71,17 @@ test('a page of large values is as it was', async () => {
   }
   const largest = Math.max(...Array.from(again.parts(), ({ byteLength }) => byteLength));
   assert.ok(largest < 512 * 1024, `${largest} bytes in a part`);
+});
+
+test('values are where they were put, on every page', () => {
+  const list = new PagedList<number | undefined>();
+  assert.equal(list.at(0), undefined);
+  for (let at = 30_000; at < 50_000; at += 1) list.set(at, at);
+  list.set(39_000, -1);
+  list.set(30_000, undefined);
+  for (let at = 30_001; at < 50_000; at += 1) assert.equal(list.at(at), at === 39_000 ? -1 : at);
+  assert.deepEqual(
+    [list.at(0), list.at(30_000), list.at(50_000), list.at(100_000)],
+    Array(4).fill(undefined),
+  );
 });

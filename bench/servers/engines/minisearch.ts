@@ -2,7 +2,7 @@
  * MiniSearch 7 with our words, so that it finds the same. It has no sorting and no facets, so these are written around
  * it.
  */
-import { allowedDistance, wordsOf } from '../../../src/search/text/words.ts';
+import { allowedDistance, wordsOf } from '../../../src/search/analysis/words.ts';
 import type { Item } from '../../support/data/items.ts';
 import { requirePeer } from '../../support/peers.ts';
 import { type BenchQuery, filterOf, pageSizeOf } from '../../support/query/kinds.ts';

@@ -2,7 +2,7 @@
  * Orama 3 with our words. It has one tolerance for all words of a query. Whole words are asked for with `exact`;
  * without it, it finds beginnings.
  */
-import { allowedDistance, wordsOf } from '../../../src/search/text/words.ts';
+import { allowedDistance, wordsOf } from '../../../src/search/analysis/words.ts';
 import type { Item } from '../../support/data/items.ts';
 import { requirePeer } from '../../support/peers.ts';
 import { type BenchQuery, type Circle, filterOf, pageSizeOf } from '../../support/query/kinds.ts';

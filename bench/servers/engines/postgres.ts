@@ -2,7 +2,7 @@
  * PostgreSQL: a tsvector of our words under a GIN index, a vocabulary table for words with typos, `pg_trgm` for parts of
  * names, and `earthdistance` for places.
  */
-import { allowedDistance, wordsOf } from '../../../src/search/text/words.ts';
+import { allowedDistance, wordsOf } from '../../../src/search/analysis/words.ts';
 import { connectPostgres, type SqlConnection } from '../../support/contenders/postgres.ts';
 import type { Item } from '../../support/data/items.ts';
 import { type BenchQuery, filterOf, pageSizeOf } from '../../support/query/kinds.ts';

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { groupBy } from '../../../src/lib/lists.ts';
-import { wordsOf } from '../../../src/search/text/words.ts';
+import { wordsOf } from '../../../src/search/analysis/words.ts';
 import type { BenchContext } from '../bench.ts';
 import { startNodeServer, stopServer } from '../contenders/server-process.ts';
 import {

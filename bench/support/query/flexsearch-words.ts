@@ -3,7 +3,7 @@ import { Charset, Encoder, type EncoderOptions } from 'flexsearch';
 import english from 'flexsearch/lang/en';
 import { Analyzer } from '../../../src/search/analysis/analyzer.ts';
 import { foldedLetters } from '../../../src/search/analysis/fold.ts';
-import { wordsOf } from '../../../src/search/text/words.ts';
+import { wordsOf } from '../../../src/search/analysis/words.ts';
 
 /** One way to write the words of a text: those that are written alike find each other. */
 export interface Writing {

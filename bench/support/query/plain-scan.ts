@@ -1,6 +1,6 @@
 /** Finds the right answer to a query of the benchmarks by looking at every item and every word. */
 import { compareCodePoints } from '../../../src/lib/code-points.ts';
-import { allowedDistance, wordsOf } from '../../../src/search/text/words.ts';
+import { allowedDistance, wordsOf } from '../../../src/search/analysis/words.ts';
 import type { Item, Place } from '../data/items.ts';
 import { type BenchQuery, type Circle, type ExpectedAnswer, filterOf, pageSizeOf } from './kinds.ts';
 

@@ -2,11 +2,11 @@
 import { Index, type IndexOptions } from 'flexsearch';
 import { atOnce } from '../../../src/lib/cooperative-yield.ts';
 import { type Analyzer, plainAnalyzer } from '../../../src/search/analysis/analyzer.ts';
+import { wordsOf } from '../../../src/search/analysis/words.ts';
 import { Bitmap } from '../../../src/search/bitmap.ts';
 import { FieldText } from '../../../src/search/text/field-text.ts';
 import type { DocRun } from '../../../src/search/text/postings.ts';
 import type { TextIndex } from '../../../src/search/text/text-index.ts';
-import { wordsOf } from '../../../src/search/text/words.ts';
 
 /** An index of texts by doc id. */
 export interface PostingLists {

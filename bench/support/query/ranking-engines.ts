@@ -1,10 +1,10 @@
 /** Engines that rank the documents of a collection, each as its documentation advises for English texts. */
 import { finish } from '../../../src/lib/cooperative-yield.ts';
 import type { IndexTexts } from '../../../src/schemas/definition/index-texts.ts';
+import { wordsOf } from '../../../src/search/analysis/words.ts';
 import { checkQuery } from '../../../src/search/check/query.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
 import { Shard } from '../../../src/search/shard/shard.ts';
-import { wordsOf } from '../../../src/search/text/words.ts';
 import type { BenchContext } from '../bench.ts';
 import { connectPostgres, startPostgres } from '../contenders/postgres.ts';
 import { installPeers, installSqlite, requirePeer } from '../peers.ts';

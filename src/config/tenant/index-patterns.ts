@@ -4,7 +4,7 @@
  */
 import type { Cursor } from '../../contract/config-cursor.ts';
 import { quote } from '../../lib/quote.ts';
-import { compilePattern } from '../../search/text/pattern.ts';
+import { compilePattern } from '../../search/columns/pattern.ts';
 
 type Matches = (text: string) => boolean;
 

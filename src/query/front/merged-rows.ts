@@ -3,9 +3,7 @@ import { queryPageUnitsMax, querySliceMs } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
-import { CountSum } from '../../search/facets/count-sum.ts';
-import type { FacetNeed } from '../../search/facets/merge.ts';
-import { sharedNeeds } from '../../search/facets/shared-needs.ts';
+import { CountSum, type FacetNeed, sharedNeeds } from '../../search/facets/merge.ts';
 import {
   comparePlaces,
   type FacetCounts,
@@ -13,7 +11,7 @@ import {
   mergeAnswers,
   type PartialAnswer,
   withCounts,
-} from '../../search/merge.ts';
+} from '../../search/merge-answers.ts';
 import type { SearchStats } from '../../search/search-stats.ts';
 import type { FacetGroup } from '../../search/shard-answer.ts';
 import type { ScopedIndex } from '../../store/derived/items.ts';

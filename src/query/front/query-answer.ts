@@ -1,6 +1,6 @@
 /** Makes the answer to a query of the replies of its workers. Where several have items, they may have to be asked further. */
 import type { CheckedQuery } from '../../search/checked-query.ts';
-import { scoredAnswers } from '../../search/scored-answers.ts';
+import { scoredAnswers } from '../../search/merge-answers.ts';
 import { sumOfStats } from '../../search/search-stats.ts';
 import type { ScopedIndex } from '../../store/derived/items.ts';
 import { RefusedQueryError } from '../protocol/refusal.ts';

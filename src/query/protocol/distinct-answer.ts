@@ -5,11 +5,9 @@
  */
 import type { EntityRef } from '../../contract/ids.ts';
 import { chain, type Resumable } from '../../lib/cooperative-yield.ts';
-import type { CheckedQuery } from '../../search/checked-query.ts';
-import { distinctValuesMax } from '../../search/distinct/room.ts';
-import type { SentPlace } from '../../search/distinct/sent-place.ts';
+import { type CheckedQuery, populationsOf } from '../../search/checked-query.ts';
+import { distinctValuesMax, type SentPlace } from '../../search/distinct/sent-place.ts';
 import type { PlainValue } from '../../search/packed-values.ts';
-import { populationsOf } from '../../search/populations.ts';
 import type { Shard } from '../../search/shard/shard.ts';
 import type { RowPlace } from '../../search/shard-answer.ts';
 import type { MessageBody } from '../transport/messages.ts';

@@ -5,7 +5,7 @@
 import { queryPageUnitsMax } from '../../contract/limits.ts';
 import { chain, type Resumable } from '../../lib/cooperative-yield.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
-import type { PartialAnswer } from '../../search/merge.ts';
+import type { PartialAnswer } from '../../search/merge-answers.ts';
 import { type PackedStats, packStats, type SearchStats, unpackStats } from '../../search/search-stats.ts';
 import type { FacetGroups, RowPlace, ShownAnswer, ShownRow } from '../../search/shard-answer.ts';
 import { groupsTexts, SizeBudget } from '../result/facets-text.ts';

@@ -4,7 +4,7 @@ import type { KeyObject } from 'node:crypto';
 import { chain, mapInTurn, type Resumable, Suspended } from '../../lib/cooperative-yield.ts';
 import { type Analyzer, plainAnalyzer } from '../../search/analysis/analyzer.ts';
 import type { CheckedQuery } from '../../search/checked-query.ts';
-import { distinctValuesMax } from '../../search/distinct/room.ts';
+import { distinctValuesMax } from '../../search/distinct/sent-place.ts';
 import { facetGroupsPerShardMax } from '../../search/facets/facet.ts';
 import { Highlighter } from '../../search/highlight/highlighter.ts';
 import { current } from '../../search/phase.ts';

@@ -1,10 +1,9 @@
 import type { Folding, IndexTexts, TextRules } from '../../schemas/definition/index-texts.ts';
 import type { CheckedSearch } from '../checked-query.ts';
-import { allowedDistance, type Cutter, cutterOf, wordSequence } from '../text/words.ts';
 import { foldAccents } from './fold.ts';
-import { type Stem, stemmerOf } from './stemmers.ts';
-import { stopWordsOf } from './stop-words.ts';
-import { SynonymTable } from './synonyms.ts';
+import { type Stem, stemmerOf, stopWordsOf } from './languages.ts';
+import { SynonymTable } from './phrase-terms.ts';
+import { allowedDistance, type Cutter, cutterOf, wordSequence } from './words.ts';
 
 /** A word that a search asks for in a field. */
 export interface AskedWord {

@@ -1,7 +1,7 @@
 import type { Json } from '../../contract/json.ts';
 import { boostShape } from '../../contract/shapes-query.ts';
 import type { CheckedBoost } from '../checked-query.ts';
-import { parseDateText } from '../columns/date-text.ts';
+import { parseDateText } from '../fields/date-text.ts';
 import { type FieldMeaning, type FieldTable, meaningOf } from '../fields/field-table.ts';
 import { isNumeric } from '../fields/field-type.ts';
 import { isSent, readerOf } from './members.ts';

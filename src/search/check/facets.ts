@@ -1,14 +1,16 @@
+/** Checks the facets of a query: the values that they count, and the statistics, ranges and intervals of numbers and dates. */
 import type { Json } from '../../contract/json.ts';
 import { facetSizeDefault } from '../../contract/limits.ts';
-import { facetShape } from '../../contract/shapes-query.ts';
-import type { CheckedFacet } from '../checked-query.ts';
+import { facetRangeShape, facetShape } from '../../contract/shapes-query.ts';
+import type { CheckedFacet, FacetRange, NumberFacet } from '../checked-query.ts';
 import { type FieldTable, meaningOf } from '../fields/field-table.ts';
 import { isFacetable, isNumeric, type ValueKind } from '../fields/field-type.ts';
-import { checkNumberFacet, type NumberQuestion } from './facet-numbers.ts';
-import { readerOf } from './members.ts';
-import type { Mistakes } from './mistakes.ts';
+import { comparePoints, type NumberPoint, queryPointOf } from '../fields/number-point.ts';
+import { type Members, readerOf } from './members.ts';
+import { type Mistakes, quote } from './mistakes.ts';
 
 const readFacet = readerOf(facetShape, 'ignored');
+const readRange = readerOf(facetRangeShape, 'ignored');
 
 /**
  * The facets of a query. A field that cannot be faceted, or does not exist, is no mistake: its facet is not valid and
@@ -44,4 +46,63 @@ function facetKind(table: FieldTable, field: string): ValueKind | null {
 
 function canHave({ interval }: NumberQuestion, kind: ValueKind): boolean {
   return interval === null ? isNumeric(kind) : kind === 'date';
+}
+
+/** What a facet asks of numbers and dates, whatever its field is. */
+type NumberQuestion = Omit<NumberFacet, 'kind'>;
+
+/**
+ * Checks `stats`, `ranges` and `interval` of a facet (docs/reference/indexes-and-queries.md "Statistics, ranges and
+ * intervals").
+ * @param kind of the field; null when it is not of numbers or dates
+ * @returns null when the facet asks for none of them
+ */
+function checkNumberFacet(
+  facet: Members<typeof facetShape>,
+  kind: ValueKind | null,
+  place: string,
+  mistakes: Mistakes,
+): NumberQuestion | null {
+  const stats = facet.stats ?? false;
+  const interval = facet.interval ?? null;
+  const ranges =
+    facet.ranges?.map((range, at) => checkRange(range, kind, `${place}.ranges[${at}]`, mistakes)) ?? null;
+  if (ranges !== null && interval !== null) {
+    mistakes.add(place, 'has both "ranges" and "interval"; use one facet for each');
+  }
+  if (!stats && ranges === null && interval === null) return null;
+  return { stats, ranges, interval };
+}
+
+const everything: FacetRange = { from: null, to: null, name: null };
+
+function checkRange(range: Json, kind: ValueKind | null, place: string, mistakes: Mistakes): FacetRange {
+  const read = readRange(range, place, mistakes);
+  if (read === null) return everything;
+  const from = checkEnd(read.from ?? null, kind, `${place}.from`, mistakes);
+  const to = checkEnd(read.to ?? null, kind, `${place}.to`, mistakes);
+  const [low, high] = [pointOf(kind, from), pointOf(kind, to)];
+  if (low !== null && high !== null && comparePoints(low, high) > 0) {
+    mistakes.add(place, `from ${quote(from)} is over to ${quote(to)}`);
+  }
+  return { from, to, name: read.name ?? null };
+}
+
+/** An end of a range of a field that has no such ranges is not compared, but it must look like one. */
+function checkEnd(
+  end: Json,
+  kind: ValueKind | null,
+  place: string,
+  mistakes: Mistakes,
+): number | string | null {
+  if (end === null) return null;
+  const isEnd = typeof end === 'number' || typeof end === 'string';
+  if (isEnd && (kind === null || pointOf(kind, end) !== null)) return end;
+  const needed = kind === 'date' ? 'a date as ISO 8601 text or epoch milliseconds' : 'a number';
+  mistakes.add(place, `must be ${kind === null ? 'a number or a date' : needed}, not ${quote(end)}`);
+  return null;
+}
+
+function pointOf(kind: ValueKind | null, end: number | string | null): NumberPoint | null {
+  return end === null || kind === null ? null : queryPointOf(kind, end);
 }

@@ -3,8 +3,8 @@
 import { isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
 import type { FilterOperator } from '../../contract/query-names.ts';
 import { boxShape, circleShape, nearShape } from '../../contract/shapes-query.ts';
-import type { GeoPoint } from '../columns/geo-point.ts';
 import type { FieldMeaning } from '../fields/field-table.ts';
+import type { GeoPoint } from '../fields/geo-point.ts';
 import { objectWords } from './member-rule.ts';
 import { readerOf } from './members.ts';
 import { type Mistakes, quote } from './mistakes.ts';

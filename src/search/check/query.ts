@@ -1,20 +1,26 @@
-import { canonicalJson, isJsonObject, type Json } from '../../contract/json.ts';
-import { autoQueryBodyShape, labelMemberNames, queryBodyShape } from '../../contract/shapes-query.ts';
-import type { CheckedQuery } from '../checked-query.ts';
-import type { FieldTable } from '../fields/field-table.ts';
-import { checkDistinct } from './distinct.ts';
+/** Checks a query: its pages, `distinct`, `fields` and `aliases` here, its larger members in files of their own. */
+import { canonicalJson, isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
+import { offsetWindowMax, pageSizeDefault } from '../../contract/limits.ts';
+import { reservedFields } from '../../contract/query-names.ts';
+import {
+  autoQueryBodyShape,
+  labelMemberNames,
+  paginationShape,
+  queryBodyShape,
+} from '../../contract/shapes-query.ts';
+import type { CheckedDistinct, CheckedQuery } from '../checked-query.ts';
+import { type FieldTable, meaningOf } from '../fields/field-table.ts';
+import { isDistinguishable } from '../fields/field-type.ts';
 import { checkFacets } from './facets.ts';
-import { checkFields } from './fields.ts';
 import { checkFilter } from './filter.ts';
-import { checkHighlight } from './highlight.ts';
-import { type Members, readerOf } from './members.ts';
+import { isSent, type Members, readerOf } from './members.ts';
 import { Mistakes, quote } from './mistakes.ts';
-import { checkPagination, invalidNextPageToken } from './pagination.ts';
-import { checkSearch, searchIdentity } from './search.ts';
+import { checkHighlight, checkSearch, searchIdentity } from './search.ts';
 import { checkSort } from './sort.ts';
 
 const readQuery = readerOf(queryBodyShape, 'near', labelMemberNames);
 const readGroupQuery = readerOf(autoQueryBodyShape, 'near', labelMemberNames);
+const readPagination = readerOf(paginationShape, 'near');
 
 export interface QueryRules extends FieldTable {
   /**
@@ -76,10 +82,85 @@ export function checkQuery(body: Json, rules: QueryRules): QueryCheck {
   return { ok: true, query, aliases, nextPageToken };
 }
 
+/** The mistake of a token that was made for another query (docs/reference/indexes-and-queries.md "Paging"). */
+export const invalidNextPageToken = 'Invalid nextPageToken';
+
 /** A text that is equal for queries with the same filters, search, sort and distinct. A `nextPageToken` holds for all of them. */
 export function queryIdentity({ filter, search, sort, distinct }: CheckedQuery): string {
   const distinctField = distinct === null ? [] : [distinct.field];
   return canonicalJson([filter, search && searchIdentity(search), sort, ...distinctField]);
+}
+
+interface CheckedPagination {
+  readonly offset: number;
+  readonly pageSize: number;
+  readonly nextPageToken: string | null;
+}
+
+const firstPage: CheckedPagination = { offset: 0, pageSize: pageSizeDefault, nextPageToken: null };
+
+/** `page` is ignored beside a token, and then there is no depth limit (docs/reference/indexes-and-queries.md "Paging"). */
+function checkPagination(sent: JsonObject | null, mistakes: Mistakes): CheckedPagination {
+  if (sent === null) return firstPage;
+  const counted = isSent(sent, 'nextPageToken') ? { ...sent, page: 0 } : sent;
+  const { page, pageSize, nextPageToken } = readPagination(counted, 'pagination', mistakes) ?? {};
+  const size = pageSize ?? pageSizeDefault;
+  return {
+    offset: checkOffset(page ?? 0, size, mistakes),
+    pageSize: size,
+    nextPageToken: nextPageToken ?? null,
+  };
+}
+
+function checkOffset(page: number, pageSize: number, mistakes: Mistakes): number {
+  const end = page * pageSize + pageSize;
+  if (end > offsetWindowMax) {
+    const advice = `at most ${offsetWindowMax} items can be reached by page, use nextPageToken beyond`;
+    mistakes.add('pagination', `page ${page} of ${pageSize} items ends at item ${end}; ${advice}`);
+  }
+  return page * pageSize;
+}
+
+/** `distinct` of a query; null for none (docs/reference/indexes-and-queries.md "One item of each value"). */
+function checkDistinct(
+  field: string | null,
+  isForFacets: boolean,
+  table: FieldTable,
+  mistakes: Mistakes,
+): CheckedDistinct | null {
+  if (field === null) return null;
+  checkDistinctField(field, table, mistakes);
+  return { field, isForFacets, beaten: null };
+}
+
+function checkDistinctField(field: string, table: FieldTable, mistakes: Mistakes): void {
+  const meaning = meaningOf(table, field);
+  if (meaning.kind === 'unknown') mistakes.add('distinct', `the index has no field ${quote(field)}`);
+  const isFit = meaning.kind === 'field' && isDistinguishable(meaning.traits);
+  if (isFit || meaning.kind === 'absent' || meaning.kind === 'unknown') return;
+  const type = meaning.kind === 'field' ? `of type ${meaning.type}` : 'no field of an item';
+  mistakes.add(
+    'distinct',
+    `needs a field of type keyword, text, a number, boolean or date; ${quote(field)} is ${type}`,
+  );
+}
+
+/**
+ * The fields that come back, without repetition (docs/reference/indexes-and-queries.md "Choosing fields").
+ * Built-in names may be listed, though they come back anyway.
+ */
+function checkFields(fields: readonly Json[], table: FieldTable, mistakes: Mistakes): string[] {
+  const names = new Set<string>();
+  for (const [at, name] of fields.entries()) {
+    if (typeof name !== 'string') mistakes.add(`fields[${at}]`, `must be a string, not ${quote(name)}`);
+    else if (isKnown(table, name)) names.add(name);
+    else mistakes.add(`fields[${at}]`, `the index has no field ${quote(name)}`);
+  }
+  return [...names];
+}
+
+function isKnown(table: FieldTable, name: string): boolean {
+  return reservedFields.includes(name) || meaningOf(table, name).kind !== 'unknown';
 }
 
 function checkAliases(

@@ -1,14 +1,16 @@
-import type { JsonObject } from '../../contract/json.ts';
-import { searchShape } from '../../contract/shapes-query.ts';
-import type { CheckedSearch } from '../checked-query.ts';
+/** Checks the search of a query, with the quotes and hyphens of its value, and the highlights of what it finds. */
+import type { Json, JsonObject } from '../../contract/json.ts';
+import { highlightShape, searchShape } from '../../contract/shapes-query.ts';
+import { cutterOf, wordSequence } from '../analysis/words.ts';
+import type { CheckedHighlight, CheckedSearch, SearchOperators } from '../checked-query.ts';
 import type { FieldTable } from '../fields/field-table.ts';
 import { checkBoost } from './boost.ts';
 import { readerOf } from './members.ts';
-import type { Mistakes } from './mistakes.ts';
-import { readOperators } from './operators.ts';
-import { checkSearchFields } from './search-fields.ts';
+import { type Mistakes, quote } from './mistakes.ts';
+import { checkSearchable, checkSearchFields } from './search-fields.ts';
 
 const readSearch = readerOf(searchShape, 'near');
+const readHighlight = readerOf(highlightShape, 'ignored');
 
 /** Checks the search of a query, null for a blank value (docs/reference/indexes-and-queries.md "Search"). */
 export function checkSearch(sent: JsonObject, table: FieldTable, mistakes: Mistakes): CheckedSearch | null {
@@ -56,4 +58,74 @@ export function searchIdentity(search: CheckedSearch): object {
   };
   const isUsual = mode === 'any' && !prefix && fuzziness === null;
   return isUsual ? { ...ranked, literal, value } : { ...ranked, fuzziness, literal, mode, prefix, value };
+}
+
+/** A phrase, or a word behind a hyphen that stands at the beginning or behind a blank. */
+const operator = /(^|(?<=\s))-(?:"([^"]*)"|([^\s"]+))|"([^"]*)"/gu;
+
+/**
+ * Reads the quotes and hyphens of a value (docs/reference/indexes-and-queries.md "Phrases and exclusions"). A quote that is
+ * not closed is a separator.
+ * @param keep characters that count as letters
+ * @returns the words to score, and what is asked of the items besides
+ */
+function readOperators(value: string, keep = ''): { value: string; operators: SearchOperators } {
+  const hasWords = (text: string) => wordSequence(text, cutterOf(keep)).length > 0;
+  const phrases = new Set<string>();
+  const excluded = new Set<string>();
+  let [scored, free] = ['', ''];
+  let from = 0;
+  for (const match of value.matchAll(operator)) {
+    const [all, , excludedPhrase, excludedWord, phrase] = match;
+    const before = value.slice(from, match.index);
+    scored += before;
+    free += `${before} `;
+    from = match.index + all.length;
+    if (phrase !== undefined) {
+      if (hasWords(phrase)) phrases.add(phrase);
+      scored += ` ${phrase} `;
+      continue;
+    }
+    const text = excludedPhrase ?? excludedWord ?? '';
+    if (hasWords(text)) excluded.add(text);
+  }
+  const rest = value.slice(from);
+  const operators = { free: free + rest, phrases: [...phrases], excluded: [...excluded] };
+  return { value: scored + rest, operators };
+}
+
+/**
+ * The highlights of a query (docs/reference/indexes-and-queries.md "Highlights"). Without a search nothing
+ * is highlighted.
+ */
+export function checkHighlight(
+  sent: JsonObject,
+  search: CheckedSearch | null,
+  table: FieldTable,
+  mistakes: Mistakes,
+): CheckedHighlight | null {
+  const highlight = readHighlight(sent, 'highlight', mistakes);
+  if (highlight === null) return null;
+  const { fields, before, after, length } = highlight;
+  const named = fields && checkNames(fields, table, mistakes);
+  if (search === null) return null;
+  return {
+    fields: named ?? search.fields.map(({ field }) => field),
+    before: before ?? '<em>',
+    after: after ?? '</em>',
+    length: length ?? null,
+  };
+}
+
+function checkNames(fields: readonly Json[], table: FieldTable, mistakes: Mistakes): string[] {
+  const names = new Set<string>();
+  for (const [at, name] of fields.entries()) {
+    const place = `highlight.fields[${at}]`;
+    if (typeof name !== 'string') mistakes.add(place, `must be a string, not ${quote(name)}`);
+    else if (!names.has(name)) {
+      checkSearchable(name, place, table, mistakes);
+      names.add(name);
+    }
+  }
+  return [...names];
 }

@@ -4,8 +4,8 @@
  */
 import type { Json } from '../../contract/json.ts';
 import { parseJsonNumber } from '../../lib/json-number.ts';
-import { parseWhole } from '../columns/number-point.ts';
 import type { FieldTraits, ValueKind } from '../fields/field-type.ts';
+import { parseWhole } from '../fields/number-point.ts';
 import { type Mistakes, quote } from './mistakes.ts';
 
 /**

@@ -1,13 +1,12 @@
 import type { Json } from '../../contract/json.ts';
 import type { Steps } from '../../lib/cooperative-yield.ts';
 import { Bitmap } from '../bitmap.ts';
-import type { FacetTally } from '../facets/tally.ts';
-import { type CodeTest, codeTest } from '../filter/code-test.ts';
-import type { Condition } from '../filter/condition.ts';
-import { type DocTest, matchNothing } from '../filter/doc-test.ts';
+import { type Condition, type DocTest, matchNothing } from '../filter/condition.ts';
 import type { PlainValue } from '../packed-values.ts';
 import type { PartReader, Parts } from '../snapshot/parts.ts';
 import type { Order, PlaceValue } from '../sort/order.ts';
+import type { CodeTally } from './code-tally.ts';
+import { type CodeTest, codeTest } from './code-test.ts';
 import type { Column } from './column.ts';
 import { compareValues, orderKey, type ValueDictionary } from './value-dictionary.ts';
 
@@ -34,7 +33,7 @@ export abstract class CodeColumn implements Column {
   abstract grow(capacity: number): Steps<void>;
   abstract bind(test: CodeTest): DocTest;
   /** Counts each distinct value of each of the docs at `from`..`end` once. @returns how far it got */
-  abstract tally(docs: Int32Array, from: number, end: number, tally: FacetTally): number;
+  abstract tally(docs: Int32Array, from: number, end: number, tally: CodeTally): number;
   /**
    * Writes the dictionary's keys of the representatives of the docs at `from`..`end` to the same places; NaN for none.
    * @returns how far it got

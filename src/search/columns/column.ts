@@ -1,15 +1,11 @@
 import type { Json } from '../../contract/json.ts';
 import type { Steps } from '../../lib/cooperative-yield.ts';
-import type { Bitmap } from '../bitmap.ts';
-import type { Condition } from '../filter/condition.ts';
-import type { DocTest } from '../filter/doc-test.ts';
+import type { FilteredColumn } from '../filter/condition.ts';
 import type { PartReader, Parts } from '../snapshot/parts.ts';
 import type { Order } from '../sort/order.ts';
 
 /** The values of one field, by doc. A doc that is not set has no value. It must be cleared before it is set again. */
-export interface Column {
-  /** Docs that have the field. */
-  readonly present: Bitmap;
+export interface Column extends FilteredColumn {
   readonly bytes: number;
   /**
    * Takes a value. A value that does not fit the type is left out: an item may be older than its field's type.
@@ -24,8 +20,6 @@ export interface Column {
   restore(from: PartReader): Promise<void>;
   /** Makes room for docs below `capacity`. */
   grow(capacity: number): Steps<void>;
-  /** The docs with a value for which the condition holds. Any item of a list and any part of a range will do. */
-  match(condition: Condition): Steps<DocTest>;
   /** The order of the docs; null when the type has none. */
   order(isDescending: boolean): Order | null;
 }

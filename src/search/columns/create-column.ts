@@ -1,12 +1,15 @@
-import type { FieldType } from '../fields/field-type.ts';
-import { type FieldTraits, isNumeric, traitsOf } from '../fields/field-type.ts';
+/** The column of each type. That of objects, which knows next to nothing, is here. */
+import type { Steps } from '../../lib/cooperative-yield.ts';
+import { Bitmap } from '../bitmap.ts';
+import { type FieldTraits, type FieldType, isNumeric, traitsOf } from '../fields/field-type.ts';
+import { type DocTest, matchNothing } from '../filter/condition.ts';
+import type { PartReader, Parts } from '../snapshot/parts.ts';
 import type { CodeColumn, CodeValues } from './code-column.ts';
 import type { Column } from './column.ts';
 import { GeoColumn } from './geo-column.ts';
 import { ListCodes } from './list-codes.ts';
 import { NumberColumn } from './number-column.ts';
 import { NumberListColumn } from './number-list-column.ts';
-import { ObjectColumn } from './object-column.ts';
 import { RangeColumn } from './range-column.ts';
 import { ScalarCodes } from './scalar-codes.ts';
 
@@ -27,4 +30,49 @@ export function createCodeColumn(
   values: CodeValues,
 ): CodeColumn {
   return shape === 'list' ? new ListCodes(capacity, values) : new ScalarCodes(capacity, values);
+}
+
+/** A field of type object, which is stored and cannot be searched. The column knows only which docs have it. */
+class ObjectColumn implements Column {
+  readonly present: Bitmap;
+
+  constructor(capacity: number) {
+    this.present = new Bitmap(capacity);
+  }
+
+  get bytes(): number {
+    return this.present.words.byteLength;
+  }
+
+  set(doc: number): null {
+    this.present.add(doc);
+    return null;
+  }
+
+  clear(doc: number): null {
+    this.present.remove(doc);
+    return null;
+  }
+
+  parts(): Parts {
+    return this.present.parts();
+  }
+
+  async restore(from: PartReader): Promise<void> {
+    await this.present.restore(from);
+  }
+
+  // biome-ignore lint/correctness/useYield: columns grow in steps; this one needs none.
+  *grow(capacity: number): Steps<void> {
+    this.present.grow(capacity);
+  }
+
+  // biome-ignore lint/correctness/useYield: columns are matched in steps; this one needs none.
+  *match(): Steps<DocTest> {
+    return matchNothing;
+  }
+
+  order(): null {
+    return null;
+  }
 }

@@ -1,7 +1,6 @@
-import type { Json } from '../../contract/json.ts';
-import { getOwn, isJsonObject } from '../../contract/json.ts';
+import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
+import { distanceFrom, type GeoPoint, longitudeMax, metresPerDegree } from '../fields/geo-point.ts';
 import type { Condition } from '../filter/condition.ts';
-import { distanceFrom, type GeoPoint, longitudeMax, metresPerDegree } from './geo-point.ts';
 
 /** A part of the earth. */
 export interface GeoArea {

@@ -1,18 +1,16 @@
 import type { Json } from '../../contract/json.ts';
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import { Bitmap } from '../bitmap.ts';
-import type { Condition } from '../filter/condition.ts';
-import { type DocTest, matchListed, matchNothing, matchTested } from '../filter/doc-test.ts';
-import { sparseShare } from '../filter/matcher.ts';
-import { siftBy } from '../filter/sift.ts';
+import { type GeoPoint, geoPointOf } from '../fields/geo-point.ts';
+import { type Condition, type DocTest, matchListed, matchNothing, matchTested } from '../filter/condition.ts';
+import { siftBy, sparseShare } from '../filter/matcher.ts';
 import { grown } from '../growth.ts';
 import { float64, type PartReader, type Parts } from '../snapshot/parts.ts';
-import { KeptOrder } from '../sort/kept-order.ts';
 import type { Order } from '../sort/order.ts';
+import { KeptOrder } from '../sort/sorted-docs.ts';
 import type { Column } from './column.ts';
 import { type GeoArea, geoAreaOf } from './geo-area.ts';
 import { NearOrder, type PlacesReader } from './geo-order.ts';
-import { type GeoPoint, geoPointOf } from './geo-point.ts';
 
 import { ListArena } from './list-arena.ts';
 

@@ -1,6 +1,6 @@
 import { workBudget } from '../../lib/cooperative-yield.ts';
+import { type DistanceTo, distanceFrom, type GeoPoint } from '../fields/geo-point.ts';
 import type { Order, PlaceValue } from '../sort/order.ts';
-import { type DistanceTo, distanceFrom, type GeoPoint } from './geo-point.ts';
 
 /** The cost of a distance, in units of the pace. */
 const unitsPerDistance = 25;

@@ -1,10 +1,10 @@
 import type { Json } from '../../contract/json.ts';
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
-import type { FacetTally } from '../facets/tally.ts';
-import type { CodeTest } from '../filter/code-test.ts';
-import { type DocTest, matchTested } from '../filter/doc-test.ts';
+import { type DocTest, matchTested } from '../filter/condition.ts';
 import type { PartReader, Parts } from '../snapshot/parts.ts';
 import { CodeColumn, type CodeValues } from './code-column.ts';
+import type { CodeTally } from './code-tally.ts';
+import type { CodeTest } from './code-test.ts';
 import { ListArena } from './list-arena.ts';
 import { ValueDictionary } from './value-dictionary.ts';
 
@@ -87,7 +87,7 @@ export class ListCodes extends CodeColumn {
     });
   }
 
-  override tally(docs: Int32Array, from: number, end: number, tally: FacetTally): number {
+  override tally(docs: Int32Array, from: number, end: number, tally: CodeTally): number {
     return tally.countLists(this.#lists, docs, from, end);
   }
 

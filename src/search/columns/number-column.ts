@@ -2,17 +2,15 @@ import type { Json } from '../../contract/json.ts';
 import type { Steps } from '../../lib/cooperative-yield.ts';
 import { Bitmap } from '../bitmap.ts';
 import type { ValueKind } from '../fields/field-type.ts';
-import type { Condition } from '../filter/condition.ts';
-import { type DocTest, endOfGo, matchNothing } from '../filter/doc-test.ts';
-import { type PointTest, pointTest } from '../filter/point-test.ts';
+import { nextDown, nextUp, pointOf } from '../fields/number-point.ts';
+import { type Condition, type DocTest, endOfGo, matchNothing } from '../filter/condition.ts';
 import { grown } from '../growth.ts';
 import { float64, int16, type PartReader, type Parts } from '../snapshot/parts.ts';
-import { KeptOrder } from '../sort/kept-order.ts';
 import type { Order } from '../sort/order.ts';
-import type { FirstDocs, Stretch, Walk } from '../sort/sorted-docs.ts';
+import { type FirstDocs, KeptOrder, type Stretch, type Walk } from '../sort/sorted-docs.ts';
 import type { Column } from './column.ts';
 import { NumberOrder } from './number-order.ts';
-import { nextDown, nextUp, pointOf } from './number-point.ts';
+import { type PointTest, pointTest } from './point-test.ts';
 
 /** The docs of a column in the order of their numbers. */
 export interface NumbersInOrder {

@@ -3,16 +3,15 @@ import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import { sorted } from '../../lib/slices/merge-sort.ts';
 import { Bitmap } from '../bitmap.ts';
 import type { ValueKind } from '../fields/field-type.ts';
-import type { Condition } from '../filter/condition.ts';
-import { type DocTest, matchNothing, matchTested } from '../filter/doc-test.ts';
-import { pointTest } from '../filter/point-test.ts';
+import { comparePoints, type NumberPoint, pointOf } from '../fields/number-point.ts';
+import { type Condition, type DocTest, matchNothing, matchTested } from '../filter/condition.ts';
 import type { PartReader, Parts } from '../snapshot/parts.ts';
 import type { Order } from '../sort/order.ts';
 import type { Column } from './column.ts';
 import { ListArena } from './list-arena.ts';
 import { acceptorOf } from './number-column.ts';
 import { NumberOrder } from './number-order.ts';
-import { comparePoints, type NumberPoint, pointOf } from './number-point.ts';
+import { pointTest } from './point-test.ts';
 
 /** The cost of reading an item, in units of the pace. */
 const unitsPerItem = 20;

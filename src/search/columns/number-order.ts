@@ -1,6 +1,6 @@
-import { endOfGo } from '../filter/doc-test.ts';
+import { wholeOfPoint } from '../fields/number-point.ts';
+import { endOfGo } from '../filter/condition.ts';
 import type { Order, PlaceValue } from '../sort/order.ts';
-import { wholeOfPoint } from './number-point.ts';
 
 const longOffset = 2n ** 63n;
 const longDigits = 20;

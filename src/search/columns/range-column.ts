@@ -2,15 +2,13 @@ import type { Json } from '../../contract/json.ts';
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import { Bitmap } from '../bitmap.ts';
 import type { ValueKind } from '../fields/field-type.ts';
-import type { Condition } from '../filter/condition.ts';
-import { type DocTest, matchNothing, matchTested } from '../filter/doc-test.ts';
-import { PointSet } from '../filter/point-set.ts';
-import { highest, justAbove, justBelow, lowest, pointsOf } from '../filter/point-test.ts';
+import { comparePoints, type NumberPoint, queryPointOf } from '../fields/number-point.ts';
+import { type Interval, intervalOf } from '../fields/range-value.ts';
+import { type Condition, type DocTest, matchNothing, matchTested } from '../filter/condition.ts';
 import { grown } from '../growth.ts';
 import { float64, type PartReader, type Parts } from '../snapshot/parts.ts';
 import type { Column } from './column.ts';
-import { comparePoints, type NumberPoint, queryPointOf } from './number-point.ts';
-import { type Interval, intervalOf } from './range-value.ts';
+import { highest, justAbove, justBelow, lowest, PointSet, pointsOf } from './point-test.ts';
 
 const boundsPerDoc = 4;
 /** The cost of looking at a doc, in units of the pace. */

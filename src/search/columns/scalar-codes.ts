@@ -1,13 +1,13 @@
 import type { Json } from '../../contract/json.ts';
 import type { Steps } from '../../lib/cooperative-yield.ts';
 import type { Bitmap } from '../bitmap.ts';
-import type { FacetTally } from '../facets/tally.ts';
-import type { CodeTest } from '../filter/code-test.ts';
-import { type DocTest, endOfGo, type Listing, matchTested } from '../filter/doc-test.ts';
+import { type DocTest, endOfGo, type Listing, matchTested } from '../filter/condition.ts';
 import { grown } from '../growth.ts';
 import type { PlainValue } from '../packed-values.ts';
 import { int32, type PartReader, type Parts } from '../snapshot/parts.ts';
 import { CodeColumn, type CodeValues } from './code-column.ts';
+import type { CodeTally } from './code-tally.ts';
+import type { CodeTest } from './code-test.ts';
 import { ValueDictionary } from './value-dictionary.ts';
 
 const none = -1;
@@ -141,7 +141,7 @@ export class ScalarCodes extends CodeColumn {
     };
   }
 
-  override tally(docs: Int32Array, from: number, end: number, tally: FacetTally): number {
+  override tally(docs: Int32Array, from: number, end: number, tally: CodeTally): number {
     const stop = endOfGo(from, end);
     tally.countCodes(this.#codes, docs, from, stop);
     return stop;

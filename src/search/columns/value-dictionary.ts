@@ -3,11 +3,10 @@ import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import { grown } from '../growth.ts';
 import { IdTable } from '../id-table.ts';
 import type { PlainValue } from '../packed-values.ts';
-import { PagedList } from '../paged-list.ts';
 import { current } from '../phase.ts';
 import { float64, type PartReader, type Parts, uint32 } from '../snapshot/parts.ts';
-import { compareText, orderPrefix } from '../text/code-points.ts';
-import { ValueList } from '../value-list.ts';
+import { compareText, orderPrefix } from '../sort/text-order.ts';
+import { PagedList, ValueList } from '../value-list.ts';
 import { Trigrams } from './trigrams.ts';
 
 /** Fewer values are compared at once. */

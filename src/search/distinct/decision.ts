@@ -1,9 +1,13 @@
+/**
+ * Which item stands for each value of `distinct`, when several shards have items with it. The front decides, and tells the
+ * shards which of their items are beaten.
+ */
 import type { EntityRef } from '../../contract/ids.ts';
+import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import type { SortKey } from '../checked-query.ts';
-import { comparePlaces } from '../merge.ts';
+import { comparePlaces } from '../merge-answers.ts';
 import type { PlainValue } from '../packed-values.ts';
 import type { RowPlace } from '../shard-answer.ts';
-import { RefTexts } from './ref-texts.ts';
 import { compareSent, type SentPlace } from './sent-place.ts';
 
 /** A value with several items of which what was sent does not say which is the first. */
@@ -50,8 +54,53 @@ export class Decision {
     for (const place of others) this.#beaten.add(place);
   }
 
-  /** Items that are the first of their value in their shard, and not of all; see `RefTexts`. */
+  /** Items that are the first of their value in their shard, and not of all; for `eachRef`. */
   get beaten(): readonly string[] {
     return this.#beaten.texts;
+  }
+}
+
+/** Items of one text. */
+const refsPerText = 1000;
+/** The cost of parsing a character, in units of the pace. */
+const unitsPerCharacter = 2;
+
+/** Very many references to items as JSON texts, which are parsed one by one, and so without a long pause. */
+class RefTexts {
+  readonly #texts: string[] = [];
+  readonly #bySource = new Map<string, string[]>();
+
+  add({ sourceId, originId }: EntityRef): void {
+    const originIds = this.#bySource.get(sourceId) ?? [];
+    this.#bySource.set(sourceId, originIds);
+    originIds.push(originId);
+    if (originIds.length < refsPerText) return;
+    this.#end(sourceId, originIds);
+    this.#bySource.delete(sourceId);
+  }
+
+  get texts(): readonly string[] {
+    const rest = new RefTexts();
+    for (const [sourceId, originIds] of this.#bySource) rest.#end(sourceId, originIds);
+    return [...this.#texts, ...rest.#texts];
+  }
+
+  #end(sourceId: string, originIds: readonly string[]): void {
+    this.#texts.push(JSON.stringify([sourceId, ...originIds]));
+  }
+}
+
+/** Gives the items of `beaten` to `take`, in steps. */
+export function* eachRef(
+  texts: readonly string[],
+  take: (sourceId: string, originId: string) => void,
+): Steps<void> {
+  for (const text of texts) {
+    const [sourceId = '', ...originIds] = JSON.parse(text) as string[];
+    workBudget.units += unitsPerCharacter * text.length;
+    for (const originId of originIds) {
+      take(sourceId, originId);
+      if (workBudget.isOver()) yield;
+    }
   }
 }

@@ -1,15 +1,17 @@
 /**
  * What a shard tells of an item that is the first of its value, so that it can be compared with those of other shards.
- * It is short whatever the query sorts by: of many sort values the first few, of a long one its beginning.
+ * It is short whatever the query sorts by: of many sort values the first few, of a long one its beginning. So the number of
+ * values that a query may find is bounded by their sort values.
  */
 import { createHash } from 'node:crypto';
 import type { EntityRef } from '../../contract/ids.ts';
+import { distinctCellsMax } from '../../contract/limits.ts';
 import { workBudget } from '../../lib/cooperative-yield.ts';
-import type { SortKey } from '../checked-query.ts';
-import { compareSortValues } from '../merge.ts';
+import type { CheckedQuery, SortKey } from '../checked-query.ts';
+import { compareSortValues } from '../merge-answers.ts';
 import type { PlainValue } from '../packed-values.ts';
 import type { RowPlace } from '../shard-answer.ts';
-import { compareText } from '../text/code-points.ts';
+import { compareText } from '../sort/text-order.ts';
 
 /** The beginning of a long text. */
 type Beginning = readonly [text: string];
@@ -71,4 +73,12 @@ function textOrValue(value: SentValue): RowPlace['values'][number] {
 
 function isBeginning(value: SentValue): value is Beginning {
   return Array.isArray(value);
+}
+
+/**
+ * Values that a query with `distinct` may find, over all populations and shards. Several shards send and compare them.
+ * One shard is held to the same, so that the number of shards does not show.
+ */
+export function distinctValuesMax({ sort }: CheckedQuery): number {
+  return Math.floor(distinctCellsMax / (1 + Math.min(sort.length, valuesSentMax)));
 }

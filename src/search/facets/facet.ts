@@ -1,11 +1,11 @@
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import type { CodeColumn } from '../columns/code-column.ts';
+import type { CodeTally } from '../columns/code-tally.ts';
 import { compareValues } from '../columns/value-dictionary.ts';
 import type { PlainValue } from '../packed-values.ts';
 import type { FacetGroup, FacetGroups, TextScale } from '../shard-answer.ts';
 import { TopHeap } from '../sort/top-heap.ts';
 import { compareMoments, joinMoments, momentOf } from './moments.ts';
-import type { FacetTally } from './tally.ts';
 
 /** Groups that a shard sends without being asked for more. */
 export const facetGroupsPerShardMax = 1000;
@@ -38,7 +38,7 @@ export interface FacetScope {
   readonly docs: Int32Array;
   readonly docCount: number;
   /** It is empty before and after. */
-  readonly tally: FacetTally;
+  readonly tally: CodeTally;
 }
 
 /** The first `limit` groups in order, and a bound on the counts of the others. */
@@ -79,7 +79,7 @@ function codeOrder({
 }
 
 /** @returns the place of the next code */
-function offerSome(top: TopHeap, tally: FacetTally, from: number): number {
+function offerSome(top: TopHeap, tally: CodeTally, from: number): number {
   const { size } = tally;
   let at = from;
   while (at < size) {

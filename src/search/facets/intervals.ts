@@ -3,8 +3,8 @@
 import { facetIntervalsMax } from '../../contract/limits.ts';
 import type { FacetInterval } from '../../contract/query-names.ts';
 import { workBudget } from '../../lib/cooperative-yield.ts';
+import { earliestMs, isoOf } from '../fields/date-text.ts';
 import type { FacetGroup, IntervalCount } from '../shard-answer.ts';
-import { earliestMs, isoOf } from './date-result.ts';
 import type { NumberTally } from './number-tally.ts';
 
 const dayMs = 86_400_000;

@@ -1,6 +1,10 @@
-import type { FacetGroup, FacetGroups } from '../shard-answer.ts';
+/** A facet over several shards: its groups added up, what must still be asked of the shards, and the sums of what they answer. */
+import type { Steps } from '../../lib/cooperative-yield.ts';
+import type { CheckedQuery } from '../checked-query.ts';
+import { compareValues } from '../columns/value-dictionary.ts';
+import type { FacetGroup, FacetGroups, TextScale } from '../shard-answer.ts';
 import { compareGroups } from './facet.ts';
-import { writtenAlike } from './moments.ts';
+import { momentOf, writtenAlike } from './moments.ts';
 
 type FacetValue = FacetGroup['value'];
 
@@ -54,4 +58,68 @@ function openValues(
     for (const { value } of groups) most.set(value, (most.get(value) ?? 0) - restMax);
   }
   return [...most].filter(([, count]) => count >= least).map(([value]) => value);
+}
+
+interface SharedNeeds {
+  /** One for the facets that count the same. */
+  readonly asked: readonly FacetNeed[];
+  /** Place of a facet of the query -> place of its answer. */
+  readonly placeOf: ReadonlyMap<number, number>;
+}
+
+/** Asks once for facets of one query that count the same values over the same items. */
+export function sharedNeeds({ facets }: CheckedQuery, needs: readonly FacetNeed[]): SharedNeeds {
+  const asked: FacetNeed[] = [];
+  const places = new Map<string, number>();
+  const placeOf = new Map<number, number>();
+  for (const need of needs) {
+    const facet = facets[need.facetIndex];
+    const name = `${facet?.isUnfiltered === true} ${facet?.field}`;
+    const at = places.get(name) ?? asked.length;
+    const known = asked[at];
+    asked[at] = known === undefined ? need : { ...known, values: union(known.values, need.values) };
+    places.set(name, at);
+    placeOf.set(need.facetIndex, at);
+  }
+  return { asked, placeOf };
+}
+
+function union(a: FacetNeed['values'], b: FacetNeed['values']): FacetNeed['values'] {
+  return a === null || b === null ? null : [...new Set([...a, ...b])];
+}
+
+/** Groups that are looked at between two pauses. */
+const groupsPerStep = 500;
+
+/** Adds up the exact counts of a facet's values that shards give, which may be all values of a large field. */
+export class CountSum {
+  readonly #sums = new Map<FacetGroup['value'], FacetGroup>();
+  #scale: TextScale | undefined;
+
+  /** Takes some groups of a shard. */
+  add(groups: readonly FacetGroup[], scale: TextScale | undefined): void {
+    this.#scale = scale;
+    for (const { value, count } of groups) {
+      const key = scale === 'date' ? momentOf(value) : value;
+      const known = this.#sums.get(key);
+      const shown = known === undefined || compareValues(value, known.value) < 0 ? value : known.value;
+      this.#sums.set(key, { value: shown, count: count + (known?.count ?? 0) });
+    }
+  }
+
+  /** The first groups in order, in steps. */
+  *first(size: number): Steps<FacetGroup[]> {
+    const compare = (a: FacetGroup, b: FacetGroup) => compareGroups(a, b, this.#scale);
+    let first: FacetGroup[] = [];
+    let some: FacetGroup[] = [];
+    for (const group of this.#sums.values()) {
+      const last = first[size - 1];
+      if (last === undefined || compare(group, last) < 0) some.push(group);
+      if (some.length < groupsPerStep) continue;
+      first = [...first, ...some].sort(compare).slice(0, size);
+      some = [];
+      yield;
+    }
+    return [...first, ...some].sort(compare).slice(0, size);
+  }
 }

@@ -4,11 +4,11 @@
  */
 
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
-import { parseDate } from '../columns/date-text.ts';
+import type { CodeTally } from '../columns/code-tally.ts';
 import { compareValues, type ValueDictionary } from '../columns/value-dictionary.ts';
+import { parseDate } from '../fields/date-text.ts';
 import type { PlainValue } from '../packed-values.ts';
 import type { FacetGroups } from '../shard-answer.ts';
-import type { FacetTally } from './tally.ts';
 
 /** The cost of reading a date, in units of the pace. */
 const unitsPerDate = 50;
@@ -58,7 +58,7 @@ function formOf(writing: PlainValue): string {
 }
 
 /** Adds the counts of the writings of each moment up, for the first of them. */
-export function* joinMoments(dictionary: ValueDictionary, tally: FacetTally): Steps<void> {
+export function* joinMoments(dictionary: ValueDictionary, tally: CodeTally): Steps<void> {
   const codes = new Map<PlainValue, number>();
   for (let at = 0; at < tally.size; at += 1) {
     const code = tally.codeAt(at);

@@ -2,8 +2,8 @@
 
 import { workBudget } from '../../lib/cooperative-yield.ts';
 import type { FacetRange } from '../checked-query.ts';
-import { comparePoints, type NumberPoint, queryPointOf } from '../columns/number-point.ts';
 import type { ValueKind } from '../fields/field-type.ts';
+import { comparePoints, type NumberPoint, queryPointOf } from '../fields/number-point.ts';
 import type { RangeGroup } from '../shard-answer.ts';
 import type { NumberTally } from './number-tally.ts';
 

@@ -1,8 +1,9 @@
 /** Statistics of a facet (docs/reference/indexes-and-queries.md "Statistics, ranges and intervals"). */
-import { comparePoints, type NumberPoint, wholeOfPoint } from '../columns/number-point.ts';
+
+import { isoOf } from '../fields/date-text.ts';
 import type { ValueKind } from '../fields/field-type.ts';
+import { comparePoints, type NumberPoint, wholeOfPoint } from '../fields/number-point.ts';
 import type { StatsPart } from '../shard-answer.ts';
-import { isoOf } from './date-result.ts';
 import { ExactSum, nearestDouble, wholeOfUnits } from './exact-sum.ts';
 import type { NumberTally } from './number-tally.ts';
 

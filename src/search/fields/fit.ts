@@ -1,9 +1,9 @@
 import { isJsonObject, type Json } from '../../contract/json.ts';
 import { chain, type Resumable, repeat, workBudget } from '../../lib/cooperative-yield.ts';
-import { geoPointOf } from '../columns/geo-point.ts';
-import { hasPoint } from '../columns/number-point.ts';
-import { intervalOf } from '../columns/range-value.ts';
 import { type FieldType, traitsOf, type ValueKind } from './field-type.ts';
+import { geoPointOf } from './geo-point.ts';
+import { hasPoint } from './number-point.ts';
+import { intervalOf } from './range-value.ts';
 
 /** `leftOut` is the number of items of a list that did not fit and are missing in `value`. Nulls are not counted. */
 export type Fit =

@@ -1,5 +1,5 @@
 import type { Json } from '../../contract/json.ts';
-import { parseDateText } from '../columns/date-text.ts';
+import { parseDateText } from './date-text.ts';
 import type { FieldType } from './field-type.ts';
 
 /**

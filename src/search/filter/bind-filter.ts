@@ -1,15 +1,18 @@
 import type { Json } from '../../contract/json.ts';
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import type { Bitmap } from '../bitmap.ts';
-import type { Column } from '../columns/column.ts';
 import { current } from '../phase.ts';
-import { AllOf } from './all-of.ts';
-import { AnyOf } from './any-of.ts';
-import { type FilterNode, opposites, type PositiveOperator } from './condition.ts';
-import { ConditionMatcher, type ConditionNode } from './condition-matcher.ts';
-import { type DocTest, matchNothing, matchSet } from './doc-test.ts';
+import {
+  type DocTest,
+  type FilteredColumn,
+  type FilterNode,
+  matchNothing,
+  matchSet,
+  opposites,
+  type PositiveOperator,
+} from './condition.ts';
 import type { Matcher } from './matcher.ts';
-import { RestOf } from './rest-of.ts';
+import { AllOf, AnyOf, ConditionMatcher, type ConditionNode, RestOf } from './node-matchers.ts';
 
 /** The docs and columns to which a filter is bound. */
 export interface FilterScope {
@@ -18,7 +21,7 @@ export interface FilterScope {
   /** All doc ids are below this. */
   readonly docCount: number;
   /** Undefined: no doc has the field. */
-  column(field: string): Column | undefined;
+  column(field: string): FilteredColumn | undefined;
 }
 
 /** Binds a filter to the docs of a shard (docs/reference/indexes-and-queries.md "Filters"). */
@@ -59,7 +62,7 @@ function* bindCondition(node: ConditionNode, scope: FilterScope): Steps<Matcher>
 }
 
 function* bindValue(
-  column: Column | undefined,
+  column: FilteredColumn | undefined,
   operator: PositiveOperator,
   value: Json,
   { caseInsensitive }: ConditionNode,
@@ -67,10 +70,10 @@ function* bindValue(
   return column === undefined ? matchNothing : yield* column.match({ operator, value, caseInsensitive });
 }
 
-function presentIn(column: Column | undefined): DocTest {
+function presentIn(column: FilteredColumn | undefined): DocTest {
   return column === undefined ? matchNothing : matchSet(column.present);
 }
 
-function absentFrom(column: Column | undefined, live: Bitmap, node: ConditionNode): Matcher {
+function absentFrom(column: FilteredColumn | undefined, live: Bitmap, node: ConditionNode): Matcher {
   return new RestOf(presentIn(column), live, node);
 }

@@ -6,8 +6,8 @@ import {
   visibleUnits,
   visitRuns,
   visitWords,
-} from '../text/word-cutter.ts';
-import { endOfPiece } from '../text/words.ts';
+} from '../analysis/word-cutter.ts';
+import { endOfPiece } from '../analysis/words.ts';
 
 /**
  * Takes a word of a text. `start` and `end` are UTF-16 units of the text as it was sent: the first of the word, and the

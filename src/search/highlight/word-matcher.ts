@@ -1,10 +1,10 @@
 import { type Analyzer, type AskedWord, sharedWords } from '../analysis/analyzer.ts';
 import { foldAccents } from '../analysis/fold.ts';
-import { isPhrase, PhraseFinder, phraseTerm } from '../analysis/phrase-finder.ts';
+import { isPhrase, PhraseFinder, phraseTerm } from '../analysis/phrase-terms.ts';
+import type { Letters } from '../analysis/word-cutter.ts';
 import type { CheckedSearch } from '../checked-query.ts';
 import { EditDistance } from '../text/edit-distance.ts';
-import { hasMoreBits, letterMask } from '../text/letter-mask.ts';
-import type { Letters } from '../text/word-cutter.ts';
+import { hasMoreBits, letterMask } from '../text/letter-signature.ts';
 
 /** How far words that mean the word are from it, of which a passage has the closest: less than a misspelt one. */
 const synonymEdits = 0.25;

@@ -2,17 +2,16 @@
 import type { EntityRef } from '../../contract/ids.ts';
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import type { CheckedDistinct, CheckedQuery } from '../checked-query.ts';
-import { firstOfEach } from '../distinct/first-of-each.ts';
-import { eachRef } from '../distinct/ref-texts.ts';
+import { eachRef } from '../distinct/decision.ts';
+import { firstOfEach, type ValueIds, valueIds } from '../distinct/first-of-each.ts';
 import { nameOfValue, type SentPlace, sentValues, valuesSentMax } from '../distinct/sent-place.ts';
-import { type ValueIds, valueIds } from '../distinct/value-ids.ts';
 import type { PlainValue } from '../packed-values.ts';
 import { current } from '../phase.ts';
+import type { Scratch } from '../scratch.ts';
 import type { RowPlace } from '../shard-answer.ts';
-import type { Ranking } from '../sort/ranking.ts';
+import type { Ranking } from '../sort/order.ts';
 import type { DocHits, Hits } from './hits.ts';
-import { placeOf, rankingOf } from './place.ts';
-import type { Scratch } from './scratch.ts';
+import { placeOf, rankingOf } from './ranking.ts';
 import type { Tables } from './tables.ts';
 
 /** The cost of looking up an item, in units of the pace. */

@@ -1,4 +1,5 @@
-import type { JsonObject } from '../../contract/json.ts';
+/** The items of a shard, as they are put into it and as it keeps them. */
+import type { Json, JsonObject } from '../../contract/json.ts';
 import { parsed } from '../../contract/large-json/parse-in-parts.ts';
 import { assert } from '../../lib/assert.ts';
 import type { Resumable, Steps } from '../../lib/cooperative-yield.ts';
@@ -8,10 +9,31 @@ import type { Column } from '../columns/column.ts';
 import { NumberColumn } from '../columns/number-column.ts';
 import { ScalarCodes } from '../columns/scalar-codes.ts';
 import { grown } from '../growth.ts';
-import type { IndexItem } from '../index-item.ts';
 import { int32, type PartReader, type Parts, uint32 } from '../snapshot/parts.ts';
-import { compareText } from '../text/code-points.ts';
+import { compareText } from '../sort/text-order.ts';
 import { TextArena } from './text-arena.ts';
+
+/** An index item without its fields. */
+export interface ItemHead {
+  readonly partition: number;
+  readonly sourceId: string;
+  readonly originId: string;
+  /** Milliseconds since 1970. */
+  readonly updatedAtMs: number;
+}
+
+/** An index item as it is stored and loaded. */
+export interface IndexItem extends ItemHead {
+  /**
+   * Values that fit their types (see `fitField`), without nulls and absent fields. Of auto-indexed types also values that
+   * decide no type (see `decidesNothing`), whether they fit or not.
+   */
+  readonly fields: JsonObject;
+  /** Values of members of objects, by path, as `fields`. Of auto-indexed types alone. */
+  readonly members?: ReadonlyMap<string, Json>;
+  /** JSON text of the fields, if the caller has it already. */
+  readonly fieldsText?: string;
+}
 
 const capacityMin = 1024;
 

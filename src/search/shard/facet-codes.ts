@@ -2,9 +2,9 @@ import type { Json } from '../../contract/json.ts';
 import { type Resumable, type Steps, Suspended, workBudget } from '../../lib/cooperative-yield.ts';
 import type { CodeColumn } from '../columns/code-column.ts';
 import { createCodeColumn } from '../columns/create-column.ts';
-import { parseLong } from '../columns/number-point.ts';
 import { firstWritings, Writings } from '../facets/moments.ts';
 import type { FieldTraits } from '../fields/field-type.ts';
+import { parseLong } from '../fields/number-point.ts';
 
 /** About what it costs to read a part of a large value, in units of the pace. */
 const unitsPerPart = 20_000;

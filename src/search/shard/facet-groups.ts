@@ -1,18 +1,17 @@
 import { assert } from '../../lib/assert.ts';
 import { chain, type Steps, workBudget } from '../../lib/cooperative-yield.ts';
-import type { CheckedFacet, CheckedQuery } from '../checked-query.ts';
+import { type CheckedFacet, type CheckedQuery, populationsOf } from '../checked-query.ts';
 import type { CodeColumn } from '../columns/code-column.ts';
+import type { CodeTally } from '../columns/code-tally.ts';
 import { countAll, countGroups, countValues, type FacetScope } from '../facets/facet.ts';
 import { countNumbers, isByValue } from '../facets/number-facet.ts';
-import type { FacetTally } from '../facets/tally.ts';
 import { isFacetable } from '../fields/field-type.ts';
 import { fieldValue } from '../fields/paths.ts';
 import { current } from '../phase.ts';
-import { populationsOf } from '../populations.ts';
+import type { Scratch } from '../scratch.ts';
 import type { FacetGroup, FacetGroups } from '../shard-answer.ts';
 import { type Reduction, reduced } from './distinct.ts';
 import { type DocHits, type Hits, hitsBeside } from './hits.ts';
-import type { Scratch } from './scratch.ts';
 import type { Tables } from './tables.ts';
 
 /** The cost of parsing a byte of JSON text, in units of the pace. */
@@ -81,7 +80,7 @@ function* docsOf(
 function* facetOf(
   facet: CheckedFacet,
   tables: Tables,
-  tally: FacetTally,
+  tally: CodeTally,
   hits: DocHits,
   limit: number,
 ): Steps<FacetGroups> {
@@ -119,7 +118,7 @@ function scopeOf(
   codes: CodeColumn,
   tables: Tables,
   { docs, count }: DocHits,
-  tally: FacetTally,
+  tally: CodeTally,
 ): FacetScope {
   const scale = tables.scaleOf(field);
   const hasMixedDates = scale === 'date' && tables.fields.get(field)?.hasMixedDates === true;

@@ -1,20 +1,21 @@
+/** The docs of a shard that match the filter and the search of a query, with their scores and what boosts make of these. */
 import type { Steps } from '../../lib/cooperative-yield.ts';
 import { plainAnalyzer } from '../analysis/analyzer.ts';
 import { Bitmap } from '../bitmap.ts';
-import type { CheckedQuery, CheckedSearch } from '../checked-query.ts';
+import type { CheckedBoost, CheckedQuery, CheckedSearch } from '../checked-query.ts';
 import { bindFilter, type FilterScope } from '../filter/bind-filter.ts';
 import type { FilterNode } from '../filter/condition.ts';
-import { type Matcher, sparseShare } from '../filter/matcher.ts';
-import { keepBy, siftAll } from '../filter/sift.ts';
+import { keepBy, type Matcher, siftAll, sparseShare } from '../filter/matcher.ts';
 import { current } from '../phase.ts';
+import type { Scratch } from '../scratch.ts';
 import type { SearchStats } from '../search-stats.ts';
 import { WordSearch } from '../text/matching-terms.ts';
-import { noScore } from '../text/score.ts';
+import { type DocScore, noScore } from '../text/relevance.ts';
 import { type Found, runSearch, statsOf } from '../text/word-search.ts';
-import { boosted } from './boost.ts';
 import { withOperators } from './phrases.ts';
-import type { Scratch } from './scratch.ts';
 import type { Tables } from './tables.ts';
+
+const dayMs = 86_400_000;
 
 /** Docs in a list: the first `count`. */
 export interface DocHits {
@@ -117,4 +118,40 @@ function* keepMatching(matcher: Matcher, docCount: number, docs: Int32Array, cou
 function scopeOf(tables: Tables): FilterScope {
   const { live, docCount } = tables.docs;
   return { live, docCount, column: (name) => tables.column(name) };
+}
+
+/** Multiplies scores by the boosts of a search (docs/guide/ranking.md "Boosts"). */
+function boosted(scoreOf: DocScore, search: CheckedSearch, tables: Tables): DocScore {
+  const boosts = boostsOf(search, tables);
+  if (boosts.length === 0) return scoreOf;
+  return (doc) => boosts.reduce((score, boost) => score * boost(doc), scoreOf(doc));
+}
+
+/** By which the score of a doc is multiplied, one after the other. */
+export function boostsOf({ boost, nowMs }: CheckedSearch, tables: Tables): DocScore[] {
+  return boost.map((one) => factorOf(one, nowMs ?? 0, tables)).filter((factor) => factor !== null);
+}
+
+/** @returns null when no item here has the field */
+function factorOf(
+  { field, weight, halfLifeDays, originMs }: CheckedBoost,
+  nowMs: number,
+  tables: Tables,
+): DocScore | null {
+  // In descending order a list counts by its largest value, and a value comes the earlier, the larger it is.
+  const order = tables.column(field)?.order(true) ?? null;
+  if (order === null) return null;
+  const gain = halfLifeDays === null ? gainOfNumber : gainOfDate(originMs ?? nowMs, halfLifeDays * dayMs);
+  return (doc) => {
+    const key = order.key(doc);
+    return key === Number.POSITIVE_INFINITY ? 1 : 1 + weight * gain(-key);
+  };
+}
+
+function gainOfNumber(value: number): number {
+  return Math.log10(1 + Math.max(0, value));
+}
+
+function gainOfDate(originMs: number, halfLifeMs: number): (value: number) => number {
+  return (value) => 2 ** (-Math.abs(value - originMs) / halfLifeMs);
 }

@@ -2,12 +2,12 @@ import type { JsonObject } from '../../contract/json.ts';
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import type { CheckedQuery } from '../checked-query.ts';
 import { current } from '../phase.ts';
+import type { Scratch } from '../scratch.ts';
 import type { Row, RowPlace } from '../shard-answer.ts';
 import { topDocs } from '../sort/top-docs.ts';
 import type { DocTable } from './doc-table.ts';
 import type { Hits } from './hits.ts';
-import { placeOf, rankingOf } from './place.ts';
-import type { Scratch } from './scratch.ts';
+import { placeOf, rankingOf } from './ranking.ts';
 import type { Tables } from './tables.ts';
 
 /** The cost of a row for each key of its sort, in units of the pace. */

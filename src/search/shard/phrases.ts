@@ -5,16 +5,16 @@
 import type { Json } from '../../contract/json.ts';
 import { type Steps, Suspended, workBudget } from '../../lib/cooperative-yield.ts';
 import { sharedWords } from '../analysis/analyzer.ts';
-import { PhraseFinder, phraseTerm } from '../analysis/phrase-finder.ts';
+import { textOfHtml } from '../analysis/html-text.ts';
+import { PhraseFinder, phraseTerm } from '../analysis/phrase-terms.ts';
+import { wordPieces } from '../analysis/words.ts';
 import { Bitmap } from '../bitmap.ts';
 import type { CheckedSearch, SearchOperators } from '../checked-query.ts';
 import { sentValue } from '../fields/paths.ts';
+import type { Scratch } from '../scratch.ts';
 import type { FieldText } from '../text/field-text.ts';
-import { textOfHtml } from '../text/html-text.ts';
 import { type DocRun, docOf } from '../text/postings.ts';
 import type { Found } from '../text/word-search.ts';
-import { wordPieces } from '../text/words.ts';
-import type { Scratch } from './scratch.ts';
 import type { Tables } from './tables.ts';
 
 /** The cost of reading an item, in units of the pace, besides its characters. */

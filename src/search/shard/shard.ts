@@ -6,28 +6,25 @@ import { finish, type Resumable, type Steps, Suspended, workBudget } from '../..
 import { Slice } from '../../lib/slices/slice.ts';
 import type { IndexTexts } from '../../schemas/definition/index-texts.ts';
 import { type Analyzer, analyzersOf, plainAnalyzer } from '../analysis/analyzer.ts';
-import type { CheckedQuery } from '../checked-query.ts';
+import { type CheckedQuery, populationsOf } from '../checked-query.ts';
 import type { SentPlace } from '../distinct/sent-place.ts';
 import { facetGroupsPerShardMax } from '../facets/facet.ts';
 import type { FieldType } from '../fields/field-type.ts';
 import { fitField } from '../fields/fit.ts';
 import { decidesNothing } from '../fields/infer.ts';
-import type { IndexItem, ItemHead } from '../index-item.ts';
 import type { PlainValue } from '../packed-values.ts';
-import { populationsOf } from '../populations.ts';
+import { type Scratch, Scratches } from '../scratch.ts';
 import type { FacetGroup, FacetGroups, RowPlace, ShardAnswer, UnscoredAnswer } from '../shard-answer.ts';
 import { type PartReader, type Parts, uint32 } from '../snapshot/parts.ts';
 import { placesOf, placesOfFirsts, reduced, reductionOf } from './distinct.ts';
+import type { IndexItem, ItemHead } from './doc-table.ts';
 import { facetsOf, groupsOf, noGroups } from './facet-groups.ts';
-import { Field } from './field.ts';
-import { fillField } from './fill-field.ts';
 import { findHits, type Hits, hitsBeside } from './hits.ts';
 import { hitsInOrder } from './in-order.ts';
 import { pageOf } from './page.ts';
-import { rankingOf } from './place.ts';
-import { type Scratch, Scratches } from './scratch.ts';
+import { rankingOf } from './ranking.ts';
 import { Sweeper } from './sweeper.ts';
-import { Tables } from './tables.ts';
+import { Field, fillField, Tables } from './tables.ts';
 import { unscoredAnswer } from './unscored.ts';
 
 /** Takes the place of the first item of a value, by its `nameOfValue`, in one of `populationsOf` the query. */

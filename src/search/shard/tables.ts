@@ -1,7 +1,21 @@
+/** What a shard keeps: the table of its docs, and for each field a column, an inverted index and codes for facets. */
+import type { Json } from '../../contract/json.ts';
+import { type Resumable, type Steps, Suspended, workBudget } from '../../lib/cooperative-yield.ts';
+import { type Analyzer, plainAnalyzer } from '../analysis/analyzer.ts';
+import { CodeColumn } from '../columns/code-column.ts';
 import type { Column } from '../columns/column.ts';
+import { createColumn } from '../columns/create-column.ts';
+import { type FieldTraits, type FieldType, traitsOf } from '../fields/field-type.ts';
+import { fitField } from '../fields/fit.ts';
+import { sentValue } from '../fields/paths.ts';
 import type { TextScale } from '../shard-answer.ts';
+import { type PartReader, type Parts, uint32 } from '../snapshot/parts.ts';
+import { FieldText } from '../text/field-text.ts';
 import { DocTable } from './doc-table.ts';
-import type { Field } from './field.ts';
+import { FacetCodes } from './facet-codes.ts';
+
+/** The cost of reading an item, in units of the pace, besides a unit for each character. */
+const unitsPerItem = 1000;
 
 /** The docs of a shard, and its fields by name. A built-in name comes before a field with the same name. */
 export class Tables {
@@ -24,5 +38,110 @@ export class Tables {
   scaleOf(name: string): TextScale | undefined {
     const kind = this.docs.builtIn(name) === undefined ? this.fields.get(name)?.traits.kind : undefined;
     return kind === 'long' || kind === 'date' ? kind : undefined;
+  }
+}
+
+/** Everything that a shard keeps for one field: its column, its inverted index, and codes for facets on numbers. */
+export class Field {
+  readonly type: FieldType;
+  readonly traits: FieldTraits;
+  readonly column: Column;
+  /** Null: its words are not searched. */
+  readonly text: FieldText | null;
+  /** Null before the first facet on a field whose column has no codes. */
+  #facetCodes: FacetCodes | null = null;
+  /** Docs from here on were never set, so a field that few docs have stays small. */
+  #capacity = 0;
+
+  constructor(type: FieldType, analyzer: Analyzer = plainAnalyzer) {
+    this.type = type;
+    this.traits = traitsOf(type);
+    this.column = createColumn(type, 0);
+    this.text = this.traits.isSearchable ? new FieldText(analyzer) : null;
+  }
+
+  get bytes(): number {
+    return this.column.bytes + (this.text?.bytes ?? 0) + (this.#facetCodes?.bytes ?? 0);
+  }
+
+  *parts(): Parts {
+    yield Uint32Array.of(this.#capacity);
+    yield* this.column.parts();
+    if (this.text !== null) yield* this.text.parts();
+  }
+
+  async restore(from: PartReader): Promise<void> {
+    [this.#capacity = 0] = await from.numbers(uint32);
+    await this.column.restore(from);
+    await this.text?.restore(from);
+  }
+
+  /**
+   * Takes a doc's value. The doc must be clear.
+   * @param capacity of the shard, at least doc + 1
+   * @returns whether the doc is now in the inverted index
+   */
+  *set(doc: number, value: Json, capacity: number): Steps<boolean> {
+    if (doc >= this.#capacity) yield* this.#grow(capacity);
+    const left = this.column.set(doc, value);
+    if (left !== null) yield* left;
+    const leftOfFacet = this.#facetCodes?.set(doc, value) ?? null;
+    if (leftOfFacet !== null) yield* leftOfFacet;
+    if (this.text === null) return false;
+    const texts = Array.isArray(value) ? value.filter(isText) : isText(value) ? [value] : [];
+    return yield* this.text.add(doc, texts);
+  }
+
+  /** Removes a doc's value. Its words stay in the inverted index until a sweep. */
+  *clear(doc: number): Steps<void> {
+    this.text?.counts.clear(doc);
+    if (!this.column.present.has(doc)) return;
+    const left = this.column.clear(doc);
+    if (left !== null) yield* left;
+    const leftOfFacet = this.#facetCodes?.clear(doc) ?? null;
+    if (leftOfFacet !== null) yield* leftOfFacet;
+  }
+
+  /**
+   * The codes that a facet counts.
+   * @param docCount all doc ids are below this
+   * @param valueAt reads the field's value of a doc that has it, and adds its cost to the pace
+   */
+  *facetCodes(docCount: number, valueAt: (doc: number) => Resumable<Json>): Steps<CodeColumn> {
+    if (this.column instanceof CodeColumn) return this.column;
+    this.#facetCodes ??= new FacetCodes(this.traits, this.#capacity);
+    const { present } = this.column;
+    return yield* this.#facetCodes.complete(docCount, (doc) => (present.has(doc) ? valueAt(doc) : null));
+  }
+
+  /** Dates of the field are written in several ways, as far as facets know. */
+  get hasMixedDates(): boolean {
+    return this.#facetCodes?.hasMixedDates === true;
+  }
+
+  *#grow(capacity: number): Steps<void> {
+    this.#capacity = capacity;
+    yield* this.column.grow(capacity);
+    if (this.#facetCodes !== null) yield* this.#facetCodes.grow(capacity);
+  }
+}
+
+function isText(value: Json): value is string {
+  return typeof value === 'string';
+}
+
+/** Gives a new field the values that items have and that fit its type. */
+export function* fillField(name: string, field: Field, docs: DocTable): Steps<void> {
+  for (const doc of docs.all()) {
+    workBudget.units += unitsPerItem + docs.textBytesOf(doc).length;
+    const made = docs.readFields(doc);
+    const sent = sentValue(made instanceof Suspended ? yield* made.steps : made, name);
+    const value = sent instanceof Suspended ? yield* sent.steps : sent;
+    if (value !== null) {
+      const fitted = fitField(field.type, value);
+      const fit = fitted instanceof Suspended ? yield* fitted.steps : fitted;
+      if (fit.ok && (yield* field.set(doc, fit.value, docs.capacity))) docs.markIndexed(doc);
+    }
+    if (workBudget.isOver()) yield;
   }
 }

@@ -2,28 +2,28 @@
  * The first answer of a shard to a search, when other shards have items too. It has the statistics of the items here. If few items
  * match, it also has all that their scores are computed from, and nobody needs to ask again.
  */
+import { unscoredBytesMax, unscoredFrequenciesMax, unscoredItemsMax } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
 import type { Steps } from '../../lib/cooperative-yield.ts';
 import type { CheckedQuery } from '../checked-query.ts';
 import { current } from '../phase.ts';
+import type { Scratch } from '../scratch.ts';
 import type { UnscoredAnswer, UnscoredRow } from '../shard-answer.ts';
 import type { WordSearch } from '../text/matching-terms.ts';
 import { tierCount } from '../text/relevance.ts';
-import { frequenciesIn, hasFewPostings, lengthsOf } from '../text/score-inputs.ts';
-import { boostsOf } from './boost.ts';
+import {
+  frequenciesIn,
+  hasFewPostings,
+  hasFewPostingsWithoutTypos,
+  lengthsOf,
+} from '../text/score-inputs.ts';
 import { facetsOf } from './facet-groups.ts';
-import { findSearched, type Hits, searchStats, wordSearchIn } from './hits.ts';
-import { placeOf, rankingOf } from './place.ts';
-import type { Scratch } from './scratch.ts';
+import { boostsOf, findSearched, type Hits, searchStats, wordSearchIn } from './hits.ts';
+import { placeOf, rankingOf } from './ranking.ts';
 import type { Tables } from './tables.ts';
 
-/** More items are cheaper to score here, in a second round. */
-const fewItemsMax = 64;
 /** A search with more postings is not tried: it would be run in vain, if it finds many items. */
-const fewPostingsMax = 2_000;
-/** Numbers of which the scores of all items are computed. */
-const fewFrequenciesMax = 8_192;
-const fewBytesMax = 64 * 1024;
+const postingsMax = 2_000;
 
 export function* unscoredAnswer(
   query: CheckedQuery,
@@ -52,14 +52,15 @@ function* mayBeFew({ filter, distinct, highlight, after }: CheckedQuery, words: 
   // Looking for words with misspelt beginnings takes longest, and finds most.
   if (prefix && !literal) return false;
   const findsAll = mode === 'any' && filter === null && operators === null;
-  const literalMax = findsAll ? fewItemsMax * words.fields.length : fewPostingsMax;
+  const literalMax = findsAll ? unscoredItemsMax * words.fields.length : postingsMax;
   return (
-    (yield* hasFewPostings(words, literalMax, true)) && (yield* hasFewPostings(words, fewPostingsMax, false))
+    (yield* hasFewPostingsWithoutTypos(words, literalMax)) && (yield* hasFewPostings(words, postingsMax))
   );
 }
 
 function areFew({ count }: Hits, { words, fields }: WordSearch): boolean {
-  return count <= fewItemsMax && count * words.length * fields.length * tierCount <= fewFrequenciesMax;
+  const frequencies = count * words.length * fields.length * tierCount;
+  return count <= unscoredItemsMax && frequencies <= unscoredFrequenciesMax;
 }
 
 function* fewItems(
@@ -85,7 +86,7 @@ function* fewItems(
     const doc = hits.docs[at] ?? 0;
     const fieldsBytes = table.textBytesOf(doc);
     bytes += fieldsBytes.length;
-    if (bytes > fewBytesMax) return null;
+    if (bytes > unscoredBytesMax) return null;
     rows.push({
       place: placeOf(doc, table, orders),
       updatedAtMs: table.updatedAtMsOf(doc),

@@ -1,7 +1,7 @@
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
-import { endOfGo } from '../filter/doc-test.ts';
+import { endOfGo } from '../filter/condition.ts';
 import type { RowPlace } from '../shard-answer.ts';
-import { compareDocs, compareToPlace, type Ranking } from './ranking.ts';
+import { compareDocs, compareToPlace, type Ranking } from './order.ts';
 import { TopHeap } from './top-heap.ts';
 
 /** Docs in ascending order of their ids. */

@@ -1,11 +1,11 @@
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import type { Analyzer } from '../analysis/analyzer.ts';
-import { PhraseFinder, type PhraseWalk } from '../analysis/phrase-finder.ts';
+import { textOfHtml } from '../analysis/html-text.ts';
+import { PhraseFinder, type PhraseWalk } from '../analysis/phrase-terms.ts';
+import { endOfPiece, isIndexable, pieceOf } from '../analysis/words.ts';
 import type { PartReader, Parts } from '../snapshot/parts.ts';
-import { textOfHtml } from './html-text.ts';
 import { TextIndex } from './text-index.ts';
 import { WordCounts } from './word-counts.ts';
-import { endOfPiece, isIndexable, pieceOf } from './words.ts';
 
 /** Number of words that are put at once, and the cost of each in units of the pace. */
 const wordsAtOnce = 1024;

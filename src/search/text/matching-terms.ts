@@ -1,7 +1,7 @@
 /** The terms that match the words of a search, in tiers (docs/guide/ranking.md "Which words match"). */
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import { type Analyzer, type AskedWord, distinctWords } from '../analysis/analyzer.ts';
-import { isPhrase } from '../analysis/phrase-finder.ts';
+import { isPhrase } from '../analysis/phrase-terms.ts';
 import type { Bitmap } from '../bitmap.ts';
 import type { CheckedSearch } from '../checked-query.ts';
 import type { FieldText } from './field-text.ts';

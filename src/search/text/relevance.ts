@@ -1,19 +1,29 @@
 /**
  * The formulas of `_score`: BM25F over the searched fields, with statistics of the whole index
- * (docs/guide/ranking.md). Each of them is computed in one order, so that the same numbers give the same bits everywhere.
+ * (docs/guide/ranking.md). Each of them is computed in one order, so that the same numbers give the same bits everywhere:
+ * for the docs of a shard by `word-search.ts`, and for a few items that a front knows by `Scorer`.
  */
+import { assert } from '../../lib/assert.ts';
+import type { CheckedSearch } from '../checked-query.ts';
+import type { FieldStats } from '../search-stats.ts';
+import type { ScoreInputs } from '../shard-answer.ts';
+
+/** The `_score` of a doc. */
+export type DocScore = (doc: number) => number;
+
+export const noScore: DocScore = () => 0;
 
 /** How far the length of a text counts, 0 to 1. */
 const lengthShare = 0.6;
 /** How soon further occurrences of a word add little. */
 const saturation = 1;
 /** What an item counts in which a word matches less closely than in others. */
-export const laterShare = 0.1;
+const laterShare = 0.1;
 
 /**
  * Factors are whole numbers of twentieths, so the sum over the terms of a field is exact in whatever order they are added.
  */
-export const factorUnit = 20;
+const factorUnit = 20;
 
 /** How much the terms of a tier count that are spelt like the word, by the number of edits, in twentieths. */
 export const wholeFactors = [20, 12, 6] as const;
@@ -30,17 +40,94 @@ export function idf(items: number, matching: number): number {
   return Math.log(1 + (items - matching + 0.5) / (matching + 0.5));
 }
 
-/** How often terms stand in a text for its length. @param length words of the text, relative to the average of the field */
-export function weightedFrequency(weight: number, factors: number, length: number): number {
-  return (weight * (factors / factorUnit)) / (1 - lengthShare + lengthShare * length);
+/** Average words of an item in each field; 0: no item has any. */
+export function averageLengths(fields: readonly FieldStats[]): number[] {
+  return fields.map(({ words, items }) => (items === 0 ? 0 : words / items));
 }
 
-/** What a word adds to the score of an item. @param x sum of `weightedFrequency` over the fields */
-export function wordScore(wordIdf: number, x: number): number {
-  return (wordIdf * x * (saturation + 1)) / (x + saturation);
+/** How often terms occur in a text for its length. @param length words of the text @param average from `averageLengths` */
+export function weightedFrequency(weight: number, factors: number, length: number, average: number): number {
+  const relative = average === 0 ? 1 : length / average;
+  return (weight * (factors / factorUnit)) / (1 - lengthShare + lengthShare * relative);
 }
 
-/** The share of the score that is left by the number of words that match closely. @param asked words of the search, at least 1 */
-export function coordination(matching: number, asked: number): number {
-  return (Math.max(matching, 0.5) / asked) ** Math.min(1, 4 / asked ** 2);
+/**
+ * What a word adds to the score of an item.
+ * @param x sum of `weightedFrequency` over the fields @param isClose the item matches in the tier of the word
+ */
+export function wordScore(wordIdf: number, x: number, isClose: boolean): number {
+  const counted = isClose ? x : laterShare * x;
+  return (wordIdf * counted * (saturation + 1)) / (counted + saturation);
+}
+
+/** The shares of a score that are left, by the number of words that match closely. @param asked words of the search, at least 1 */
+export function coordinations(asked: number): number[] {
+  return Array.from(
+    { length: asked + 1 },
+    (_, matching) => (Math.max(matching, 0.5) / asked) ** Math.min(1, 4 / asked ** 2),
+  );
+}
+
+/** Computes the scores of items, of which shards have sent the inputs, by the statistics of all shards. */
+export class Scorer {
+  readonly #weights: readonly number[];
+  readonly #averages: readonly number[];
+  readonly #words: readonly { readonly tier: number; readonly idf: number }[];
+  readonly #shares: readonly number[];
+
+  constructor({ fields, stats }: CheckedSearch) {
+    assert(stats !== null, 'scores need statistics');
+    this.#weights = fields.map(({ weight }) => weight);
+    this.#averages = averageLengths(stats.fields);
+    this.#words = stats.words.map(({ tier, items }) => ({ tier, idf: idf(stats.items, items) }));
+    this.#shares = coordinations(stats.words.length);
+  }
+
+  /** The `_score` of an item. */
+  score({ frequencies, lengths, boosts }: ScoreInputs): number {
+    let [total, matching, from] = [0, 0, 0];
+    for (const { tier, idf: wordIdf } of this.#words) {
+      const laterTier = Math.min(tier + 1, tierCount);
+      // The weight of a field may be so small that x is 0 for a word that matches.
+      const isClose = this.#matches(frequencies, from, laterTier);
+      const x = isClose
+        ? this.#x(frequencies, lengths, from, 0, laterTier)
+        : this.#x(frequencies, lengths, from, laterTier, tierCount);
+      total += wordScore(wordIdf, x, isClose);
+      if (isClose) matching += 1;
+      from += this.#weights.length * tierCount;
+    }
+    if (total === 0) return 0;
+    return boosts.reduce((score, boost) => score * boost, (this.#shares[matching] ?? 0) * total);
+  }
+
+  /** True when a term of the word occurs before some tier. @param from where its frequencies are */
+  #matches(frequencies: readonly number[], from: number, endTier: number): boolean {
+    for (let field = 0; field < this.#weights.length; field += 1) {
+      for (let tier = 0; tier < endTier; tier += 1) {
+        if ((frequencies[from + field * tierCount + tier] ?? 0) > 0) return true;
+      }
+    }
+    return false;
+  }
+
+  /** Sum of a word over the fields. @param from where its frequencies are */
+  #x(
+    frequencies: readonly number[],
+    lengths: readonly number[],
+    from: number,
+    firstTier: number,
+    endTier: number,
+  ): number {
+    let x = 0;
+    for (const [field, weight] of this.#weights.entries()) {
+      let sum = 0;
+      for (let tier = firstTier; tier < endTier; tier += 1) {
+        sum += frequencies[from + field * tierCount + tier] ?? 0;
+      }
+      if (sum === 0) continue;
+      x += weightedFrequency(weight, sum, lengths[field] ?? 0, this.#averages[field] ?? 0);
+    }
+    return x;
+  }
 }

@@ -1,8 +1,7 @@
 import { workBudget } from '../../lib/cooperative-yield.ts';
-import type { Stem } from '../analysis/stemmers.ts';
+import type { Stem } from '../analysis/languages.ts';
 import { IdTable } from '../id-table.ts';
-import { PagedList } from '../paged-list.ts';
-import { ValueList } from '../value-list.ts';
+import { PagedList, ValueList } from '../value-list.ts';
 
 /** The cost of finding the stem of a term, in units of the pace. */
 const unitsPerStem = 1000;

@@ -1,7 +1,7 @@
 import { shardSliceMs } from '../../contract/limits.ts';
 import { workBudget } from '../../lib/cooperative-yield.ts';
 import { Slice } from '../../lib/slices/slice.ts';
-import type { Stem } from '../analysis/stemmers.ts';
+import type { Stem } from '../analysis/languages.ts';
 import type { Bitmap } from '../bitmap.ts';
 import { type PartReader, type Parts, uint32 } from '../snapshot/parts.ts';
 import { Postings } from './postings.ts';

@@ -1,13 +1,21 @@
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import type { Bitmap } from '../bitmap.ts';
 import type { CheckedSearch } from '../checked-query.ts';
+import type { Scratch, SearchScratch } from '../scratch.ts';
 import { type FieldStats, noTier, type SearchStats, type WordStats } from '../search-stats.ts';
-import type { Scratch, SearchScratch } from '../shard/scratch.ts';
 import type { FieldText } from './field-text.ts';
 import type { SearchedField, SearchedItems, TermGroup, Tiers, WordSearch } from './matching-terms.ts';
 import { type DocRun, docOf, unitsPerTerm } from './postings.ts';
-import { coordination, idf, laterShare, tierCount, weightedFrequency, wordScore } from './relevance.ts';
-import { type DocScore, noScore } from './score.ts';
+import {
+  averageLengths,
+  coordinations,
+  type DocScore,
+  idf,
+  noScore,
+  tierCount,
+  weightedFrequency,
+  wordScore,
+} from './relevance.ts';
 
 /** What a search found. The docs that match are the first `count` of `scratch.hits`. */
 export interface Found {
@@ -91,7 +99,7 @@ class SearchRun {
     const { stats } = search;
     const ofFields = fields.map((field, at) => stats?.fields[at] ?? fieldStats(field));
     this.#stats = { items: stats?.items ?? items.count, fields: ofFields, words: [] };
-    this.#lengths = ofFields.map(({ words, items: having }) => (having === 0 ? 0 : words / having));
+    this.#lengths = averageLengths(ofFields);
     this.#buffers = scratch.search();
   }
 
@@ -169,7 +177,7 @@ class SearchRun {
     for (let at = from; at < end; at += 1) {
       const doc = docs[at] ?? 0;
       const isClose = at < closeCount;
-      const score = wordScore(wordIdf, isClose ? (x[doc] ?? 0) : laterShare * (x[doc] ?? 0));
+      const score = wordScore(wordIdf, x[doc] ?? 0, isClose);
       const note = notes[doc] ?? 0;
       if (note === 0) {
         hits[hitCount] = doc;
@@ -186,17 +194,14 @@ class SearchRun {
   #scoreOf(): DocScore {
     const { x, totals, notes, stamps } = this.#buffers;
     if (this.wordCount === 0) return noScore;
-    const shares: number[] = [];
-    for (let m = 0; m <= this.wordCount; m += 1) shares.push(coordination(m, this.wordCount));
+    const shares = coordinations(this.wordCount);
     if (!this.#isSingle) return (doc) => (shares[closeIn(notes[doc] ?? 0)] ?? 0) * (totals[doc] ?? 0);
     const wordIdf = this.#lastIdf;
     const [later = 0, close = 0] = shares;
     const closeStamp = closeStampOf(0);
     return (doc) => {
-      const own = x[doc] ?? 0;
-      return stamps[doc] === closeStamp
-        ? close * wordScore(wordIdf, own)
-        : later * wordScore(wordIdf, laterShare * own);
+      const isClose = stamps[doc] === closeStamp;
+      return (isClose ? close : later) * wordScore(wordIdf, x[doc] ?? 0, isClose);
     };
   }
 }
@@ -314,8 +319,7 @@ class WordWalk {
         const doc = docs[at] ?? 0;
         const sum = sums[doc] ?? 0;
         if (sum === 0) continue;
-        const length = average === 0 ? 1 : (lengths[doc] ?? 0) / average;
-        x[doc] = (x[doc] ?? 0) + weightedFrequency(weight, sum, length);
+        x[doc] = (x[doc] ?? 0) + weightedFrequency(weight, sum, lengths[doc] ?? 0, average);
         sums[doc] = 0;
       }
       workBudget.units += end - from;

@@ -2,11 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { languages } from '../../../src/schemas/definition/index-texts.ts';
 import { foldAccents } from '../../../src/search/analysis/fold.ts';
-import { PhraseFinder } from '../../../src/search/analysis/phrase-finder.ts';
-import { stemmerOf } from '../../../src/search/analysis/stemmers.ts';
-import { stopWordsOf } from '../../../src/search/analysis/stop-words.ts';
-import { SynonymTable } from '../../../src/search/analysis/synonyms.ts';
-import { wordSequence } from '../../../src/search/text/words.ts';
+import { stemmerOf, stopWordsOf } from '../../../src/search/analysis/languages.ts';
+import { PhraseFinder, SynonymTable } from '../../../src/search/analysis/phrase-terms.ts';
+import { wordSequence } from '../../../src/search/analysis/words.ts';
 
 test('accents are dropped, and letters with strokes or of two letters are written as plain ones', () => {
   const folded = [

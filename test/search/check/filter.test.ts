@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
-import { errorsOf, queryOf } from '../support/checks.ts';
+import { condition, errorsOf, queryOf } from '../support/checks.ts';
 
 test('groups nest two levels, in groups of the other kind', () => {
   const leaf = { field: 'keyword', operator: 'equals', value: 'a' };
@@ -37,4 +37,41 @@ test('conditions and patterns are counted over all groups', () => {
     errorsOf({ filters: { or: [...many(100, '*a*'), { and: many(1, '*') }] } })[0] ?? '',
     /^filters: 101 /,
   );
+});
+
+test('ordering operators need numbers, dates or ranges, and a value of that kind', () => {
+  for (const field of ['integer', 'long[]', 'date', 'dateRange', '_updatedAt', 'doubleRange']) {
+    assert.deepEqual(errorsOf(condition(field, 'greaterThan', 5)), [], field);
+  }
+  assert.deepEqual(errorsOf(condition('date', 'lessThan', '2024-01-01')), []);
+  assert.deepEqual(errorsOf(condition('long', 'lessThan', '9223372036854775807')), []);
+  for (const field of ['keyword', 'text', 'boolean', 'keyword[]', '_originId', 'object']) {
+    assert.ok(errorsOf(condition(field, 'lessThanOrEquals', 5)).length > 0, field);
+  }
+  for (const value of ['many', true, null, [1], { gt: 1 }]) {
+    assert.equal(errorsOf(condition('integer', 'greaterThan', value)).length, 1, JSON.stringify(value));
+  }
+  assert.equal(errorsOf(condition('date', 'greaterThan', 'today')).length, 1);
+});
+
+test('a value of another type is no mistake, it equals nothing', () => {
+  assert.deepEqual(errorsOf(condition('integer', 'equals', true)), []);
+  assert.deepEqual(errorsOf(condition('boolean', 'equals', 5)), []);
+  assert.deepEqual(errorsOf(condition('date', 'equals', 'abc')), []);
+  assert.deepEqual(errorsOf(condition('keyword', 'in', [1, null, 'a', true])), []);
+  assert.match(errorsOf(condition('keyword', 'in', 5))[0] ?? '', /in needs an array/);
+  assert.match(errorsOf(condition('keyword', 'equals', ['a']))[0] ?? '', /use "in"/);
+});
+
+test('contains needs text or a list; objects are not searchable', () => {
+  for (const field of ['keyword', 'text', 'keywordText[]', 'date[]']) {
+    assert.deepEqual(errorsOf(condition(field, 'contains', 'a')), [], field);
+  }
+  assert.deepEqual(errorsOf(condition('integer[]', 'contains', 5)), []);
+  assert.deepEqual(errorsOf(condition('boolean[]', 'contains', true)), []);
+  for (const field of ['integer', 'boolean', 'date', 'integerRange', 'object', '_updatedAt']) {
+    assert.equal(errorsOf(condition(field, 'contains', 'a')).length, 1, field);
+  }
+  assert.deepEqual(errorsOf(condition('object', 'notEquals', null)), []);
+  assert.equal(errorsOf(condition('object', 'equals', 'a')).length, 1);
 });

@@ -132,3 +132,80 @@ test('a token may pass between queries that differ in their page and facets alon
     identity,
   );
 });
+
+test('pages reach 10,000 items; a token has no depth limit and its page is ignored', () => {
+  assert.equal(queryOf({ pagination: { page: 9, pageSize: 1000 } }).offset, 9000);
+  assert.equal(errorsOf({ pagination: { page: 10, pageSize: 1000 } }).length, 1);
+  assert.equal(errorsOf({ pagination: { page: 1e300 } }).length, 1);
+  assert.equal(queryOf({ pagination: { pageSize: 0, page: 1e300 } }).offset, 0);
+  for (const pageSize of [-1, 1.5, '10', 1001, true])
+    assert.equal(errorsOf({ pagination: { pageSize } }).length, 1);
+  const result = checkQuery({ pagination: { page: 1e9, nextPageToken: 't' } }, closed);
+  assert.ok(result.ok);
+  assert.equal(result.query.offset, 0);
+  assert.equal(result.nextPageToken, 't');
+  assert.deepEqual(errorsOf({ pagination: { page: 'x', nextPageToken: 't' } }), []);
+  assert.equal(errorsOf({ pagination: { nextPageToken: 5 } }).length, 1);
+});
+
+test('fields name fields of the index or built-in ones, each once; null asks for all', () => {
+  assert.equal(queryOf({}).fields, null);
+  assert.equal(queryOf({ fields: null }).fields, null);
+  assert.deepEqual(queryOf({ fields: [] }).fields, []);
+  const names = ['text', '__proto__', 'text', '_score', '_views', '_distance', '_originId'];
+  assert.deepEqual(queryOf({ fields: names }).fields, [...new Set(names)]);
+});
+
+test('an unknown field is a mistake in an index and nothing in an auto-indexed group', () => {
+  assert.deepEqual(errorsOf({ fields: ['text', 'nope', 5] }), [
+    'fields[1]: the index has no field "nope"',
+    'fields[2]: must be a string, not 5',
+  ]);
+  assert.deepEqual(queryOf({ fields: ['nope'] }, open).fields, ['nope']);
+  const many = Array<string>(1001).fill('text');
+  assert.deepEqual(errorsOf({ fields: many }), ['fields: 1001 field names; at most 1000 are allowed']);
+  assert.deepEqual(errorsOf({ fields: 'text' }), ['fields: must be an array of field names, not "text"']);
+});
+
+test('distinct needs a field with single values', () => {
+  const names = [...closed.fields.keys(), '_originId', '_sourceGuid', '_updatedAt', '_score', 'nope'];
+  const scalars = ['keyword', 'text', 'keywordText', 'integer', 'long', 'float', 'double', 'boolean', 'date'];
+  assert.deepEqual(
+    names.filter((distinct) => errorsOf({ distinct }).length === 0),
+    [...scalars, '__proto__', '_originId', '_sourceGuid', '_updatedAt'],
+  );
+  const needs = 'distinct: needs a field of type keyword, text, a number, boolean or date; ';
+  assert.deepEqual(errorsOf({ distinct: 'text[]' }), [`${needs}"text[]" is of type text[]`]);
+  assert.deepEqual(errorsOf({ distinct: '_score' }), [`${needs}"_score" is no field of an item`]);
+  assert.deepEqual(errorsOf({ distinct: 'nope' }), ['distinct: the index has no field "nope"']);
+  assert.deepEqual(errorsOf({ distinct: 'nope' }, open), []);
+  assert.deepEqual(errorsOf({ distinct: ['text'], distinctFacets: 0 }), [
+    'distinct: must be the name of a field, not "[…]"',
+    'distinctFacets: must be true or false, not 0',
+  ]);
+});
+
+test('facets count what is left, unless distinctFacets says no', () => {
+  const distinct = { field: 'text', isForFacets: true, beaten: null };
+  assert.deepEqual(queryOf({ distinct: 'text', distinctFacets: null }).distinct, distinct);
+  assert.deepEqual(queryOf({ distinct: 'text', distinctFacets: false }).distinct, {
+    ...distinct,
+    isForFacets: false,
+  });
+  assert.equal(queryOf({ distinctFacets: false }).distinct, null);
+});
+
+test('a token is bound to distinct, and not to what facets count', () => {
+  const [none, some, other, uncounted] = [
+    {},
+    { distinct: 'text' },
+    { distinct: 'keyword' },
+    { distinct: 'text', distinctFacets: false },
+  ].map((body) => queryIdentity(queryOf(body)));
+  assert.equal(new Set([none, some, other]).size, 3);
+  assert.equal(uncounted, some);
+  assert.deepEqual(
+    errorsOf({ distinct: 'nope', pagination: { nextPageToken: 'x' } }).at(-1),
+    'Invalid nextPageToken',
+  );
+});

@@ -4,9 +4,9 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json } from '../../../src/contract/json.ts';
 import { workBudget } from '../../../src/lib/cooperative-yield.ts';
+import { CodeTally } from '../../../src/search/columns/code-tally.ts';
 import { ListCodes } from '../../../src/search/columns/list-codes.ts';
 import { ScalarCodes } from '../../../src/search/columns/scalar-codes.ts';
-import { FacetTally } from '../../../src/search/facets/tally.ts';
 import { clearAt, conditionOf, countsOf, filled, inOrder, matching, setAt } from '../support/columns.ts';
 
 const word = fc.constantFrom('a', 'A', 'b', 'Ab', '😀', '\uffff', '');
@@ -45,7 +45,7 @@ test('lists: a condition holds when it holds for any item, and counts an item on
         counts.set(item, (counts.get(item) ?? 0) + 1);
       const docs = values.map((_, doc) => doc);
       assert.deepEqual(
-        new Map([...countsOf(column, docs, new FacetTally())].sort()),
+        new Map([...countsOf(column, docs, new CodeTally())].sort()),
         new Map([...counts].sort()),
       );
     }),
@@ -54,7 +54,7 @@ test('lists: a condition holds when it holds for any item, and counts an item on
 
 test('a count of lists gets further however much was done before', () => {
   const column = filled(new ListCodes(2, 'text'), [['a'], ['a', 'b']]);
-  const tally = new FacetTally();
+  const tally = new CodeTally();
   tally.reserve(column.dictionary.codeCount);
   workBudget.units = workBudget.unitsPerLook;
   const reached = column.tally(Int32Array.of(0, 1), 0, 2, tally);

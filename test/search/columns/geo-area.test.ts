@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { box, circle } from '../../../src/search/columns/geo-area.ts';
-import { distanceFrom } from '../../../src/search/columns/geo-point.ts';
+import { distanceFrom } from '../../../src/search/fields/geo-point.ts';
 import { runs } from '../../support/runs.ts';
 import { isWithin } from '../support/naive-geo.ts';
 

@@ -5,7 +5,7 @@ import type { Json } from '../../../src/contract/json.ts';
 import { atOnce } from '../../../src/lib/cooperative-yield.ts';
 import { geoAreaOf } from '../../../src/search/columns/geo-area.ts';
 import { GeoColumn } from '../../../src/search/columns/geo-column.ts';
-import type { GeoPoint } from '../../../src/search/columns/geo-point.ts';
+import type { GeoPoint } from '../../../src/search/fields/geo-point.ts';
 import { runs } from '../../support/runs.ts';
 import { geoPlace } from '../support/arbitraries.ts';
 import { clearAt, conditionOf, filled as filledColumn, matching, setAt } from '../support/columns.ts';

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { atOnce } from '../../../src/lib/cooperative-yield.ts';
+import { codeTest } from '../../../src/search/columns/code-test.ts';
+import { compilePattern } from '../../../src/search/columns/pattern.ts';
 import { ScalarCodes } from '../../../src/search/columns/scalar-codes.ts';
 import { ValueDictionary } from '../../../src/search/columns/value-dictionary.ts';
-import { codeTest } from '../../../src/search/filter/code-test.ts';
-import { compilePattern } from '../../../src/search/text/pattern.ts';
 import { runs } from '../../support/runs.ts';
 import { acquired, conditionOf, setAt } from '../support/columns.ts';
 

@@ -8,7 +8,7 @@ import {
   sentValues,
   unitsSentMax,
 } from '../../../src/search/distinct/sent-place.ts';
-import { comparePlaces } from '../../../src/search/merge.ts';
+import { comparePlaces } from '../../../src/search/merge-answers.ts';
 import type { RowPlace } from '../../../src/search/shard-answer.ts';
 import { runs } from '../../support/runs.ts';
 

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { atOnce } from '../../../src/lib/cooperative-yield.ts';
+import { CodeTally } from '../../../src/search/columns/code-tally.ts';
 import { ScalarCodes } from '../../../src/search/columns/scalar-codes.ts';
 import { countAll, countGroups, countValues } from '../../../src/search/facets/facet.ts';
-import { FacetTally } from '../../../src/search/facets/tally.ts';
 import type { PlainValue } from '../../../src/search/packed-values.ts';
 import type { TextScale } from '../../../src/search/shard-answer.ts';
 import { filled } from '../support/columns.ts';
 
 const values = fc.array(fc.option(fc.constantFrom('a', 'b', 'c', 'd', 'e')), { maxLength: 40 });
-const tally = new FacetTally();
+const tally = new CodeTally();
 
 function scopeOf(texts: readonly (PlainValue | null)[], scale?: TextScale) {
   const docs = Int32Array.from(texts.keys());

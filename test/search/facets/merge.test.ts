@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { atOnce } from '../../../src/lib/cooperative-yield.ts';
-import { CountSum } from '../../../src/search/facets/count-sum.ts';
+import type { CheckedQuery } from '../../../src/search/checked-query.ts';
 import { compareGroups } from '../../../src/search/facets/facet.ts';
-import { mergeFacet } from '../../../src/search/facets/merge.ts';
+import { CountSum, mergeFacet, sharedNeeds } from '../../../src/search/facets/merge.ts';
 import type { FacetGroup, FacetGroups } from '../../../src/search/shard-answer.ts';
+import { everything, facetOf } from '../../query/support/queries.ts';
 import { runs } from '../../support/runs.ts';
 
 const counts = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'), fc.integer({ min: 1, max: 9 }));
@@ -82,4 +83,25 @@ test('the first of very many values are found', () => {
   }));
   const inOrder = counts.sort((a, b) => b.count - a.count || a.value - b.value);
   assert.deepEqual(atOnce(sum.first(100)), inOrder.slice(0, 100));
+});
+
+test('facets that count the same are asked for once, with all their values', () => {
+  const facets = [facetOf('name'), facetOf('tags'), { ...facetOf('name'), isUnfiltered: true as const }];
+  const query: CheckedQuery = { ...everything, facets: [...facets, facetOf('name', 50), facetOf('tags')] };
+  const { asked, placeOf } = sharedNeeds(query, [
+    { facetIndex: 0, values: ['a', 'b'] },
+    { facetIndex: 1, values: ['x'] },
+    { facetIndex: 2, values: ['c'] },
+    { facetIndex: 3, values: ['b', 'd'] },
+    { facetIndex: 4, values: null },
+  ]);
+  assert.deepEqual(asked, [
+    { facetIndex: 0, values: ['a', 'b', 'd'] },
+    { facetIndex: 1, values: null },
+    { facetIndex: 2, values: ['c'] },
+  ]);
+  assert.deepEqual(
+    [0, 1, 2, 3, 4].map((at) => placeOf.get(at)),
+    [0, 1, 2, 0, 1],
+  );
 });

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { atOnce } from '../../../src/lib/cooperative-yield.ts';
+import { wordSequence } from '../../../src/search/analysis/words.ts';
 import { sourceWords } from '../../../src/search/highlight/source-words.ts';
-import { wordSequence } from '../../../src/search/text/words.ts';
 import { runs } from '../../support/runs.ts';
 import { naivePlaces } from '../support/naive-highlight.ts';
 

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { atOnce } from '../../../src/lib/cooperative-yield.ts';
-import type { IndexItem } from '../../../src/search/index-item.ts';
-import { DocTable } from '../../../src/search/shard/doc-table.ts';
+import { DocTable, type IndexItem } from '../../../src/search/shard/doc-table.ts';
 
 function itemOf(sourceId: string, originId: string): IndexItem {
   return { partition: 3, sourceId, originId, updatedAtMs: 5, fields: {} };

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { JsonObject } from '../../../src/contract/json.ts';
 import { checkQuery } from '../../../src/search/check/query.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
-import type { IndexItem } from '../../../src/search/index-item.ts';
+import type { IndexItem } from '../../../src/search/shard/doc-table.ts';
 import { Shard } from '../../../src/search/shard/shard.ts';
 import { runs } from '../../support/runs.ts';
 import { naiveQuery } from '../support/naive.ts';

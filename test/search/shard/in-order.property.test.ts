@@ -5,9 +5,9 @@ import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { checkQuery } from '../../../src/search/check/query.ts';
 import type { CheckedQuery } from '../../../src/search/checked-query.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
-import type { IndexItem } from '../../../src/search/index-item.ts';
+import type { IndexItem } from '../../../src/search/shard/doc-table.ts';
 import { Shard } from '../../../src/search/shard/shard.ts';
-import { scansPerSort } from '../../../src/search/sort/kept-order.ts';
+import { scansPerSort } from '../../../src/search/sort/sorted-docs.ts';
 import { runs } from '../../support/runs.ts';
 import { naiveQuery } from '../support/naive.ts';
 

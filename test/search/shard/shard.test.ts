@@ -5,7 +5,7 @@ import { finish } from '../../../src/lib/cooperative-yield.ts';
 import { checkQuery } from '../../../src/search/check/query.ts';
 import type { CheckedQuery } from '../../../src/search/checked-query.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
-import type { IndexItem } from '../../../src/search/index-item.ts';
+import type { IndexItem } from '../../../src/search/shard/doc-table.ts';
 import { Shard } from '../../../src/search/shard/shard.ts';
 import type { ShardAnswer } from '../../../src/search/shard-answer.ts';
 import { naiveScorer } from '../support/naive-search.ts';

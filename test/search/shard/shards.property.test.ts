@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { atOnce } from '../../../src/lib/cooperative-yield.ts';
-import type { IndexItem } from '../../../src/search/index-item.ts';
+import type { IndexItem } from '../../../src/search/shard/doc-table.ts';
 import { Shard } from '../../../src/search/shard/shard.ts';
 import type { RowPlace } from '../../../src/search/shard-answer.ts';
 import { runs } from '../../support/runs.ts';

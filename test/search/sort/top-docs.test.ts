@@ -5,7 +5,7 @@ import { atOnce } from '../../../src/lib/cooperative-yield.ts';
 import { NumberColumn } from '../../../src/search/columns/number-column.ts';
 import { ScalarCodes } from '../../../src/search/columns/scalar-codes.ts';
 import type { RowPlace } from '../../../src/search/shard-answer.ts';
-import type { Ranking } from '../../../src/search/sort/ranking.ts';
+import type { Ranking } from '../../../src/search/sort/order.ts';
 import { topDocs } from '../../../src/search/sort/top-docs.ts';
 import { filled } from '../support/columns.ts';
 

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
-import type { IndexItem } from '../../../src/search/index-item.ts';
+import type { IndexItem } from '../../../src/search/shard/doc-table.ts';
 
 const scalarTypes = [
   'keyword',

@@ -4,11 +4,10 @@ import type { Json } from '../../../src/contract/json.ts';
 import { atOnce } from '../../../src/lib/cooperative-yield.ts';
 import { Bitmap } from '../../../src/search/bitmap.ts';
 import type { CodeColumn } from '../../../src/search/columns/code-column.ts';
+import type { CodeTally } from '../../../src/search/columns/code-tally.ts';
 import type { Column } from '../../../src/search/columns/column.ts';
 import type { ValueDictionary } from '../../../src/search/columns/value-dictionary.ts';
-import type { FacetTally } from '../../../src/search/facets/tally.ts';
-import type { Condition, PositiveOperator } from '../../../src/search/filter/condition.ts';
-import type { DocTest } from '../../../src/search/filter/doc-test.ts';
+import type { Condition, DocTest, PositiveOperator } from '../../../src/search/filter/condition.ts';
 import type { PlainValue } from '../../../src/search/packed-values.ts';
 
 export function setAt(column: Column, doc: number, value: Json): void {
@@ -77,7 +76,7 @@ function compareKeys(a: number, b: number): number {
 }
 
 /** Counts of the values of a column over docs. */
-export function countsOf(column: CodeColumn, docs: readonly number[], tally: FacetTally): Map<Json, number> {
+export function countsOf(column: CodeColumn, docs: readonly number[], tally: CodeTally): Map<Json, number> {
   tally.reserve(column.dictionary.codeCount);
   const list = Int32Array.from(docs);
   for (let at = 0; at < docs.length; ) at = column.tally(list, at, docs.length, tally);

@@ -2,8 +2,8 @@
 import snowball from 'snowball-stemmers';
 import type { Json } from '../../../src/contract/json.ts';
 import { type IndexTexts, plainTexts, type TextRules } from '../../../src/schemas/definition/index-texts.ts';
-import { stopWordsOf } from '../../../src/search/analysis/stop-words.ts';
-import type { IndexItem } from '../../../src/search/index-item.ts';
+import { stopWordsOf } from '../../../src/search/analysis/languages.ts';
+import type { IndexItem } from '../../../src/search/shard/doc-table.ts';
 
 /** Text -> its words. The same texts are searched by many queries. */
 const knownWords = new Map<string, readonly string[]>();

@@ -5,7 +5,7 @@
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { type IndexTexts, plainTexts } from '../../../src/schemas/definition/index-texts.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
-import type { IndexItem } from '../../../src/search/index-item.ts';
+import type { IndexItem } from '../../../src/search/shard/doc-table.ts';
 import { type NaiveFacet, naiveFacet } from './naive-facets.ts';
 import { isWithin, naiveDistance, naivePlaces } from './naive-geo.ts';
 import { naiveScorer } from './naive-search.ts';

@@ -3,15 +3,17 @@ import assert from 'node:assert/strict';
 import type { JsonObject } from '../../../src/contract/json.ts';
 import { atOnce, finish } from '../../../src/lib/cooperative-yield.ts';
 import { checkQuery } from '../../../src/search/check/query.ts';
-import type { CheckedQuery } from '../../../src/search/checked-query.ts';
+import { type CheckedQuery, populationsOf } from '../../../src/search/checked-query.ts';
 import { Decision } from '../../../src/search/distinct/decision.ts';
-import { CountSum } from '../../../src/search/facets/count-sum.ts';
-import { sharedNeeds } from '../../../src/search/facets/shared-needs.ts';
-import type { IndexItem } from '../../../src/search/index-item.ts';
-import { mergeAnswers, type PartialAnswer, withCounts } from '../../../src/search/merge.ts';
-import { populationsOf } from '../../../src/search/populations.ts';
-import { scoredAnswers } from '../../../src/search/scored-answers.ts';
+import { CountSum, sharedNeeds } from '../../../src/search/facets/merge.ts';
+import {
+  mergeAnswers,
+  type PartialAnswer,
+  scoredAnswers,
+  withCounts,
+} from '../../../src/search/merge-answers.ts';
 import { packStats, sumOfStats, unpackStats } from '../../../src/search/search-stats.ts';
+import type { IndexItem } from '../../../src/search/shard/doc-table.ts';
 import type { Shard } from '../../../src/search/shard/shard.ts';
 import type { RowPlace, ShardAnswer, ShownRow } from '../../../src/search/shard-answer.ts';
 import { allTypes, type Change, partitionOf } from './arbitraries.ts';

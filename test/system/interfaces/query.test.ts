@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
-import type { IndexItem } from '../../../src/search/index-item.ts';
+import type { IndexItem } from '../../../src/search/shard/doc-table.ts';
 import { waitUntilSettled } from '../../../src/store/partitions/settled.ts';
 import { type NaiveAnswer, naiveQuery } from '../../search/support/naive.ts';
 import { runs } from '../../support/runs.ts';

@@ -14,7 +14,7 @@ import {
   writeSnapshot,
 } from '../../../../src/query/worker/snapshots/snapshot-file.ts';
 import { SnapshotFolder } from '../../../../src/query/worker/snapshots/snapshot-folder.ts';
-import type { IndexItem } from '../../../../src/search/index-item.ts';
+import type { IndexItem } from '../../../../src/search/shard/doc-table.ts';
 import { Shard } from '../../../../src/search/shard/shard.ts';
 import { SnapshotDamagedError } from '../../../../src/search/snapshot/parts.ts';
 import { allTypes, type Change, changes, query } from '../../../search/support/arbitraries.ts';
@@ -210,7 +210,7 @@ for (const part of ['package.json', 'src']) {
 
 test('a snapshot of other code is another one: of the search, or of anything that it runs', () => {
   assert.equal(codeDigest(copy), codeDigest());
-  const files = ['search/text/words.ts', 'contract/limits.ts', 'lib/code-points.ts', '../package.json'];
+  const files = ['search/analysis/words.ts', 'contract/limits.ts', 'lib/code-points.ts', '../package.json'];
   for (const file of files) {
     const before = codeDigest(copy);
     appendFileSync(path.join(copy, 'src', file), ' ');

@@ -1,7 +1,7 @@
 /** Random valid queries over data as it is: their values, words and pieces are taken from the items themselves. */
 import type { Json, JsonObject } from '../../../../src/contract/json.ts';
 import type { FieldType } from '../../../../src/search/fields/field-type.ts';
-import type { IndexItem } from '../../../../src/search/index-item.ts';
+import type { IndexItem } from '../../../../src/search/shard/doc-table.ts';
 import type { Random } from '../random.ts';
 
 export interface DataQueryOptions {

@@ -1,0 +1,106 @@
+/** A condition on a number or a date, as a test of its points: an interval, or a set of points in order. */
+import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
+import { sorted } from '../../lib/slices/merge-sort.ts';
+import type { ValueKind } from '../fields/field-type.ts';
+import { comparePoints, type NumberPoint, queryPointOf } from '../fields/number-point.ts';
+import { type Condition, listedValues } from '../filter/condition.ts';
+
+/** A condition on a number: it must lie between two points, both included, or be one of several. */
+export type PointTest =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'between'; readonly low: NumberPoint; readonly high: NumberPoint }
+  | { readonly kind: 'among'; readonly points: PointSet };
+
+const none: PointTest = { kind: 'none' };
+export const lowest: NumberPoint = { approx: -Infinity, residual: 0 };
+export const highest: NumberPoint = { approx: Infinity, residual: 0 };
+/** The cost of reading a listed value, in units of the pace. */
+const unitsPerListed = 20;
+
+/** The condition as a test of points. A value that is not a number of the kind is equal to nothing. */
+export function* pointTest(kind: ValueKind, condition: Condition): Steps<PointTest> {
+  if (condition.operator === 'in') return yield* amongTest(yield* pointsOf(kind, condition));
+  const point = queryPointOf(kind, condition.value);
+  if (point === null) return none;
+  switch (condition.operator) {
+    case 'greaterThan':
+      return { kind: 'between', low: justAbove(point), high: highest };
+    case 'greaterThanOrEquals':
+      return { kind: 'between', low: point, high: highest };
+    case 'lessThan':
+      return { kind: 'between', low: lowest, high: justBelow(point) };
+    case 'lessThanOrEquals':
+      return { kind: 'between', low: lowest, high: point };
+    default:
+      return { kind: 'between', low: point, high: point };
+  }
+}
+
+/** The points that `equals` or `in` lists. */
+export function* pointsOf(kind: ValueKind, condition: Condition): Steps<NumberPoint[]> {
+  const points: NumberPoint[] = [];
+  for (const value of listedValues(condition)) {
+    const point = queryPointOf(kind, value);
+    if (point !== null) points.push(point);
+    workBudget.units += unitsPerListed;
+    if (workBudget.isOver()) yield;
+  }
+  return points;
+}
+
+/** The next point above. Residuals are whole numbers, so one more is the next. */
+export function justAbove({ approx, residual }: NumberPoint): NumberPoint {
+  return { approx, residual: residual + 1 };
+}
+
+export function justBelow({ approx, residual }: NumberPoint): NumberPoint {
+  return { approx, residual: residual - 1 };
+}
+
+function* amongTest(points: readonly NumberPoint[]): Steps<PointTest> {
+  const [first] = points;
+  if (first === undefined) return none;
+  if (points.length === 1) return { kind: 'between', low: first, high: first };
+  return { kind: 'among', points: yield* PointSet.of(points) };
+}
+
+/** A set of points in order, with a binary search. */
+export class PointSet {
+  readonly #approx: Float64Array;
+  readonly #residual: Float64Array;
+
+  private constructor(inOrder: readonly NumberPoint[]) {
+    this.#approx = Float64Array.from(inOrder, (point) => point.approx);
+    this.#residual = Float64Array.from(inOrder, (point) => point.residual);
+  }
+
+  /** Makes a set of points in any order. This takes steps, because a query may list a hundred thousand. */
+  static *of(points: readonly NumberPoint[]): Steps<PointSet> {
+    return new PointSet(yield* sorted(points, comparePoints));
+  }
+
+  has(approx: number, residual: number): boolean {
+    const at = this.#firstFrom(approx, residual);
+    return this.#approx[at] === approx && this.#residual[at] === residual;
+  }
+
+  /** True when some point lies between the two, both included. */
+  hasBetween(low: NumberPoint, high: NumberPoint): boolean {
+    const at = this.#firstFrom(low.approx, low.residual);
+    const approx = this.#approx[at];
+    if (approx === undefined) return false;
+    return approx < high.approx || (approx === high.approx && (this.#residual[at] ?? 0) <= high.residual);
+  }
+
+  #firstFrom(approx: number, residual: number): number {
+    let low = 0;
+    let high = this.#approx.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const a = this.#approx[middle] ?? 0;
+      if (a < approx || (a === approx && (this.#residual[middle] ?? 0) < residual)) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}

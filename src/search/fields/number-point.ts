@@ -1,0 +1,109 @@
+import type { Json } from '../../contract/json.ts';
+import { parseDate } from './date-text.ts';
+import type { ValueKind } from './field-type.ts';
+
+/**
+ * A number without loss: the nearest double, and the difference to the exact value. Only 64-bit longs ever have a
+ * residual. Rounding keeps the order, so points compare by `approx`, then by `residual`.
+ */
+export interface NumberPoint {
+  readonly approx: number;
+  readonly residual: number;
+}
+
+const integerMin = -(2 ** 31);
+const integerMax = 2 ** 31 - 1;
+const longMin = -(2n ** 63n);
+const longMax = 2n ** 63n - 1n;
+const floatMax = 3.4028234663852886e38;
+/** A longer text is never a long. The limit keeps `BigInt` parsing cheap. */
+const longCharactersMax = 40;
+const longPattern = /^-?\d+$/;
+
+/** A whole number as it was sent: a JSON number, or text of digits alone. It is not bounded to 64 bits. */
+export function parseWhole(value: Json): bigint | null {
+  if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : null;
+  if (typeof value !== 'string' || value.length > longCharactersMax || !longPattern.test(value)) return null;
+  return BigInt(value);
+}
+
+/** A whole number that fits 64 bits, signed. */
+export function parseLong(value: Json): bigint | null {
+  if (typeof value === 'number' && Math.abs(value) > 2 ** 63) return null;
+  const whole = parseWhole(value);
+  return whole === null || whole < longMin || whole > longMax ? null : whole;
+}
+
+export function pointOfWhole(whole: bigint): NumberPoint {
+  const approx = Number(whole);
+  return { approx, residual: Number(whole - BigInt(approx)) };
+}
+
+export function wholeOfPoint(point: NumberPoint): bigint {
+  return BigInt(point.approx) + BigInt(point.residual);
+}
+
+export function comparePoints(a: NumberPoint, b: NumberPoint): number {
+  if (a.approx !== b.approx) return a.approx < b.approx ? -1 : 1;
+  return a.residual - b.residual;
+}
+
+/**
+ * The point of a value; null when the value does not fit the numeric type (docs/reference/indexes-and-queries.md "Field
+ * types").
+ */
+export function pointOf(kind: ValueKind, value: Json): NumberPoint | null {
+  if (kind === 'long') {
+    if (typeof value === 'number' && Number.isSafeInteger(value)) return { approx: value, residual: 0 };
+    const whole = parseLong(value);
+    return whole === null ? null : pointOfWhole(whole);
+  }
+  const approx = approxOf(kind, value);
+  return approx === null ? null : { approx, residual: 0 };
+}
+
+/** True when `pointOf` the value is not null. */
+export function hasPoint(kind: ValueKind, value: Json): boolean {
+  return kind === 'long'
+    ? Number.isSafeInteger(value) || parseLong(value) !== null
+    : approxOf(kind, value) !== null;
+}
+
+function approxOf(kind: ValueKind, value: Json): number | null {
+  return kind === 'date' ? parseDate(value) : plainNumber(kind, value);
+}
+
+function plainNumber(kind: ValueKind, value: Json): number | null {
+  if (typeof value !== 'number' || !Number.isFinite(value)) return null;
+  if (kind === 'double') return value;
+  if (kind === 'float') return Math.abs(value) <= floatMax ? value : null;
+  return Number.isInteger(value) && value >= integerMin && value <= integerMax ? value : null;
+}
+
+/**
+ * The point of a value in a query. It is not bounded to the type, unlike that of `pointOf`: so `lessThan 1e300` on an
+ * integer means what it says. Null when nothing of this type can be compared with it.
+ */
+export function queryPointOf(kind: ValueKind, value: Json): NumberPoint | null {
+  if (kind === 'date') return pointOf(kind, value);
+  if (typeof value === 'number') return Number.isFinite(value) ? { approx: value, residual: 0 } : null;
+  if (kind !== 'long') return null;
+  const whole = parseWhole(value);
+  return whole === null ? null : pointOfWhole(whole);
+}
+
+const scratch = new Float64Array(1);
+const scratchBits = new BigInt64Array(scratch.buffer);
+
+/** The next double above. */
+export function nextUp(value: number): number {
+  if (value === Infinity || Number.isNaN(value)) return value;
+  scratch[0] = value === 0 ? 0 : value;
+  scratchBits[0] = (scratchBits[0] ?? 0n) + (value >= 0 ? 1n : -1n);
+  return scratch[0];
+}
+
+/** The next double below. */
+export function nextDown(value: number): number {
+  return -nextUp(-value);
+}

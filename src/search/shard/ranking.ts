@@ -1,0 +1,130 @@
+/** The order in which a query asks for the docs of a shard: by their fields, by `_score` or as a locale has it. */
+import { workBudget } from '../../lib/cooperative-yield.ts';
+import type { CheckedQuery, SortKey } from '../checked-query.ts';
+import { GeoColumn } from '../columns/geo-column.ts';
+import { ScalarCodes } from '../columns/scalar-codes.ts';
+import { endOfGo } from '../filter/condition.ts';
+import type { RowPlace } from '../shard-answer.ts';
+import { absentOrder, type Order, type PlaceValue, type Ranking } from '../sort/order.ts';
+import { compareCollated, compareText } from '../sort/text-order.ts';
+import type { DocScore } from '../text/relevance.ts';
+import type { DocTable } from './doc-table.ts';
+import type { Tables } from './tables.ts';
+
+/** @param scoreOf from the search of the query */
+export function rankingOf({ sort }: CheckedQuery, tables: Tables, scoreOf: DocScore): Ranking {
+  const { docs } = tables;
+  return {
+    orders: sort.map((key) => orderBy(key, tables, scoreOf)),
+    compareIds: (a, b) => docs.compareIds(a, b),
+    compareIdsTo: (doc, { originId, sourceId }) =>
+      compareText(docs.originIdOf(doc), originId) || compareText(docs.sourceIdOf(doc), sourceId),
+  };
+}
+
+function orderBy({ field, order, near, collation }: SortKey, tables: Tables, scoreOf: DocScore): Order {
+  const isDescending = order === 'desc';
+  if (field === '_score') return new ScoreOrder(scoreOf, isDescending);
+  const column = tables.column(field);
+  if (collation !== undefined && column instanceof ScalarCodes) {
+    return new CollatedOrder(column, collation, isDescending);
+  }
+  if (near === undefined) return column?.order(isDescending) ?? absentOrder;
+  return column instanceof GeoColumn ? column.near(near, isDescending) : absentOrder;
+}
+
+/** The place of a doc in the order of an answer. */
+export function placeOf(doc: number, docs: DocTable, orders: readonly Order[]): RowPlace {
+  return {
+    values: orders.map((order) => order.value(doc)),
+    originId: docs.originIdOf(doc),
+    sourceId: docs.sourceIdOf(doc),
+  };
+}
+
+/** The order by `_score`. */
+export class ScoreOrder implements Order {
+  readonly isExact = true;
+  readonly isDescending: boolean;
+  readonly #scoreOf: DocScore;
+  readonly #sign: number;
+
+  constructor(scoreOf: DocScore, isDescending: boolean) {
+    this.#scoreOf = scoreOf;
+    this.isDescending = isDescending;
+    this.#sign = isDescending ? -1 : 1;
+  }
+
+  key(doc: number): number {
+    return this.#sign * Number(this.value(doc));
+  }
+
+  keys(docs: Int32Array, from: number, end: number, into: Float64Array): number {
+    const score = this.#scoreOf;
+    const sign = this.#sign;
+    const stop = endOfGo(from, end);
+    for (let at = from; at < stop; at += 1) into[at] = sign * score(docs[at] ?? 0);
+    return stop;
+  }
+
+  compare(): number {
+    return 0;
+  }
+
+  value(doc: number): PlaceValue {
+    return this.#scoreOf(doc);
+  }
+
+  keyOf(value: PlaceValue): number {
+    return value === null ? Infinity : this.#sign * Number(value);
+  }
+
+  compareTo(): number {
+    return 0;
+  }
+}
+
+/** The least cost of a comparison, in units of the pace. */
+const comparisonUnits = 100;
+
+/** Texts in the order of a locale. No number orders like them, so all texts have one key. */
+class CollatedOrder implements Order {
+  readonly isExact = false;
+
+  constructor(
+    private readonly column: ScalarCodes,
+    private readonly collation: string,
+    readonly isDescending: boolean,
+  ) {}
+
+  key(doc: number): number {
+    return this.column.codeAt(doc) < 0 ? Infinity : 0;
+  }
+
+  keys(docs: Int32Array, from: number, end: number, into: Float64Array): number {
+    for (let at = from; at < end; at += 1) into[at] = this.key(docs[at] ?? 0);
+    workBudget.units += end - from;
+    return end;
+  }
+
+  compare(a: number, b: number): number {
+    if (this.column.codeAt(a) === this.column.codeAt(b)) return 0;
+    return this.compareTo(a, this.value(b));
+  }
+
+  value(doc: number): PlaceValue {
+    return this.column.codeAt(doc) < 0 ? null : this.column.textAt(doc);
+  }
+
+  keyOf(value: PlaceValue): number {
+    return value === null ? Infinity : 0;
+  }
+
+  compareTo(doc: number, value: PlaceValue): number {
+    const own = this.value(doc);
+    if (typeof own !== 'string' || typeof value !== 'string') return 0;
+    workBudget.units += comparisonUnits + Math.min(own.length, value.length);
+    const compared = compareCollated(this.collation, own, value);
+    return this.isDescending ? -compared : compared;
+  }
+}

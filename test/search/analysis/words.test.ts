@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { isSimple, Letters } from '../../../src/search/analysis/word-cutter.ts';
+import {
+  allowedDistance,
+  cutterOf,
+  isIndexable,
+  wordPieces,
+  wordSequence,
+  wordsOf,
+} from '../../../src/search/analysis/words.ts';
+import { runs } from '../../support/runs.ts';
+import { naiveWords } from '../support/naive-search.ts';
+
+const runCount = runs(500);
+
+test('words are runs of letters, marks and digits, each in NFKC and lower case, each once', () => {
+  assert.deepEqual(wordsOf('Hello, hello WORLD_2'), ['hello', 'world', '2']);
+  assert.deepEqual(wordsOf('ﬁne ① x² Ⅷ'), ['fine', 'x', 'viii']);
+  assert.deepEqual(wordsOf("l'été naïve 東京タワー"), ['l', 'été', 'naïve', '東京タワー']);
+  assert.deepEqual(wordsOf('𝒜𝒷 😀x'), ['ab', 'x']);
+  assert.deepEqual(wordsOf('\ud800a\udc00'), ['a']);
+  assert.deepEqual(wordsOf(' -- '), []);
+});
+
+test('words of any text are those of a regular expression', () => {
+  const char = fc.constantFrom(...'aB é́ñ中文٣²ﬁⅧ😀𝒜_-\ud800\udc00İΣß');
+  fc.assert(
+    fc.property(
+      fc.string({ unit: fc.oneof(char, fc.string({ minLength: 1, maxLength: 1, unit: 'binary' })) }),
+      (text) => {
+        assert.deepEqual(wordsOf(text), [...new Set(naiveWords(text))]);
+      },
+    ),
+    { numRuns: runCount },
+  );
+});
+
+test('a word of millions of characters neither overflows nor is indexed', () => {
+  assert.deepEqual(wordsOf(`short ${'é'.repeat(3_000_000)} end`), ['short', 'end']);
+  const long = 'é'.repeat(4600);
+  assert.deepEqual(wordsOf(long), [long]);
+});
+
+test('how many edits a word allows depends on its length in code points', () => {
+  const lengths = [1, 2, 3, 5, 6, 50].map((length) => allowedDistance('😀'.repeat(length)));
+  assert.deepEqual(lengths, [0, 0, 1, 1, 2, 2]);
+});
+
+test('the words of a text in order are those of a regular expression, repeated ones too', () => {
+  assert.deepEqual(wordSequence('a a-B  b ½ ٣'), ['a', 'a', 'b', 'b', '٣']);
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      assert.deepEqual(wordSequence(text), naiveWords(text));
+      assert.deepEqual(wordSequence(`${text} ${text}`), naiveWords(`${text} ${text}`));
+    }),
+    { numRuns: runs(300) },
+  );
+});
+
+test('a large text has the same words cut into pieces or whole', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.constantFrom('a', 'é', '中文', 'ﬁ', ' ', '-', 'ΟΔΟΣ', 'x'.repeat(9000))),
+      (parts) => {
+        const text = parts.join('');
+        assert.deepEqual([...new Set([...wordPieces(text)].flat())].filter(isIndexable), wordsOf(text));
+      },
+    ),
+    { numRuns: runs(100) },
+  );
+});
+
+test('a run of millions of separators has no words', () => {
+  assert.deepEqual(wordsOf(`a${'-'.repeat(3_000_000)}b`), ['a', 'b']);
+});
+
+test('what has no sign is taken out, a zero-width space separates, and a mark alone is no word', () => {
+  const titles = ['⚠️Achtung', '✈️NY', '❤️', '1️⃣ Step', '☎️030', 'Lego™', 'Acme℠', '①Anfang', 'H₂O', 'm²'];
+  assert.deepEqual(
+    titles.map((title) => wordsOf(title).join(' ')),
+    ['achtung', 'ny', '', '1 step', '030', 'lego', 'acme', 'anfang', 'h o', 'm'],
+  );
+  assert.deepEqual(
+    wordsOf('Ge\u00adsamt\u00adkon\u00adzept می\u200cخواهم foo\u2060bar \ufeffStart a\u200bb'),
+    ['gesamtkonzept', 'میخواهم', 'foobar', 'start', 'a', 'b'],
+  );
+});
+
+test('scripts without spaces are cut at word boundaries, in runs of any length', () => {
+  assert.deepEqual(wordsOf('東京都の観光案内'), ['東京', '都', 'の', '観光', '案内']);
+  assert.deepEqual(wordsOf('ภาษาไทยอ่านยาก'), ['ภาษา', 'ไทย', 'อ่าน', 'ยาก']);
+  assert.deepEqual(wordsOf('ｶﾞｽWifi'), ['ガス', 'wifi']);
+  const long = '東京都の観光案内'.repeat(20_000);
+  assert.deepEqual([...new Set([...wordPieces(long)].flat())].sort(), wordsOf('東京都の観光案内').sort());
+});
+
+test('keep: characters that count as letters, wherever they are', () => {
+  const words = (text: string, keep = '#+') => wordSequence(text, cutterOf(keep));
+  assert.deepEqual(words('C++ for beginners, C#-in depth + a+b'), [
+    'c++',
+    'for',
+    'beginners',
+    'c#',
+    'in',
+    'depth',
+    '+',
+    'a+b',
+  ]);
+  assert.deepEqual(words('東京C++の観光'), ['東京', 'c++', 'の', '観光'], 'in scripts without spaces too');
+  assert.deepEqual(words('Ge\u00adsamt+'), ['gesamt+']);
+  assert.deepEqual(words('.NET Core 3.1', '.'), ['.net', 'core', '3.1']);
+  assert.deepEqual(words('a-b]c^d\\e', '-]^\\'), ['a-b]c^d\\e']);
+  const long = 'x+'.repeat(40_000);
+  assert.deepEqual([...wordPieces(`${long} C++ ${long}`, cutterOf('+'))].flat(), [long, 'c++', long]);
+});
+
+test('isSimple: each Latin text that it takes at a glance is in NFKC and has nothing to take out', () => {
+  const latin = Array.from({ length: 0x250 }, (_, code) => String.fromCharCode(code));
+  for (const first of latin) {
+    const expected = first.normalize('NFKC') === first && first !== '\u00ad';
+    assert.equal(isSimple(first), expected, `U+${first.charCodeAt(0).toString(16)}`);
+  }
+  const simple = latin.filter(isSimple).join('');
+  assert.equal(simple.normalize('NFKC'), simple);
+  assert.equal([...simple].reverse().join('').normalize('NFKC'), [...simple].reverse().join(''));
+});
+
+test('isRun: tells runs from separators, with and without kept characters', () => {
+  for (const letters of [new Letters(''), new Letters('+#')]) {
+    for (let code = 0; code < 0x3000; code += 1) {
+      const character = String.fromCharCode(code);
+      assert.equal(letters.isRun(character), letters.inside.test(character), `U+${code.toString(16)}`);
+    }
+    assert.deepEqual(
+      ['𝒜', '😀', '++', 'c+', '12'].map((piece) => letters.isRun(piece)),
+      ['𝒜', '😀', '++', 'c+', '12'].map((piece) => letters.inside.test(piece.slice(0, 2))),
+    );
+  }
+});

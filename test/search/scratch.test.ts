@@ -1,0 +1,15 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Scratches } from '../../src/search/scratch.ts';
+
+test('buffers are used again when they were given back, and by one query at a time', () => {
+  const scratches = new Scratches();
+  const first = scratches.take(10);
+  const second = scratches.take(10);
+  assert.notEqual(first, second);
+  scratches.giveBack(first);
+  assert.equal(scratches.take(5), first);
+  assert.equal(first.hits.length, 10);
+  scratches.giveBack(first);
+  assert.ok(scratches.take(1000).search().totals.length >= 1000);
+});
