@@ -199,10 +199,6 @@ const tangledFolders: readonly (readonly string[])[] = [
   ['config/code', 'config/documents', 'config/tenant'],
   ['http/cache', 'http/delivery', 'http/operations', 'http/routing', 'http/routing/endpoints', 'http/uws'],
   [
-    ...['schemas/build', 'schemas/code', 'schemas/definition', 'schemas/filter', 'schemas/json-path'],
-    ...['schemas/language', 'schemas/lookup', 'schemas/property'],
-  ],
-  [
     ...[
       'search/analysis',
       'search/columns',

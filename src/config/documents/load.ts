@@ -10,7 +10,7 @@ import { atOnce, type Steps } from '../../lib/cooperative-yield.ts';
 import { compilingSchemas } from '../../schemas/compile.ts';
 import { checkIndexProperties } from '../../schemas/definition/index-fields.ts';
 import type { PathObserver } from '../../schemas/language/scope.ts';
-import { layoutOf } from '../../schemas/lookup/layout.ts';
+import { layoutOf } from '../../schemas/lookup-layout.ts';
 import type { ClientPrincipal, ConfigDocuments, Configuration, Principal, Tenant } from '../configuration.ts';
 import { issueOfTakenKey, KeyRing, type WrittenKey } from '../tenant/api-keys.ts';
 import { checkCodeNames, checkNames, type KnownNames } from '../tenant/named-things.ts';

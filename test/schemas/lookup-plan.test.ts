@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { propertyPaths } from '../../../src/schemas/lookup/plan.ts';
+import { propertyPaths } from '../../src/schemas/lookup-plan.ts';
 
 test('a name is a dotted path in the properties', () => {
   assert.deepEqual(propertyPaths('title'), [['properties', 'title']]);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Json } from '../../../src/contract/json.ts';
-import { EntityValue } from '../../../src/schemas/language/entity-value.ts';
-import { element, listOf, member, ownMember } from '../../../src/schemas/language/values.ts';
-import { runs } from '../../support/runs.ts';
-import { entityOf } from '../support/fixtures.ts';
+import type { Json } from '../../src/contract/json.ts';
+import { EntityValue } from '../../src/schemas/build/entity-value.ts';
+import { element, listOf, member, ownMember } from '../../src/schemas/values.ts';
+import { runs } from '../support/runs.ts';
+import { entityOf } from './support/fixtures.ts';
 
 test('a member is what the object itself has; whatever else is asked gives null', () => {
   const names = fc.constantFrom('a', 'p', 'length', 'constructor', '__proto__', 'toString', '0');

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import type { Json } from '../../../src/contract/json.ts';
-import { jsonEqual, textSteps } from '../../../src/schemas/language/values.ts';
-import { runs } from '../../support/runs.ts';
+import type { Json } from '../../src/contract/json.ts';
+import { jsonEqual, textSteps } from '../../src/schemas/values.ts';
+import { runs } from '../support/runs.ts';
 
 const free = (): void => undefined;
 

@@ -1,10 +1,13 @@
+/**
+ * Between lookups and the store: the indexes that it keeps for a source, the entries of an entity in them, and the query that
+ * chooses among entries.
+ */
 import { createHash } from 'node:crypto';
-import { type StoredEntity, stampText } from '../../contract/entity.ts';
-import { formatEntityId } from '../../contract/ids.ts';
-import type { Json } from '../../contract/json.ts';
-import { lookupValuesPerIndexMax } from '../../contract/limits.ts';
-import { atOnce, type Steps, workBudget } from '../../lib/cooperative-yield.ts';
-import { member, scalarText } from '../language/values.ts';
+import { type StoredEntity, stampText } from '../contract/entity.ts';
+import { formatEntityId } from '../contract/ids.ts';
+import type { Json } from '../contract/json.ts';
+import { lookupValuesPerIndexMax } from '../contract/limits.ts';
+import { atOnce, type Steps, workBudget } from '../lib/cooperative-yield.ts';
 import {
   type LookupIndex,
   type LookupPlan,
@@ -12,7 +15,8 @@ import {
   type PropertyPath,
   valueKey,
   wholeKey,
-} from './plan.ts';
+} from './lookup-plan.ts';
+import { member, scalarText } from './values.ts';
 
 /** The indexes that are kept for one source: the union of what all plans over it need. */
 export interface LookupLayout {
@@ -167,4 +171,46 @@ function fieldValue(entity: StoredEntity, field: string): Json {
     default:
       return null;
   }
+}
+
+/** An index entry as the store hands it back. `values` are in the order of the layout's `projection`. */
+export interface LookupCandidate {
+  readonly originId: string;
+  readonly values: readonly Json[];
+}
+
+/** A `$lookup` with its holes filled in. */
+export interface LookupQuery {
+  /** Canonical text: two queries of equal text have equal results. */
+  readonly id: string;
+  readonly sourceGroup: string | null;
+  /** Index keys whose entries together hold every match; empty when nothing can match. */
+  readonly keys: readonly string[];
+  readonly place: string;
+  /** The condition as it is written, for people. */
+  readonly condition: string;
+  /** What it may read, whatever its values. */
+  readonly plan: LookupPlan;
+  /** True when the layout has all the indexes and values that the lookup reads, whatever schemas it was made for. */
+  isAnsweredBy(layout: LookupLayout): boolean;
+  /**
+   * Chooses, orders and cuts. Candidates may come in any order and repeat.
+   * `cut` is true when more than `lookupResultsMax` matched and the asked `top` did not hide it.
+   */
+  select(layout: LookupLayout, candidates: Iterable<LookupCandidate>): Selected;
+  /** As `select`, of candidates that come in portions. */
+  selection(layout: LookupLayout): LookupSelection;
+}
+
+export interface LookupSelection {
+  add(candidates: Iterable<LookupCandidate>): void;
+  /** What was chosen of all that was added. */
+  result(): Selected;
+}
+
+export interface Selected {
+  readonly originIds: string[];
+  /** How many entities the condition found, whatever `top` leaves of them; at most `lookupResultsMax`. */
+  readonly matched: number;
+  readonly cut: boolean;
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Json } from '../../../src/contract/json.ts';
-import { scalarText, valueText } from '../../../src/schemas/language/values.ts';
-import { runs } from '../../support/runs.ts';
+import type { Json } from '../../src/contract/json.ts';
+import { scalarText, valueText } from '../../src/schemas/values.ts';
+import { runs } from '../support/runs.ts';
 
 test('a text is itself and null has none', () => {
   assert.equal(valueText(''), '');

@@ -1,6 +1,6 @@
-import type { Json } from '../../contract/json.ts';
-import { namesOf } from '../../contract/large-json/parse-in-parts.ts';
-import { EntityValue } from './entity-value.ts';
+import type { Json } from '../contract/json.ts';
+import { namesOf } from '../contract/large-json/parse-in-parts.ts';
+import { EntityValue } from './build/entity-value.ts';
 
 /**
  * The member of an object, or undefined; of an entity `p` is `properties`

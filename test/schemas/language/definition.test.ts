@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { BodyWriter } from '../../../src/schemas/build/view-body.ts';
-import { nullDefinition, scalarDefinition } from '../../../src/schemas/definition/definition.ts';
+import { nullDefinition, scalarDefinition } from '../../../src/schemas/language/definition.ts';
 import { frameOver } from '../support/fixtures.ts';
 
 test('a scalar is written as the JSON of it', () => {

@@ -1,6 +1,7 @@
+/** What a `$lookup` of a schema may read, known when the schema is compiled, and the keys of the indexes that it reads. */
 import { createHash } from 'node:crypto';
-import { lookupKeyCharactersMax } from '../../contract/limits.ts';
-import { isEntityField } from '../language/entity-value.ts';
+import { lookupKeyCharactersMax } from '../contract/limits.ts';
+import { isEntityField } from './build/entity-value.ts';
 
 /** A path into an entity: `['properties', 'tags']`, `['type']`. */
 export type PropertyPath = readonly string[];

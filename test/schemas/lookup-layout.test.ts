@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Json } from '../../../src/contract/json.ts';
-import { lookupValuesPerIndexMax } from '../../../src/contract/limits.ts';
-import { workBudget } from '../../../src/lib/cooperative-yield.ts';
-import { entriesOf, entrySteps, layoutOf, project } from '../../../src/schemas/lookup/layout.ts';
-import { type LookupIndex, overflowKey, valueKey, wholeKey } from '../../../src/schemas/lookup/plan.ts';
-import { runs } from '../../support/runs.ts';
-import { entityOf } from '../support/fixtures.ts';
-import { compiledLookup, find } from '../support/lookups.ts';
+import type { Json } from '../../src/contract/json.ts';
+import { lookupValuesPerIndexMax } from '../../src/contract/limits.ts';
+import { workBudget } from '../../src/lib/cooperative-yield.ts';
+import { entriesOf, entrySteps, layoutOf, project } from '../../src/schemas/lookup-layout.ts';
+import { type LookupIndex, overflowKey, valueKey, wholeKey } from '../../src/schemas/lookup-plan.ts';
+import { runs } from '../support/runs.ts';
+import { entityOf } from './support/fixtures.ts';
+import { compiledLookup, find } from './support/lookups.ts';
 
 test('equal layouts have equal ids, whatever the order of the plans', () => {
   const plans = ['properties.a eq 1', 'properties.b eq 1'].flatMap(

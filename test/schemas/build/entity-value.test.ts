@@ -5,7 +5,7 @@ import {
   entityFields,
   entityValue,
   isEntityField,
-} from '../../../src/schemas/language/entity-value.ts';
+} from '../../../src/schemas/build/entity-value.ts';
 import { entityOf } from '../support/fixtures.ts';
 
 const entity = entityOf(

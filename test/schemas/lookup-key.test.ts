@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { lookupKeyCharactersMax } from '../../../src/contract/limits.ts';
-import { entriesOf, layoutOf } from '../../../src/schemas/lookup/layout.ts';
-import { type LookupIndex, overflowKey, valueKey, wholeKey } from '../../../src/schemas/lookup/plan.ts';
-import { candidates, entityOf } from '../support/fixtures.ts';
-import { compiledLookup, queryOf } from '../support/lookups.ts';
+import { lookupKeyCharactersMax } from '../../src/contract/limits.ts';
+import { entriesOf, layoutOf } from '../../src/schemas/lookup-layout.ts';
+import { type LookupIndex, overflowKey, valueKey, wholeKey } from '../../src/schemas/lookup-plan.ts';
+import { candidates, entityOf } from './support/fixtures.ts';
+import { compiledLookup, queryOf } from './support/lookups.ts';
 
 test('keys are bounded, and long values are still found by them', () => {
   const long = 'x'.repeat(100_000);

@@ -2,8 +2,8 @@ import type { Cursor } from '../../contract/config-cursor.ts';
 import type { Resumable } from '../../lib/cooperative-yield.ts';
 import type { PartialSchema } from '../build/build-input.ts';
 import type { BodyWriter } from '../build/view-body.ts';
-import type { Frame, Scope } from '../language/scope.ts';
-import type { LookupPlan } from '../lookup/plan.ts';
+import type { LookupPlan } from '../lookup-plan.ts';
+import type { Frame, Scope } from './scope.ts';
 
 /** Writes a property's value; in steps when that takes long. */
 export type Write = (frame: Frame, body: BodyWriter) => Resumable<void>;
