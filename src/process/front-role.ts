@@ -3,7 +3,7 @@ import './http-library.ts';
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { platformVersion } from '../config/settings/platform-version.ts';
-import { checkTlsFiles } from '../config/settings/tls-files.ts';
+import { checkTlsFiles } from '../config/settings/settings.ts';
 import { hashedForm } from '../config/tenant/api-keys.ts';
 import { consoleFiles } from '../console/files.mjs';
 import { referencedViewsShare, rowViewsShare } from '../contract/limits.ts';

@@ -28,7 +28,7 @@ import {
   type SchemaPlace,
   schemaFolders,
   tenantFilePath,
-} from '../documents/document-path.ts';
+} from '../document-path.ts';
 import { schemaFilesMax, tooMany } from '../tenant/sizes.ts';
 import { Compiler } from './compiler.ts';
 import { holdsSecrets, ModuleRefused, type ReadModule } from './compiler-protocol.ts';

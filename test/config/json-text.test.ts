@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseJsonText } from '../../../src/config/documents/json-text.ts';
-import { runs } from '../../support/runs.ts';
-import { spentMs } from '../../support/spent.ts';
+import { parseJsonText } from '../../src/config/json-text.ts';
+import { runs } from '../support/runs.ts';
+import { spentMs } from '../support/spent.ts';
 
 function mistakesOf(text: string) {
   const parsed = parseJsonText(text);

@@ -4,10 +4,10 @@
  * breaks, but not what should be there, in which value, and which name is given twice. With these added, the code
  * would be no shorter.
  */
-import { type Json, type JsonObject, setOwn } from '../../contract/json.ts';
-import { configDepthMax } from '../../contract/limits.ts';
-import { itemPath, memberPath } from '../../lib/json-place.ts';
-import { excerpt, quote } from '../../lib/quote.ts';
+import { type Json, type JsonObject, setOwn } from '../contract/json.ts';
+import { configDepthMax } from '../contract/limits.ts';
+import { itemPath, memberPath } from '../lib/json-place.ts';
+import { excerpt, quote } from '../lib/quote.ts';
 
 export interface TextMistake {
   /** JSON path of the value being read. */

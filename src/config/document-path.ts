@@ -1,6 +1,6 @@
 /** Where configuration documents lie (docs/reference/configuration.md "Files"). */
-import { isAlias } from '../../contract/ids.ts';
-import { configNameCharactersMax, schemaFolderDepthMax } from '../../contract/limits.ts';
+import { isAlias } from '../contract/ids.ts';
+import { configNameCharactersMax, schemaFolderDepthMax } from '../contract/limits.ts';
 
 type SchemaLanguage = 'json' | 'code';
 

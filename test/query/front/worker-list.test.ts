@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { groupHolders } from '../../../src/query/front/group-holders.ts';
+import { groupHolders } from '../../../src/query/front/worker-list.ts';
 
 function holdersOf(workers: Readonly<Record<string, readonly string[]>>): string[] | null {
   const listed = Object.entries(workers).map(([id, groups]) => ({ id, groups }));

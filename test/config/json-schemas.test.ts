@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Ajv } from '@modelcontextprotocol/client/validators/ajv';
-import { newSite } from '../../../src/cli/site/new-site.ts';
-import { documentPlace } from '../../../src/config/documents/document-path.ts';
-import { readDocuments } from '../../../src/config/documents/folder.ts';
-import { loadConfiguration } from '../../../src/config/documents/load.ts';
-import { jsonSchemas } from '../../../src/config/json-schemas/json-schemas.ts';
-import type { Json, JsonObject } from '../../../src/contract/json.ts';
-import { siteTenant } from '../support/site.ts';
+import { newSite } from '../../src/cli/site/new-site.ts';
+import { documentPlace } from '../../src/config/document-path.ts';
+import { readDocuments } from '../../src/config/documents/folder.ts';
+import { loadConfiguration } from '../../src/config/documents/load.ts';
+import { jsonSchemas } from '../../src/config/json-schemas.ts';
+import type { Json, JsonObject } from '../../src/contract/json.ts';
+import { siteTenant } from './support/site.ts';
 
 type Kind = keyof typeof jsonSchemas;
 
@@ -143,7 +143,7 @@ function mistakesOf(changed: Readonly<Record<string, Json>>): readonly string[] 
 }
 
 test('every configuration that the demo, new sites and the documents have is accepted', async () => {
-  const demo = await readDocuments(fileURLToPath(new URL('../../../config', import.meta.url)));
+  const demo = await readDocuments(fileURLToPath(new URL('../../config', import.meta.url)));
   const site = [...newSite('site')].map(([file, text]) => [file.replace(/^config\//, ''), text] as const);
   const kinds = new Set<Kind>();
   for (const [file, text] of [...demo.documents, ...site]) {

@@ -2,10 +2,10 @@
  * The JSON Schemas of configuration files, by the names of the files in `config/json-schemas`: the shapes with which the
  * files are read.
  */
-import { fileOf, type JsonSchema } from '../../contract/document-shape.ts';
-import { indexSchemaShape } from '../../schemas/definition/index-schema.ts';
-import { definitions, fullSchemaShape, isTriggered, partialSchemaShape } from '../../schemas/shapes.ts';
-import { tenantShape } from '../tenant/tenant-shapes.ts';
+import { fileOf, type JsonSchema } from '../contract/document-shape.ts';
+import { indexSchemaShape } from '../schemas/definition/index-schema.ts';
+import { definitions, fullSchemaShape, isTriggered, partialSchemaShape } from '../schemas/shapes.ts';
+import { tenantShape } from './tenant/tenant-shapes.ts';
 
 export const jsonSchemas: Readonly<Record<'tenant' | 'schema' | 'partial' | 'index', JsonSchema>> = {
   tenant: fileOf('tenant.json of a tenant of Millrace', tenantShape),
