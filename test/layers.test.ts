@@ -196,7 +196,6 @@ function findCycle(edges: ReadonlyMap<string, readonly string[]>): string[] {
 
 /** Folders of a room that still import each other in a circle. No other may join them. */
 const tangledFolders: readonly (readonly string[])[] = [
-  ['http/cache', 'http/delivery', 'http/operations', 'http/routing', 'http/routing/endpoints', 'http/uws'],
   [
     ...[
       'search/analysis',

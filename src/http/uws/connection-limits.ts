@@ -1,10 +1,18 @@
-/** Limits the connections of a front to a few less than the files that its process may open. */
+/**
+ * What connections may take of a front: all together a few files less than its process may open, and one with many requests
+ * only a little of a turn of the event loop.
+ */
 
 import type { HttpResponse } from 'uWebSockets.js';
 import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
-import { filesReserveMax, filesReserveMin } from '../../contract/limits.ts';
-import type { Log } from '../operations/log.ts';
+import {
+  filesReserveMax,
+  filesReserveMin,
+  requestsPerLook,
+  requestTurnMsMax,
+} from '../../contract/limits.ts';
+import type { Log } from '../log.ts';
 
 /** The same log line is written at most this often. */
 const sayEveryMs = 10_000;
@@ -62,4 +70,40 @@ export function connectionsMax(): number {
 function filesMaxOfThisProcess(): number {
   const text = execFileSync('sh', ['-c', 'ulimit -n'], { encoding: 'utf8' }).trim();
   return text === 'unlimited' ? Number.POSITIVE_INFINITY : Number(text);
+}
+
+/**
+ * Notices when requests keep the event loop for long. uWebSockets.js reads up to 512 KB of a connection at a time and
+ * calls us for every request in it. So thousands of pipelined requests would be answered before anybody else's first.
+ */
+export class LongTurns {
+  /** Requests since the last look at the clock. */
+  #requests = 0;
+  /** When the clock was first looked at in this turn; null: not yet. */
+  #startedMs: number | null = null;
+  #isLong = false;
+
+  /** Counts a request. @returns whether its answer must wait for the next turn of the event loop */
+  isLong(): boolean {
+    if (this.#isLong) return true;
+    this.#requests += 1;
+    if (this.#requests < requestsPerLook) return false;
+    this.#requests = 0;
+    return this.#look();
+  }
+
+  #look(): boolean {
+    const nowMs = performance.now();
+    if (this.#startedMs === null) {
+      this.#startedMs = nowMs;
+      setImmediate(() => this.#end());
+    } else this.#isLong = nowMs - this.#startedMs >= requestTurnMsMax;
+    return this.#isLong;
+  }
+
+  #end(): void {
+    this.#startedMs = null;
+    this.#isLong = false;
+    this.#requests = 0;
+  }
 }

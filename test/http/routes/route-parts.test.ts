@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { sealUrl, unsealUrl } from '../../../src/http/routes/cursor-token.ts';
+import { sealUrl, unsealUrl } from '../../../src/http/routes/route-parts.ts';
 import { runs } from '../../support/runs.ts';
 
 test('a cursor opens only under its secret, for its list, and as it was made', () => {

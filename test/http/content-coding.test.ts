@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { chooseCoding } from '../../../src/http/delivery/content-coding.ts';
-import { problemShape } from '../../../src/http/routing/openapi/openapi-document.ts';
-import { routeTable } from '../../../src/http/routing/route-table.ts';
-import { mistakesOf } from '../../../src/http/routing/validate.ts';
-import { startFront, type TestFront } from '../support/front.ts';
-import { apiKeys } from '../support/site.ts';
-import { exchange } from '../support/wire.ts';
+import { chooseCoding } from '../../src/http/content-coding.ts';
+import { problemShape } from '../../src/http/routing/openapi/openapi-document.ts';
+import { routeTable } from '../../src/http/routing/route-table.ts';
+import { mistakesOf } from '../../src/http/routing/validate.ts';
+import { startFront, type TestFront } from './support/front.ts';
+import { apiKeys } from './support/site.ts';
+import { exchange } from './support/wire.ts';
 
 let front: TestFront;
 before(async () => {

@@ -1,7 +1,7 @@
 /** docs/reference/http.md "Listing routes": the index of a sitemap, with small files. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { Sitemap } from '../../../src/http/routes/sitemap.ts';
+import { Sitemap } from '../../../src/http/routes/v2.ts';
 import { startFront, type TestFront } from '../support/front.ts';
 import { putClaim } from '../support/seed.ts';
 import { environmentId } from '../support/site.ts';

@@ -1,11 +1,18 @@
 /**
- * A delivered body in every form in which it is sent. Each form is made once, a compressed one when it is first asked
- * for. What that is worth: bench/README.md "Fast paths".
+ * What `answer-cache.ts` keeps: views of rows, and delivered bodies in every form in which they are sent. Each form is made once, a
+ * compressed one when it is first asked for. What that is worth: bench/README.md "Fast paths".
  */
+
+import { hash } from 'node:crypto';
 import { type Answer, type HeaderField, jsonType } from '../answer.ts';
+import { compressed } from '../content-coding.ts';
 import { headLines, headOf } from '../uws/reply.ts';
-import { compressed } from './content-coding.ts';
-import { etagOf } from './etag.ts';
+
+/** What can be kept. */
+export interface Keepable {
+  /** Memory that it takes. */
+  readonly bytes: number;
+}
 
 type Coding = 'br' | 'gzip';
 
@@ -23,7 +30,8 @@ const behindTag = {
 /** Each form has a head of its own, beside the lines themselves. */
 const headsMax = Object.keys(behindTag).length + 1;
 
-export class FinishedAnswer {
+/** An answer of delivery or of a query, tagged (RFC 9110, section 8.8.3). */
+export class FinishedAnswer implements Keepable {
   #etag: string | null = null;
   #identity: Answer | null = null;
   #notModified: Answer | null = null;
@@ -94,5 +102,41 @@ export class FinishedAnswer {
 
   #headOf(status: number, form: keyof typeof behindTag): Uint8Array {
     return headOf(status, `\r\nETag: ${this.etag}${this.lines}${behindTag[form]}`);
+  }
+}
+
+/** In base64url: 132 bits. */
+const tagCharacters = 22;
+
+/**
+ * Weak, because one tag stands for a body in all its content codings. SHA-256, because with a digest that is easy to hit, someone
+ * could choose a text whose page keeps its tag after the text is removed.
+ */
+export function etagOf(body: Uint8Array): string {
+  return `W/"${hash('sha256', body, 'base64url').slice(0, tagCharacters)}"`;
+}
+
+/** Whether an `If-None-Match` header names the tag, compared weakly (RFC 9110, section 13.1.2). */
+export function namesTag(ifNoneMatch: string, etag: string): boolean {
+  if (ifNoneMatch === '') return false;
+  if (ifNoneMatch.trim() === '*') return true;
+  const opaque = etag.slice(etag.indexOf('"'));
+  return ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === opaque);
+}
+
+/** What stands behind the fields of a row: JSON text from `,"_views":` to the end of the row. */
+export class RowViews implements Keepable {
+  /**
+   * @param references that were resolved for it
+   * @param subjects keys of the views that were read, found or missing
+   */
+  constructor(
+    readonly text: Buffer,
+    readonly references: number,
+    readonly subjects: readonly string[],
+  ) {}
+
+  get bytes(): number {
+    return this.text.length;
   }
 }

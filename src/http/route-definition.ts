@@ -1,8 +1,8 @@
 /** The columns of the route table. */
-import type { Json } from '../../contract/json.ts';
-import type { Shape } from '../../contract/shape.ts';
-import type { Access } from './access.ts';
-import type { ProblemStyle } from './problem-answer.ts';
+import type { Json } from '../contract/json.ts';
+import type { Shape } from '../contract/shape.ts';
+import type { Access } from './routing/access.ts';
+import type { ProblemStyle } from './routing/problem-answer.ts';
 
 export interface ParameterDefinition {
   readonly name: string;
@@ -112,4 +112,12 @@ export const minVersion: HeaderDefinition = {
   prefixed: true,
   description:
     'A token of an ingest response: this response shows that state or a later one (waits up to 5 s, then 503)',
+};
+
+/** Parameter of the endpoints that show a management key the content of an environment. */
+export const managedEnvironment: ParameterDefinition = {
+  name: 'environment',
+  in: 'query',
+  shape: { type: 'string' },
+  description: 'Alias or id; optional if the tenant has only one',
 };

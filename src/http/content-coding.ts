@@ -1,7 +1,7 @@
 /** Compresses an answer as its client wants it (docs/reference/http.md "Caching"), off the main thread. */
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { compressionBytesMin } from '../../contract/limits.ts';
+import { compressionBytesMin } from '../contract/limits.ts';
 
 const compressBrotli = promisify(brotliCompress);
 const compressGzip = promisify(gzip);

@@ -1,6 +1,6 @@
 /** The log of a process. Its lines never hold keys, header values or bodies. */
 import { type DestinationStream, pino } from 'pino';
-import type { LogLevel } from '../../config/settings/table.ts';
+import type { LogLevel } from '../config/settings/table.ts';
 
 export interface Log {
   /** False when `debug` writes nothing. Then nothing should be gathered for it. */

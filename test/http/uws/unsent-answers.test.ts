@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SlowReaderCheck } from '../../../src/http/uws/slow-reader-check.ts';
+import { SlowReaderCheck } from '../../../src/http/uws/unsent-answers.ts';
 
 /** @returns after how many seconds it was too slow; null: never */
 function seconds(takenAt: (second: number) => number): number | null {
