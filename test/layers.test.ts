@@ -196,12 +196,6 @@ function findCycle(edges: ReadonlyMap<string, readonly string[]>): string[] {
 
 /** Folders of a room that still import each other in a circle. No other may join them. */
 const tangledFolders: readonly (readonly string[])[] = [
-  ['config/code', 'config/documents', 'config/tenant'],
-  ['http/cache', 'http/delivery', 'http/operations', 'http/routing', 'http/routing/endpoints', 'http/uws'],
-  [
-    ...['schemas/build', 'schemas/code', 'schemas/definition', 'schemas/filter', 'schemas/json-path'],
-    ...['schemas/language', 'schemas/lookup', 'schemas/property'],
-  ],
   [
     ...['store/change-log', 'store/claims', 'store/derived', 'store/entities', 'store/partitions'],
     ...['store/streams', 'store/visibility'],

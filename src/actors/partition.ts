@@ -33,10 +33,9 @@ import type { OpenCharacters } from './batch/open-characters.ts';
 import type { TurnBasis } from './batch/turn.ts';
 import { NamedFields } from './named-fields.ts';
 import { LeaseLife } from './ownership/lease-life.ts';
-import { Schedule } from './partition-schedule.ts';
+import { Schedule, type SchedulePortions } from './partition-schedule.ts';
 import { wholePartition } from './rebuild/rescan.ts';
 import { PendingRebuilds, type TakenRebuilds } from './rebuild/waiting-rebuilds.ts';
-import type { SchedulePortions } from './schedule-portions.ts';
 import { SharedTurn } from './shared-turn.ts';
 import type { WorkerMetrics } from './worker-metrics.ts';
 

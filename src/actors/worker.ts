@@ -29,10 +29,9 @@ import { openStreamSource, type StreamSource } from '../store/streams/shared-str
 import { OpenCharacters } from './batch/open-characters.ts';
 import { LeaseWatch, nextStep } from './ownership/assignment.ts';
 import { type Keeper, type OpenKeeper, openLocalKeeper } from './ownership/keeper.ts';
-import { type LeaseEvent, LeaseNews } from './ownership/lease-news.ts';
-import { OwnedPartitions } from './ownership/owned-partitions.ts';
+import { type LeaseEvent, LeaseNews, OwnedPartitions } from './ownership/owned-partitions.ts';
 import type { PartitionContext } from './partition.ts';
-import { SchedulePortions } from './schedule-portions.ts';
+import { SchedulePortions } from './partition-schedule.ts';
 import { WorkerBeat, type WorkerBeatSource } from './worker-beat.ts';
 import { WorkerMetrics } from './worker-metrics.ts';
 

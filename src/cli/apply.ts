@@ -5,8 +5,7 @@
  */
 
 import { hashKeys } from '../config/documents/canonical.ts';
-import { beginDryRun } from '../jobs/dry-run/begin.ts';
-import { dryRunJobs, dryRunState } from '../jobs/dry-run/queue.ts';
+import { beginDryRun, dryRunJobs, dryRunState } from '../jobs/dry-run/queue.ts';
 import { rebuildJobs } from '../jobs/rebuild-job-queue.ts';
 import { lossesText } from '../jobs/removal-plan.ts';
 import { assert } from '../lib/assert.ts';

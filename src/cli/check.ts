@@ -4,7 +4,7 @@
  */
 import { resolve } from 'node:path';
 import type { Configuration, Tenant } from '../config/configuration.ts';
-import { tenantFilePath } from '../config/documents/document-path.ts';
+import { tenantFilePath } from '../config/document-path.ts';
 import { counted, issueText, warningsText } from '../config/documents/issue-text.ts';
 import { readConfiguration } from '../config/documents/read-documents.ts';
 import { commandSettings, SettingsError } from '../config/settings/settings.ts';

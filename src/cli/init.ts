@@ -1,7 +1,7 @@
 /** `millrace init FOLDER`: writes a new site (docs/guide/first-site.md). */
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { isTenantName } from '../config/documents/document-path.ts';
+import { isTenantName } from '../config/document-path.ts';
 import { script } from '../lib/typed-command.mjs';
 import { isClone } from '../typescript/is-clone.mjs';
 import { newSite } from './site/new-site.ts';

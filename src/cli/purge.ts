@@ -6,7 +6,7 @@
 import type { Configuration } from '../config/configuration.ts';
 import { counted } from '../config/documents/issue-text.ts';
 import { type PurgeCounts, type PurgeJobs, purgeJobs, purgeState } from '../jobs/purge-job-queue.ts';
-import { entitiesOf, forEachMade, type SourceName } from '../jobs/stored-counts.ts';
+import { entitiesOf, forEachMade, type SourceName } from '../jobs/removal-plan.ts';
 import { beginPurge, readPurge } from '../store/configuration/purge-state.ts';
 import { processedSources } from '../store/derived/processed.ts';
 import { AutoFields } from '../store/entities/auto-fields.ts';

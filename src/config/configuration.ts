@@ -1,7 +1,7 @@
 /** The loaded configuration (docs/reference/configuration.md). Immutable: a changed configuration is a new object. */
 
 import type { PartialSchema } from '../schemas/build/build-input.ts';
-import type { LookupLayout } from '../schemas/lookup/layout.ts';
+import type { LookupLayout } from '../schemas/lookup-layout.ts';
 import type { FullSchema, IndexSchema } from '../schemas/schema.ts';
 import type { IndexPatterns } from './tenant/index-patterns.ts';
 import type { AllowedOrigins } from './urls/origins.ts';

@@ -11,11 +11,29 @@ import type { EnvironmentScope } from '../store/environment-scope.ts';
 import { keys } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
 import { formatVersion } from '../store/visibility/version.ts';
-import type { Change, ShownOn } from './change.ts';
 import { beginning, end, readLogPage, settled, type TakenEntry } from './log-page.ts';
 import { formatOffset, type Position, parseOffset } from './offset.ts';
-import { type FoundPlaces, readShownOn } from './shown-on.ts';
-import { readViewStates, type ViewState } from './view-states.ts';
+import { type FoundPlaces, readShownOn, type ShownOn } from './shown-on.ts';
+import { readViewStates, type Served, type ViewState } from './view-states.ts';
+
+/** What the feed tells of a view (docs/reference/http.md "Changes"). */
+export interface Change extends Served {
+  /** View id. */
+  readonly id: string;
+  readonly alias: string;
+  readonly sourceGroup: string;
+  readonly originId: string;
+  /** Of the entity. */
+  readonly type: string;
+  readonly action: 'set' | 'removed';
+  /** What it was served under within the retention and is not any more. */
+  readonly left: Served;
+  readonly tags: readonly string[];
+  /** Token for `X-Service-Min-Version`. */
+  readonly version: string;
+  /** ISO 8601. */
+  readonly at: string;
+}
 
 export interface FeedPage {
   readonly changes: readonly FeedChange[];

@@ -5,11 +5,18 @@ import type { LogReader } from '../store/change-log/entries.ts';
 import type { LoggedView } from '../store/change-log/logged-views.ts';
 import { type Reference, readReferences, readReferrers, referenceText } from '../store/derived/references.ts';
 import type { Store } from '../store/store.ts';
-import type { ShownOn } from './change.ts';
 import { readViewStates, type ViewState, viewName } from './view-states.ts';
 
 /** Views that are looked at in one round trip. */
 const viewsPerRead = 250;
+
+/** Where else a view is delivered, because other views refer to it. */
+export interface ShownOn {
+  /** URLs, else handles, of views that refer to it, at any depth. */
+  readonly shownOn: readonly string[];
+  /** How many more there are; absent: none. */
+  readonly shownOnMore?: number;
+}
 
 /** Where a view is shown, and how many references were followed to find that. */
 export interface FoundPlaces {

@@ -11,7 +11,16 @@ import type { Destination, FormerClaim, ProcessedRecord } from '../store/derived
 import type { EnvironmentScope } from '../store/environment-scope.ts';
 import { viewIdentity } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
-import type { Served } from './change.ts';
+
+/** What the feed tells of a view (docs/reference/http.md "Changes"). */
+
+/** URLs, handles and redirects under which a view is served, or was. */
+export interface Served {
+  readonly urls: readonly string[];
+  readonly handles: readonly string[];
+  /** URLs that lead to it. */
+  readonly redirects: readonly string[];
+}
 
 export interface ViewState {
   readonly view: LoggedView;

@@ -1,4 +1,4 @@
-/** The result of a handler. The server writes it to the connection. */
+/** The result of a handler, as JSON or as server-sent events. The server writes it to the connection. */
 import type { OpenStream } from './uws/event-streams.ts';
 
 export type HeaderField = readonly [name: string, value: string];
@@ -25,6 +25,9 @@ export interface Answer {
   readonly isHead?: boolean;
 }
 
+/** For errors, and for answers that say that nothing is there: what comes to be there must be seen immediately. */
+export const notStored: HeaderField = ['Cache-Control', 'no-store'];
+
 export const jsonType = 'application/json; charset=utf-8';
 
 export function jsonAnswer<Value>(
@@ -33,4 +36,23 @@ export function jsonAnswer<Value>(
   headers: readonly HeaderField[] = [],
 ): Answer {
   return { status, body: JSON.stringify(value), contentType: jsonType, headers };
+}
+
+const eventStreamType = /(?:^|[\s,])text\/event-stream(?:$|[\s,;])/i;
+
+/** Whether a client asks for server-sent events by its `Accept`. */
+export function acceptsEvents(accept: string): boolean {
+  return accept.length > 15 && eventStreamType.test(accept);
+}
+
+/** Server-sent events (the HTML standard, "Server-sent events"). */
+export function eventsAnswer(follow: OpenStream): Answer {
+  return {
+    status: 200,
+    body: '',
+    contentType: 'text/event-stream',
+    // Proxies would hold events back until they have some kilobytes of them.
+    headers: [notStored, ['X-Accel-Buffering', 'no']],
+    follow,
+  };
 }

@@ -1,4 +1,5 @@
 /** The HTTP front: it serves the route table with uWebSockets.js, and leads every request to its answer. */
+
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { TlsFiles } from '../config/settings/settings.ts';
@@ -6,9 +7,9 @@ import { type Problem, problems } from '../contract/errors.ts';
 import { lingerMs } from '../contract/limits.ts';
 import type { Answer } from './answer.ts';
 import { Call, type Handler } from './call.ts';
-import type { Log } from './operations/log.ts';
-import { requestIdOf, traceparentOf } from './operations/request-ids.ts';
-import { type RecordedRoute, RequestRecord } from './operations/request-record.ts';
+import type { Log } from './log.ts';
+import { type RecordedRoute, RequestRecord, requestIdOf, traceparentOf } from './request-record.ts';
+import type { RouteDefinition, RouteName } from './route-definition.ts';
 import { Admission, type RateLimits } from './routing/admission.ts';
 import { CrossOrigin, preflightAnswer } from './routing/cross-origin.ts';
 import {
@@ -18,17 +19,15 @@ import {
   styleBefore,
   withRequestId,
 } from './routing/problem-answer.ts';
-import type { RouteDefinition, RouteName } from './routing/route-definition.ts';
 import { pathsOf, pathsServed, routeTable, type ServedPath } from './routing/route-table.ts';
 import { headRoute, restRoute, type ServedRoute, servedRoute } from './routing/served-route.ts';
 import type { Services } from './services.ts';
 import { RequestBody } from './uws/body.ts';
 import { BodyIntake } from './uws/body-intake.ts';
-import { ConnectionLimit } from './uws/connection-limit.ts';
+import { ConnectionLimit, LongTurns } from './uws/connection-limits.ts';
 import { EventStreams } from './uws/event-streams.ts';
 import { type Exchange, Exchanges } from './uws/exchanges.ts';
 import uws, { appFor, uwsPattern } from './uws/library.ts';
-import { LongTurns } from './uws/long-turns.ts';
 import { bodyBytesOf } from './uws/reply.ts';
 import { type HeaderReader, RequestHeaders } from './uws/request-headers.ts';
 import { UnsentAnswers } from './uws/unsent-answers.ts';

@@ -5,7 +5,7 @@
  */
 
 import { CachedPromise } from '../lib/shared-promises.ts';
-import type { LookupLayout } from '../schemas/lookup/layout.ts';
+import type { LookupLayout } from '../schemas/lookup-layout.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
 import {
   type LayoutStates,

@@ -3,8 +3,8 @@
  * so they are filled, become whole, and the views that wait for them are rebuilt as after any change (`layout-change.ts`).
  */
 import type { ConfigDocuments, Configuration } from '../config/configuration.ts';
+import { runtimeLookupsPath, tenantFilePath } from '../config/document-path.ts';
 import { byTenant, fingerprintOf } from '../config/documents/canonical.ts';
-import { runtimeLookupsPath, tenantFilePath } from '../config/documents/document-path.ts';
 import { loadingStored } from '../config/documents/load.ts';
 import type { RuntimeLookup } from '../config/tenant/tenant.ts';
 import { runtimeLookupsMax, sliceMs } from '../contract/limits.ts';

@@ -1,12 +1,14 @@
-/** Finds what would go when a configuration becomes active, so that people are asked before. */
+/** Finds what would go when a configuration becomes active, and how much is stored for it, so that people are asked before. */
 
 import type { Configuration } from '../config/configuration.ts';
 import { counted } from '../config/documents/issue-text.ts';
 import { type Removal, removalsBetween } from '../config/documents/removals.ts';
 import { asTyped } from '../lib/typed-command.mjs';
+import { scanProcessed } from '../store/derived/processed.ts';
+import type { ProcessedOutput } from '../store/derived/processed-record.ts';
+import { countEntities } from '../store/entities/entities.ts';
 import { indexName } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
-import { entitiesOf, forEachMade } from './stored-counts.ts';
 
 /** Something that goes, and what is stored for it now. */
 export interface Loss {
@@ -92,4 +94,36 @@ function amountsOf({ entities, views, items }: Loss): string {
     .filter(([count]) => count > 0)
     .map(([count, singular, plural]) => counted(count, singular, plural))
     .join(', ');
+}
+
+export interface SourceName {
+  readonly tenant: string;
+  readonly sourceId: string;
+}
+
+/** Entities of a source, in all partitions. @throws StoreUnavailableError */
+export async function entitiesOf(store: Store, { tenant, sourceId }: SourceName): Promise<number> {
+  const counts = await Promise.all(
+    store.partitions.tags.map((_, partition) => countEntities(store, partition, tenant, sourceId)),
+  );
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+/**
+ * Calls `visit` for every view and item that was made of the source's entities. While Redis resizes a hash, some may
+ * come twice.
+ * @throws StoreUnavailableError
+ */
+export async function forEachMade(
+  store: Store,
+  { tenant, sourceId }: SourceName,
+  visit: (thing: ProcessedOutput) => void,
+): Promise<void> {
+  await Promise.all(
+    store.partitions.tags.map(async (tag) => {
+      for await (const records of scanProcessed(store, tag, tenant, sourceId)) {
+        for (const { record } of records) for (const thing of record.outputs) visit(thing);
+      }
+    }),
+  );
 }

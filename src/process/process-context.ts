@@ -12,7 +12,7 @@ import {
   type Settings,
 } from '../config/settings/settings.ts';
 import type { LogLevel } from '../config/settings/table.ts';
-import { createLog, type Log } from '../http/operations/log.ts';
+import { createLog, type Log } from '../http/log.ts';
 import { asTyped } from '../lib/typed-command.mjs';
 import { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
 import type { Role } from '../store/processes/process-messages.ts';

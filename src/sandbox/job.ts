@@ -1,5 +1,5 @@
 /** What a tenant's process is to run, and who waits for it. */
-import type { ProgramSet } from '../schemas/code/code-call.ts';
+import type { ProgramSet } from '../schemas/build/code-call.ts';
 import type { FromSandbox } from './protocol.ts';
 
 export interface Job {

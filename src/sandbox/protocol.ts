@@ -3,7 +3,7 @@
  * line, in their order.
  */
 import type { Json } from '../contract/json.ts';
-import type { CodeCall, CodeFailure, CodeReply, ProgramKind } from '../schemas/code/code-call.ts';
+import type { CodeCall, CodeFailure, CodeReply, ProgramKind } from '../schemas/build/code-call.ts';
 
 /**
  * Where the sandbox writes its answers. Node sets its standard output to writes that do not wait when it loads TypeScript: a long

@@ -4,7 +4,7 @@
  * take turns by processor time.
  */
 import { codeIdleMs, codeProcessesMax, codeRunningMax } from '../contract/limits.ts';
-import type { CodeCall, CodeReply, ProgramKind, ProgramSet } from '../schemas/code/code-call.ts';
+import type { CodeCall, CodeReply, ProgramKind, ProgramSet } from '../schemas/build/code-call.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import type { Job } from './job.ts';
 import type { DescribeReply, FromSandbox } from './protocol.ts';

@@ -5,7 +5,7 @@
  */
 import { codeBuildCpuMs, codeMemoryMebibytes, codeProgramsCharactersMax } from '../contract/limits.ts';
 import { BoundedCache } from '../lib/bounded-cache.ts';
-import type { CodeReply, ProgramSet } from '../schemas/code/code-call.ts';
+import type { CodeReply, ProgramSet } from '../schemas/build/code-call.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import { type Job, JobQueue } from './job.ts';
 import type { FromSandbox } from './protocol.ts';

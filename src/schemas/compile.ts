@@ -1,10 +1,10 @@
 import { atOnce, type Steps } from '../lib/cooperative-yield.ts';
 import { codeFullSchema, codeIndexSchema, codePartial, TenantCode } from './code/code-schema.ts';
 import type { CodeProgram } from './code/program.ts';
-import { CompiledPartial } from './definition/definition.ts';
 import { type PartialDraft, reachablePartials, schemaDigest } from './definition/definition-digest.ts';
 import { compileFullSchema, compilePartialSchema } from './definition/full-schema.ts';
 import { compileIndexSchema } from './definition/index-schema.ts';
+import { CompiledPartial } from './language/definition.ts';
 import { type PathObserver, Scope } from './language/scope.ts';
 import type { CompiledSchemas, SchemaSources } from './schema.ts';
 

@@ -4,9 +4,8 @@
  */
 import { keysOf, type LookupDemand, lookupSource, wholeLayout } from '../actors/batch/lookup-source.ts';
 import type { Source } from '../config/configuration.ts';
-import { type LookupLayout, layoutOf } from '../schemas/lookup/layout.ts';
-import type { LookupCandidate } from '../schemas/lookup/lookup-query.ts';
-import type { LookupPlan } from '../schemas/lookup/plan.ts';
+import { type LookupCandidate, type LookupLayout, layoutOf } from '../schemas/lookup-layout.ts';
+import type { LookupPlan } from '../schemas/lookup-plan.ts';
 import type { LayoutStates } from '../store/configuration/layouts.ts';
 import type { Store } from '../store/store.ts';
 import { type CandidateSource, IndexedCandidates } from '../verify/read-only-lookups.ts';

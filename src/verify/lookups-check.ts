@@ -3,7 +3,7 @@
 import { outputKey } from '../actors/batch/builder.ts';
 import type { Output } from '../actors/batch/output.ts';
 import { formatEntityId } from '../contract/ids.ts';
-import { project } from '../schemas/lookup/layout.ts';
+import { project } from '../schemas/lookup-layout.ts';
 import { lookupPlace } from '../store/derived/lookups.ts';
 import type { IndexEntries } from '../store/derived/processed-record.ts';
 import { type Finding, finding, outputSubject } from './finding.ts';

@@ -10,8 +10,7 @@ import {
 import type { Source } from '../config/configuration.ts';
 import type { StoredEntity } from '../contract/entity.ts';
 import { BoundedCache } from '../lib/bounded-cache.ts';
-import type { LookupLayout } from '../schemas/lookup/layout.ts';
-import type { LookupCandidate } from '../schemas/lookup/lookup-query.ts';
+import type { LookupCandidate, LookupLayout } from '../schemas/lookup-layout.ts';
 import type { LayoutStates } from '../store/configuration/layouts.ts';
 import { readCandidates } from '../store/derived/lookup-candidates.ts';
 import { readEntities } from '../store/entities/entities.ts';

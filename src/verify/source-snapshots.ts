@@ -4,8 +4,7 @@
  */
 import { keysOf, type LookupDemand, lookupSource } from '../actors/batch/lookup-source.ts';
 import type { Source } from '../config/configuration.ts';
-import type { LookupLayout } from '../schemas/lookup/layout.ts';
-import type { LookupCandidate } from '../schemas/lookup/lookup-query.ts';
+import type { LookupCandidate, LookupLayout } from '../schemas/lookup-layout.ts';
 import { LayoutStates } from '../store/configuration/layouts.ts';
 import type { Store } from '../store/store.ts';
 import { type CandidateSource, IndexedCandidates } from './read-only-lookups.ts';

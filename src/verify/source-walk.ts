@@ -1,8 +1,7 @@
 /** Goes through the entities of a source, for lookups that no index answers, and to check those that one answers. */
 import type { StoredEntity } from '../contract/entity.ts';
 import { stateAt } from '../contract/publish-times.ts';
-import { entriesOf, type LookupLayout, project } from '../schemas/lookup/layout.ts';
-import type { LookupCandidate } from '../schemas/lookup/lookup-query.ts';
+import { entriesOf, type LookupCandidate, type LookupLayout, project } from '../schemas/lookup-layout.ts';
 import { readEntities, scanOriginIds } from '../store/entities/entities.ts';
 import { readOwner } from '../store/partitions/owners.ts';
 import type { Store } from '../store/store.ts';

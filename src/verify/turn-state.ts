@@ -1,9 +1,7 @@
 /** One entity's turn beside what is stored for it. */
-import { type OutputName, outputKey } from '../actors/batch/builder.ts';
-import { outputField, outputHash } from '../actors/batch/output-place.ts';
+import { type OutputName, outputField, outputHash, outputKey } from '../actors/batch/builder.ts';
 import type { Turn } from '../actors/batch/turn.ts';
-import type { Claim } from '../store/claims/claim-records.ts';
-import { type ServedClaims, unpackClaim, unpackServed } from '../store/claims/claim-records.ts';
+import { type Claim, type ServedClaims, unpackClaim, unpackServed } from '../store/claims/claim-records.ts';
 import { competingClaimField, type RankedClaim, rankMember } from '../store/claims/competing-claims.ts';
 import { claimTag } from '../store/claims/read-claims.ts';
 import type { ProcessedClaim, ProcessedOutput } from '../store/derived/processed-record.ts';

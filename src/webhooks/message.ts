@@ -3,7 +3,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import { Webhook as Signature } from 'standardwebhooks';
 import type { Webhook } from '../config/configuration.ts';
 import type { Json } from '../contract/json.ts';
-import type { Change, ShownOn } from '../feed/change.ts';
+import type { Change } from '../feed/feed.ts';
+import type { ShownOn } from '../feed/shown-on.ts';
 import type { Post } from './post.ts';
 
 /** A change as a webhook reports it. */

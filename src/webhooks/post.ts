@@ -1,10 +1,21 @@
-/** One request to a receiver. The address is checked when the connection is made: a name may lead somewhere else each time. */
+/**
+ * One request to a receiver, and when it is sent again after a failure (docs/reference/webhooks.md "Retries"). The address is
+ * checked when the connection is made: a name may lead somewhere else each time.
+ */
 import { type LookupAddress, type LookupOptions, lookup as resolve } from 'node:dns';
 import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP } from 'node:net';
-import { webhookAnswerMs } from '../contract/limits.ts';
+import {
+  webhookAnswerMs,
+  webhookRetryAfterMaxMs,
+  webhookRetryFirstMs,
+  webhookRetryJitter,
+  webhookRetryMaxMs,
+} from '../contract/limits.ts';
 import { type AddressGuard, hostOf } from './allowed-addresses.ts';
+
+const retryAfterMinMs = 1000;
 
 export class AddressRefusedError extends Error {
   override readonly name = 'AddressRefusedError';
@@ -127,4 +138,27 @@ function guardedLookup(guard: AddressGuard, host: string) {
       else resolved(null, first.address, first.family);
     });
   };
+}
+
+/**
+ * Milliseconds until the next attempt.
+ * @param failures attempts that failed one after another, at least 1. @param retryAfter header of the last answer
+ * @param chance 0 to 1
+ */
+export function retryDelay(
+  failures: number,
+  retryAfter: string | null,
+  nowMs: number,
+  chance: number,
+): number {
+  const usual = Math.min(webhookRetryMaxMs, webhookRetryFirstMs * 2 ** Math.min(failures - 1, 30));
+  const asked = retryAfter === null ? null : retryAfterMs(retryAfter, nowMs);
+  return Math.round((asked ?? usual) * (1 + webhookRetryJitter * chance));
+}
+
+/** RFC 9110, section 10.2.3: seconds or a date. Null for anything else. */
+function retryAfterMs(text: string, nowMs: number): number | null {
+  const ms = /^[0-9]{1,12}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - nowMs;
+  if (Number.isNaN(ms)) return null;
+  return Math.min(webhookRetryAfterMaxMs, Math.max(retryAfterMinMs, ms));
 }

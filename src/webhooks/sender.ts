@@ -23,8 +23,7 @@ import type { AddressGuard } from './allowed-addresses.ts';
 import type { LogWatch } from './log-watch.ts';
 import { changesMessage, requestSize, signedPost } from './message.ts';
 import { type PendingChange, type PendingChanges, pendingChanges } from './pending-changes.ts';
-import { AddressRefusedError, NoAnswerError, type Posted, post } from './post.ts';
-import { retryDelay } from './retry.ts';
+import { AddressRefusedError, NoAnswerError, type Posted, post, retryDelay } from './post.ts';
 import { positionOf } from './webhook-status.ts';
 
 export type Outcome = 'sent' | 'failed' | 'refused' | 'gone';

@@ -7,7 +7,7 @@ import { CodeRuns } from '../../src/actors/batch/code-runs.ts';
 import { OpenCharacters } from '../../src/actors/batch/open-characters.ts';
 import { NamedFields } from '../../src/actors/named-fields.ts';
 import { PartitionActor } from '../../src/actors/partition.ts';
-import { SchedulePortions } from '../../src/actors/schedule-portions.ts';
+import { SchedulePortions } from '../../src/actors/partition-schedule.ts';
 import { WorkerMetrics } from '../../src/actors/worker-metrics.ts';
 import type { SourceEntity } from '../../src/contract/entity.ts';
 import { codeOpenCharactersMax } from '../../src/contract/limits.ts';

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { type CommandName, commands } from '../../src/cli/commands.mjs';
 import { helpText } from '../../src/cli/help.mjs';
-import { jsonSchemas } from '../../src/config/json-schemas/json-schemas.ts';
+import { jsonSchemas } from '../../src/config/json-schemas.ts';
 import { listSettings } from '../../src/config/settings/table.ts';
 import { listLimits } from '../../src/contract/limit-list.ts';
 import { script } from '../../src/lib/typed-command.mjs';

@@ -6,7 +6,7 @@ import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { compileCode } from '../../src/config/code/compile-code.ts';
 import { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { type CodeReply, type ProgramKind, programName } from '../../src/schemas/code/code-call.ts';
+import { type CodeReply, type ProgramKind, programName } from '../../src/schemas/build/code-call.ts';
 import { lookupText } from '../../src/schemas/code/code-lookup.ts';
 import type { CodeProgram } from '../../src/schemas/code/program.ts';
 import { compilerSays } from '../support/type-check.ts';

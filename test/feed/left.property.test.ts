@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { SourceEntity } from '../../src/contract/entity.ts';
-import type { Change, Served } from '../../src/feed/change.ts';
-import { Feed } from '../../src/feed/feed.ts';
+import { type Change, Feed } from '../../src/feed/feed.ts';
 import type { Position } from '../../src/feed/offset.ts';
+import type { Served } from '../../src/feed/view-states.ts';
 import { ActiveConfiguration } from '../../src/store/configuration/active-configuration.ts';
 import { acceptEntities } from '../../src/store/entities/accept.ts';
 import { encodeEntity } from '../../src/store/entities/entity-record.ts';

@@ -16,7 +16,7 @@ import {
 } from '../../src/contract/limits.ts';
 import { residentMebibytes } from '../../src/sandbox/process-use.ts';
 import { Sandbox } from '../../src/sandbox/sandbox.ts';
-import type { CodeCall, CodeReply, ProgramSet } from '../../src/schemas/code/code-call.ts';
+import type { CodeCall, CodeReply, ProgramSet } from '../../src/schemas/build/code-call.ts';
 import { until } from '../support/until.ts';
 
 const sandbox = new Sandbox();

@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { AddressGuard } from '../../src/webhooks/allowed-addresses.ts';
 import { AddressRefusedError, post } from '../../src/webhooks/post.ts';
-import { retryDelay } from '../../src/webhooks/retry.ts';
 
 const refused = [
   '0.0.0.0',
@@ -86,18 +85,4 @@ test('nothing is sent to such an address, however it is written, nor to a name t
   assert.equal((await to('localhost', ['localhost'])).status, 200);
   assert.equal((await to('localhost', ['127.0.0.0/8'])).status, 200);
   assert.equal((await to('127.0.0.1', ['127.0.0.1'])).status, 200);
-});
-
-test('waits double from 5 s to an hour, with up to a fifth more; Retry-After says another time', () => {
-  const now = Date.parse('2026-01-01T00:00:00Z');
-  assert.deepEqual(
-    [1, 2, 3, 4, 11, 1_000_000].map((failures) => retryDelay(failures, null, now, 0)),
-    [5_000, 10_000, 20_000, 40_000, 3_600_000, 3_600_000],
-  );
-  assert.equal(retryDelay(1, null, now, 1), 6_000);
-  assert.equal(retryDelay(5, '7', now, 0), 7_000);
-  assert.equal(retryDelay(1, 'Thu, 01 Jan 2026 00:01:00 GMT', now, 0), 60_000);
-  assert.equal(retryDelay(1, '0', now, 0), 1_000);
-  assert.equal(retryDelay(1, '999999999999', now, 0), 86_400_000);
-  assert.equal(retryDelay(1, 'soon', now, 0), 5_000);
 });

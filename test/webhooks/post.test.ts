@@ -1,9 +1,9 @@
-/** Receivers that answer in ways that no receiver should. */
+/** Receivers that answer in ways that no receiver should, and when they are asked again. */
 import assert from 'node:assert/strict';
 import { createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { AddressGuard } from '../../src/webhooks/allowed-addresses.ts';
-import { NoAnswerError, type Posted, post } from '../../src/webhooks/post.ts';
+import { NoAnswerError, type Posted, post, retryDelay } from '../../src/webhooks/post.ts';
 import { until } from '../support/until.ts';
 
 const guard = new AddressGuard(['127.0.0.0/8']);
@@ -66,4 +66,18 @@ test('what is no answer is none', { timeout: 60_000 }, async (context) => {
     socket.end('HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 503 Later\r\nRetry-After: 7\r\n\r\n');
   });
   assert.deepEqual(await send(), { status: 503, retryAfter: '7' });
+});
+
+test('waits double from 5 s to an hour, with up to a fifth more; Retry-After says another time', () => {
+  const now = Date.parse('2026-01-01T00:00:00Z');
+  assert.deepEqual(
+    [1, 2, 3, 4, 11, 1_000_000].map((failures) => retryDelay(failures, null, now, 0)),
+    [5_000, 10_000, 20_000, 40_000, 3_600_000, 3_600_000],
+  );
+  assert.equal(retryDelay(1, null, now, 1), 6_000);
+  assert.equal(retryDelay(5, '7', now, 0), 7_000);
+  assert.equal(retryDelay(1, 'Thu, 01 Jan 2026 00:01:00 GMT', now, 0), 60_000);
+  assert.equal(retryDelay(1, '0', now, 0), 1_000);
+  assert.equal(retryDelay(1, '999999999999', now, 0), 86_400_000);
+  assert.equal(retryDelay(1, 'soon', now, 0), 5_000);
 });

@@ -27,8 +27,7 @@ import { type FieldWrites, type ListChange, PartitionWrites } from '../../store/
 import type { DeferredFor } from '../../store/partitions/deferred.ts';
 import type { NamedFields } from '../named-fields.ts';
 import type { StoredOutput } from './build-turns.ts';
-import type { Builder, OutputName } from './builder.ts';
-import { itemNameList, outputField, outputHash } from './output-place.ts';
+import { type Builder, itemNameList, type OutputName, outputField, outputHash } from './builder.ts';
 import type { Turn } from './turn.ts';
 
 /** What happened, for the metrics. */

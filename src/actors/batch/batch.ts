@@ -32,8 +32,8 @@ import { LookupSource } from './lookup-source.ts';
 import type { Output } from './output.ts';
 import { newEntries, publishTurns } from './publish.ts';
 import { ReplicationBarrier } from './replication-barrier.ts';
-import { readReturningViews } from './returning-views.ts';
 import { loadTurns, type Turn, type TurnBasis } from './turn.ts';
+import { readReturningViews } from './view-history.ts';
 
 /** The most references that move with a commit: more would block Redis for too long. */
 const referencesPerCommit = 4000;

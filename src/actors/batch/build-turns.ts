@@ -2,11 +2,11 @@ import { chain, type Resumable } from '../../lib/cooperative-yield.ts';
 import { encodeItem, type StoredItem } from '../../store/derived/item-record.ts';
 import { encodeBody } from '../../store/derived/stored-body.ts';
 import type { AutoTypes } from './auto-types.ts';
+import { itemNameList } from './builder.ts';
 import type { CodeSandbox } from './code-replies.ts';
 import { itemOf, type Misfit, noMisfits } from './item.ts';
 import type { LookupAnswers } from './lookup-source.ts';
 import { buildOutputs, type Output, outputsOf } from './output.ts';
-import { itemNameList } from './output-place.ts';
 import type { Turn } from './turn.ts';
 
 /** The outputs of turns, in the order of their turns. */

@@ -1,11 +1,15 @@
-/** What makes the outputs of an entity: one view builder or item builder for each schema and environment. Pure. */
+/**
+ * What makes the outputs of an entity: one view builder or item builder for each schema and environment; and where Redis has
+ * what they make. Pure.
+ */
 import type { Configuration, Source, Tenant } from '../../config/configuration.ts';
 import type { EntityRef } from '../../contract/ids.ts';
 import { BoundedCache } from '../../lib/bounded-cache.ts';
 import type { FullSchema, IndexSchema } from '../../schemas/schema.ts';
 import { digestOf } from '../../store/codec/digest.ts';
 import { formatDependent } from '../../store/derived/dependents.ts';
-import { indexName } from '../../store/keys.ts';
+import { type NameList, nameListFor } from '../../store/entities/name-lists.ts';
+import { indexName, keys, viewField } from '../../store/keys.ts';
 
 /** Which view or index item of an entity. */
 export interface OutputName {
@@ -131,4 +135,28 @@ export function dependentOf(
   { sourceId, originId }: EntityRef,
 ): string {
   return formatDependent({ kind, environmentId, name, sourceId, originId });
+}
+
+/** The names that items of an index leave out; those of an auto-indexed type are not known before. */
+export function itemNameList(builder: Builder): NameList | null {
+  return builder.kind === 'item' && builder.schema !== null ? nameListFor(builder.schema.names) : null;
+}
+
+/** The hash in Redis of the outputs of one name, of the entities of one source in a partition. */
+export function outputHash(
+  tag: string,
+  { tenantAlias: tenant, sourceId }: { readonly tenantAlias: string; readonly sourceId: string },
+  { kind, environmentId, name }: OutputName,
+): string {
+  return kind === 'view'
+    ? keys.views(tag, tenant, environmentId, sourceId)
+    : keys.items(tag, tenant, environmentId, sourceId, name);
+}
+
+/** The field of an entity's output in it. */
+export function outputField(
+  { kind, name }: Pick<OutputName, 'kind' | 'name'>,
+  { originId }: Pick<EntityRef, 'originId'>,
+): string {
+  return kind === 'view' ? viewField(name, originId) : originId;
 }

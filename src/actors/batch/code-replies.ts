@@ -1,5 +1,5 @@
 /** What the sandbox has replied to the calls of one build, and what it is still to be asked. */
-import type { CodeCall, CodeReply } from '../../schemas/code/code-call.ts';
+import type { CodeCall, CodeReply } from '../../schemas/build/code-call.ts';
 import type { LookupDemand } from './lookup-source.ts';
 
 /** Runs the code of schemas; `Sandbox` does. */

@@ -4,7 +4,7 @@
  * is safe, because the same call always has the same reply.
  */
 import { batchWaitMs, codeBuildCpuMs, codeOpenBuildsMax, codePatienceMs } from '../../contract/limits.ts';
-import type { CodeCall, CodeReply } from '../../schemas/code/code-call.ts';
+import type { CodeCall, CodeReply } from '../../schemas/build/code-call.ts';
 import type { CodeSandbox } from './code-replies.ts';
 import type { LookupDemand } from './lookup-source.ts';
 import type { OpenBuild, OpenCharacters } from './open-characters.ts';

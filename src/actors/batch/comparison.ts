@@ -22,10 +22,9 @@ import { type Builder, dependentOf, outdatedDigest, outputKey } from './builder.
 import type { LookupSource } from './lookup-source.ts';
 import type { Output } from './output.ts';
 import { compareReferences } from './referenced-views.ts';
-import type { ReturningViews } from './returning-views.ts';
 import { formerOutputs, type Turn } from './turn.ts';
 import { claimsInForm, claimsOf, formerClaims, isListed, sameClaim } from './view-claims.ts';
-import { causeBefore, causeOf, historyOf, removedView } from './view-history.ts';
+import { causeBefore, causeOf, historyOf, type ReturningViews, removedView } from './view-history.ts';
 
 /** Digest of an output of which nothing was ever made. */
 const nothingMade = Buffer.alloc(0);

@@ -8,8 +8,8 @@ import { chain, type Resumable, type Steps, Suspended } from '../../lib/cooperat
 import { Slice } from '../../lib/slices/slice.ts';
 import { type BuildInput, LongTexts } from '../../schemas/build/build-input.ts';
 import type { BuildFailure, BuildOutcome, BuiltItem, BuiltView } from '../../schemas/build/build-outcome.ts';
-import type { CodeCall } from '../../schemas/code/code-call.ts';
-import type { LookupQuery } from '../../schemas/lookup/lookup-query.ts';
+import type { CodeCall } from '../../schemas/build/code-call.ts';
+import type { LookupQuery } from '../../schemas/lookup-layout.ts';
 import type { ResolvedDestination, ViewClaims } from '../../schemas/schema.ts';
 import type { DeferredFor } from '../../store/partitions/deferred.ts';
 import { type Builder, buildersFor, dependentOf } from './builder.ts';

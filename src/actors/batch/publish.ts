@@ -12,7 +12,7 @@ import { type Steps, Suspended } from '../../lib/cooperative-yield.ts';
 import { groupBy } from '../../lib/lists.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import { type BuildInput, LongTexts } from '../../schemas/build/build-input.ts';
-import { type LookupLayout, project } from '../../schemas/lookup/layout.ts';
+import { type LookupLayout, project } from '../../schemas/lookup-layout.ts';
 import type { FullSchema, ResolvedAction } from '../../schemas/schema.ts';
 import { formatDependent } from '../../store/derived/dependents.ts';
 import { type IndexWrite, type LookupKey, touchKeys } from '../../store/derived/lookups.ts';

@@ -8,7 +8,7 @@ import { sliceMs } from '../../contract/limits.ts';
 import { laterState, type PublishState, stateAt } from '../../contract/publish-times.ts';
 import { groupBy } from '../../lib/lists.ts';
 import { Slice } from '../../lib/slices/slice.ts';
-import { entriesOf, entrySteps, type LookupLayout } from '../../schemas/lookup/layout.ts';
+import { entriesOf, entrySteps, type LookupLayout } from '../../schemas/lookup-layout.ts';
 import type { LayoutStates } from '../../store/configuration/layouts.ts';
 import { formatDependent } from '../../store/derived/dependents.ts';
 import type { Intent } from '../../store/derived/intents.ts';

@@ -1,7 +1,12 @@
-/** What a record keeps of a view's past for who follows changes: its last told type, and the claims it has given up. Pure. */
+/**
+ * What a record keeps of a view's past for who follows changes: its last told type, and the claims it has given up. They include
+ * those of a view that was removed and is made again.
+ */
 import { normalizeUrl } from '../../config/urls/url.ts';
 import type { EntityRef } from '../../contract/ids.ts';
 import { formerClaimsMax } from '../../contract/limits.ts';
+import { groupBy } from '../../lib/lists.ts';
+import { readRemovedViews } from '../../store/change-log/removed-views.ts';
 import type { RemovedView } from '../../store/change-log/reported-views.ts';
 import {
   claimKey,
@@ -11,7 +16,9 @@ import {
   type ProcessedOutput,
 } from '../../store/derived/processed-record.ts';
 import { claimField, urlFormOfField } from '../../store/keys.ts';
-import { type Builder, dependentOf, outdatedDigest } from './builder.ts';
+import type { Store } from '../../store/store.ts';
+import { type Builder, dependentOf, outdatedDigest, outputKey } from './builder.ts';
+import type { Output } from './output.ts';
 import type { Turn } from './turn.ts';
 import { sameClaim } from './view-claims.ts';
 
@@ -122,4 +129,45 @@ function ownCause({ isBySchedule }: Turn): Cause {
 function becauseOf(turn: Turn, entity: EntityRef): Cause {
   const isOwn = entity.sourceId === turn.sourceId && entity.originId === turn.originId;
   return isOwn ? ownCause(turn) : { because: { kind: 'lookup', entity } };
+}
+
+/** Claims from before the removal, of the outputs that bring a view back. */
+export type ReturningViews = ReadonlyMap<Output, readonly FormerClaim[]>;
+
+/** @param tag of the partition of all outputs. @throws StoreUnavailableError */
+export async function readReturningViews(
+  store: Store,
+  tag: string,
+  outputs: readonly Output[],
+): Promise<ReturningViews> {
+  const returning = new Map<Output, readonly FormerClaim[]>();
+  const environments = groupBy(
+    outputs.filter(makesNewView),
+    ({ turn, builder }) => `${turn.tenantAlias}|${builder.environmentId}`,
+  );
+  await Promise.all(
+    [...environments.values()].map(async (group) => {
+      const [first] = group;
+      if (first === undefined) return;
+      const scope = { tenant: first.turn.tenantAlias, environmentId: first.builder.environmentId };
+      const views = group.map(({ turn: { sourceId, originId }, builder }) => ({
+        sourceId,
+        originId,
+        alias: builder.name,
+      }));
+      const removed = await readRemovedViews(store, tag, scope, views);
+      group.forEach((output, at) => {
+        const was = removed[at];
+        if (was !== null && was !== undefined) returning.set(output, was.claims);
+      });
+    }),
+  );
+  return returning;
+}
+
+function makesNewView({ turn, builder, failure, isDeferred }: Output): boolean {
+  if (builder.kind !== 'view' || turn.entity === null || failure !== null || isDeferred) return false;
+  const former = turn.former?.outputs.find((output) => outputKey(output) === builder.key);
+  // A record without bytes is of a view that was never made, or that a restore has yet to make.
+  return former === undefined || former.bytesDigest.length === 0;
 }

@@ -1,4 +1,4 @@
-/** The partitions of a worker: takes their leases, runs their actors, gives them back. */
+/** The partitions of a worker: takes their leases, runs their actors, gives them back, and reports it. */
 import { performance } from 'node:perf_hooks';
 import type { ActiveConfiguration } from '../../store/configuration/active-configuration.ts';
 import {
@@ -12,7 +12,6 @@ import type { LeaseEnds } from '../../store/partitions/lease-ends.ts';
 import { FencedError, StoreUnavailableError } from '../../store/redis/redis-errors.ts';
 import { PartitionActor, type PartitionContext } from '../partition.ts';
 import type { Keeper } from './keeper.ts';
-import type { LeaseNews } from './lease-news.ts';
 
 export interface OwnershipContext {
   readonly workerId: string;
@@ -125,4 +124,42 @@ export class OwnedPartitions {
 /** Another worker has the partition, or Redis was away. */
 function isLoss(error: unknown): boolean {
   return error instanceof FencedError || error instanceof StoreUnavailableError;
+}
+
+/**
+ * Reports leases that were taken, lost or given back. Leases mostly come and go together, so those of half a second are
+ * one report.
+ */
+
+export type LeaseEvent = 'taken' | 'lost' | 'given back';
+
+const gatherMs = 500;
+
+/** Leases mostly come and go together, so those of half a second are one report. */
+export class LeaseNews {
+  readonly #gathered = new Map<LeaseEvent, Set<number>>();
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(private readonly tell: (event: LeaseEvent, partitions: readonly number[]) => void) {}
+
+  add(event: LeaseEvent, partition: number): void {
+    this.#gathered.set(event, (this.#gathered.get(event) ?? new Set()).add(partition));
+    this.#timer ??= setTimeout(() => this.#flush(), gatherMs);
+  }
+
+  /** Tells what was gathered. */
+  close(): void {
+    this.#flush();
+  }
+
+  #flush(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    for (const [event, partitions] of this.#gathered)
+      this.tell(
+        event,
+        [...partitions].sort((a, b) => a - b),
+      );
+    this.#gathered.clear();
+  }
 }

@@ -1,10 +1,10 @@
 /** The keys in a site's configuration, and whether its store is empty. */
-import { documentPlace } from '../../config/documents/document-path.ts';
+import { documentPlace } from '../../config/document-path.ts';
 import { readDocuments } from '../../config/documents/folder.ts';
-import { parseJsonText } from '../../config/documents/json-text.ts';
+import { parseJsonText } from '../../config/json-text.ts';
 import { isHashed } from '../../config/tenant/api-keys.ts';
 import { isJsonObject, type Json } from '../../contract/json.ts';
-import { entitiesOf } from '../../jobs/stored-counts.ts';
+import { entitiesOf } from '../../jobs/removal-plan.ts';
 import { processedSources } from '../../store/derived/processed.ts';
 import type { RedisAddress } from '../../store/redis/redis-connection.ts';
 import { type StoreSettings, withStore } from '../platform/open-store.ts';

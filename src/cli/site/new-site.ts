@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { jsonSchemas } from '../../config/json-schemas/json-schemas.ts';
+import { jsonSchemas } from '../../config/json-schemas.ts';
 
 const template = fileURLToPath(new URL('./template', import.meta.url));
 

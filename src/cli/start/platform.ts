@@ -2,8 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { environmentWithFile, readSettings, type Settings } from '../../config/settings/settings.ts';
-import { checkTlsFiles } from '../../config/settings/tls-files.ts';
+import {
+  checkTlsFiles,
+  environmentWithFile,
+  readSettings,
+  type Settings,
+} from '../../config/settings/settings.ts';
 import { stopMsOf } from '../../contract/front-limits.ts';
 import { isJsonObject } from '../../contract/json.ts';
 import type { RedisAddress } from '../../store/redis/redis-connection.ts';

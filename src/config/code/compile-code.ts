@@ -16,7 +16,7 @@ import {
 import { groupBy } from '../../lib/lists.ts';
 import { quote } from '../../lib/quote.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
-import { type ProgramKind, programName } from '../../schemas/code/code-call.ts';
+import { type ProgramKind, programName } from '../../schemas/build/code-call.ts';
 import { type CodeProgram, sourcePlace } from '../../schemas/code/program.ts';
 import { readCollations, readIndexFields } from '../../schemas/definition/index-fields.ts';
 import { readIndexTexts } from '../../schemas/definition/index-texts.ts';
@@ -28,7 +28,7 @@ import {
   type SchemaPlace,
   schemaFolders,
   tenantFilePath,
-} from '../documents/document-path.ts';
+} from '../document-path.ts';
 import { schemaFilesMax, tooMany } from '../tenant/sizes.ts';
 import { Compiler } from './compiler.ts';
 import { holdsSecrets, ModuleRefused, type ReadModule } from './compiler-protocol.ts';

@@ -7,7 +7,7 @@ import { posix } from 'node:path';
 import { tsPlugin } from '@sveltejs/acorn-typescript';
 import { Parser } from 'acorn';
 import type { ConfigDocuments } from '../configuration.ts';
-import { moduleCandidates } from '../documents/document-path.ts';
+import { moduleCandidates } from '../document-path.ts';
 import { absent, anyJson, type Type } from './type.ts';
 import { TypeReader } from './type-reader.ts';
 import {

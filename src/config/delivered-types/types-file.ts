@@ -7,7 +7,7 @@ import { atOnce } from '../../lib/cooperative-yield.ts';
 import type { CodeProgram } from '../../schemas/code/program.ts';
 import { type FieldTypeName, readIndexFields } from '../../schemas/definition/index-fields.ts';
 import type { ConfigDocuments } from '../configuration.ts';
-import type { SchemaFolder } from '../documents/document-path.ts';
+import type { SchemaFolder } from '../document-path.ts';
 import { parseDocuments, type TenantDocuments } from '../documents/tenant-documents.ts';
 import { CodeScope, exportedObject, memberFunction } from './code-scope.ts';
 import { CodeTypes } from './code-types.ts';

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { isJsonObject, type Json, type JsonObject, setOwn } from '../../contract/json.ts';
 import type { ConfigDocuments } from '../configuration.ts';
+import { documentPlace } from '../document-path.ts';
+import { parseJsonText } from '../json-text.ts';
 import { hashedForm } from '../tenant/api-keys.ts';
-import { documentPlace } from './document-path.ts';
-import { parseJsonText } from './json-text.ts';
 
 /**
  * The documents as they are stored and travel: plain API keys are replaced by their hashes, white space is removed.

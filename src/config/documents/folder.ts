@@ -9,7 +9,6 @@ import { quote } from '../../lib/quote.ts';
 import { nearestName } from '../../lib/suggest.ts';
 import { holdsSecrets, ModuleRefused } from '../code/compiler-protocol.ts';
 import type { ConfigDocuments } from '../configuration.ts';
-import { nameAdvice } from '../tenant/common-fields.ts';
 import {
   isTenantName,
   mayBeSortedInto,
@@ -18,7 +17,8 @@ import {
   schemaFolders,
   splitSchemaFileName,
   tenantFilePath,
-} from './document-path.ts';
+} from '../document-path.ts';
+import { nameAdvice } from '../tenant/common-fields.ts';
 
 export interface ReadDocuments {
   /** As the files are written: plain API keys included. `hashKeys` before they go anywhere. */

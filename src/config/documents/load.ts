@@ -10,8 +10,9 @@ import { atOnce, type Steps } from '../../lib/cooperative-yield.ts';
 import { compilingSchemas } from '../../schemas/compile.ts';
 import { checkIndexProperties } from '../../schemas/definition/index-fields.ts';
 import type { PathObserver } from '../../schemas/language/scope.ts';
-import { layoutOf } from '../../schemas/lookup/layout.ts';
+import { layoutOf } from '../../schemas/lookup-layout.ts';
 import type { ClientPrincipal, ConfigDocuments, Configuration, Principal, Tenant } from '../configuration.ts';
+import { missingTenantFileAdvice, schemaFolders, tenantFilePath } from '../document-path.ts';
 import { issueOfTakenKey, KeyRing, type WrittenKey } from '../tenant/api-keys.ts';
 import { checkCodeNames, checkNames, type KnownNames } from '../tenant/named-things.ts';
 import { warnOfUnknownSchemas } from '../tenant/read-webhooks.ts';
@@ -20,7 +21,6 @@ import { tenantOf } from '../tenant/tenant.ts';
 import { readTenantFile, type TenantFile } from '../tenant/tenant-file.ts';
 import { warnOfLonelyTypes } from '../tenant/trigger-types.ts';
 import { byTenant, configurationDigest, fingerprintOf, hashKeys } from './canonical.ts';
-import { missingTenantFileAdvice, schemaFolders, tenantFilePath } from './document-path.ts';
 import { parseDocuments, type TenantDocuments } from './tenant-documents.ts';
 
 export type LoadOutcome =

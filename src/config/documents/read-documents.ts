@@ -1,8 +1,8 @@
 import type { ConfigIssue } from '../../contract/diagnostic.ts';
 import { compileCode } from '../code/compile-code.ts';
 import type { ConfigDocuments } from '../configuration.ts';
+import { documentPlace } from '../document-path.ts';
 import { hashKeys } from './canonical.ts';
-import { documentPlace } from './document-path.ts';
 import { readDocuments, readModule } from './folder.ts';
 import { type LoadOutcome, loadConfiguration, notCompiled } from './load.ts';
 

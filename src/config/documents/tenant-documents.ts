@@ -3,9 +3,9 @@ import type { Steps } from '../../lib/cooperative-yield.ts';
 import { quote } from '../../lib/quote.ts';
 import type { CodeProgram } from '../../schemas/code/program.ts';
 import type { ConfigDocuments } from '../configuration.ts';
+import { documentPlace, runtimeLookupsPath, type SchemaFolder, type SchemaPlace } from '../document-path.ts';
+import { parseJsonText } from '../json-text.ts';
 import type { RuntimeLookup } from '../tenant/tenant.ts';
-import { documentPlace, runtimeLookupsPath, type SchemaFolder, type SchemaPlace } from './document-path.ts';
-import { parseJsonText } from './json-text.ts';
 
 /** The files of one tenant, each at its root. A root is absent where the text is not JSON, which is reported already. */
 export interface TenantDocuments {

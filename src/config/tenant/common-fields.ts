@@ -6,7 +6,7 @@ import { isAlias } from '../../contract/ids.ts';
 import { apiKeyCharactersMax, configNameCharactersMax } from '../../contract/limits.ts';
 import { quote } from '../../lib/quote.ts';
 import { adviceForUnknown } from '../../lib/suggest.ts';
-import { isId } from '../documents/document-path.ts';
+import { isId } from '../document-path.ts';
 import { hashedForm, type WrittenKey } from './api-keys.ts';
 
 const keyAdvice =

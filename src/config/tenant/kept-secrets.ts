@@ -2,8 +2,8 @@
 import { getOwn, isJsonObject, type Json, type JsonObject, setOwn } from '../../contract/json.ts';
 import { memberPath } from '../../lib/json-place.ts';
 import type { ConfigDocuments } from '../configuration.ts';
-import { documentPlace } from '../documents/document-path.ts';
-import { parseJsonText } from '../documents/json-text.ts';
+import { documentPlace } from '../document-path.ts';
+import { parseJsonText } from '../json-text.ts';
 
 /** Stands for what is not shown. Where it is put, what was there stays. */
 export const keptMark = 'kept';

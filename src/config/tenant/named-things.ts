@@ -8,7 +8,7 @@ import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
 import { quote } from '../../lib/quote.ts';
 import { adviceForUnknown } from '../../lib/suggest.ts';
 import type { CodeProgram } from '../../schemas/code/program.ts';
-import type { SchemaFolder } from '../documents/document-path.ts';
+import type { SchemaFolder } from '../document-path.ts';
 
 /** What a tenant has to offer to the names in its schema files. */
 export interface KnownNames {

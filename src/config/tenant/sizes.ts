@@ -22,7 +22,7 @@ import {
   triggersMax,
 } from '../../contract/limits.ts';
 import type { CodeProgram } from '../../schemas/code/program.ts';
-import { type SchemaFolder, schemaFolders } from '../documents/document-path.ts';
+import { type SchemaFolder, schemaFolders } from '../document-path.ts';
 
 export const schemaFilesMax: Readonly<Record<SchemaFolder, number>> = {
   schemas: schemasMax,

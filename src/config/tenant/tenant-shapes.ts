@@ -26,7 +26,7 @@ import {
   webhookUrlCharactersMax,
 } from '../../contract/limits.ts';
 import type { ManagementScope, Scope, WebhookFormat } from '../configuration.ts';
-import { idPattern } from '../documents/document-path.ts';
+import { idPattern } from '../document-path.ts';
 import { plainKeyPattern } from './api-keys.ts';
 
 export const clientScopes: readonly Scope[] = ['delivery', 'routes', 'query', 'source', 'changes'];

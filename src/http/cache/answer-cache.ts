@@ -1,18 +1,18 @@
 /**
- * Keeps answers of delivery and of queries, and the views of rows, until something that they read changes. Each answer is
- * computed once, however many ask for it. A page and the views of a row are kept from the first time that they are asked
- * for, the answer to a query from the second.
+ * Keeps answers of delivery and of queries, and the views of rows, until something that they read changes. Each answer is computed
+ * once, however many ask for it. A page and the views of a row are kept from the first time that they are asked for, the answer to a
+ * query from the second, because most queries differ.
  *
- * A kept answer lists its subjects: the claims, views and missing views that it shows, or the items of its indexes. The
- * changes streams name what changed, and every answer that read it goes. So a kept answer is at least as new as the
- * last change that this front has received.
+ * A kept answer lists its subjects: the claims, views and missing views that it shows, or the items of its indexes. The changes
+ * streams name what changed, and every answer that read it goes. So a kept answer is at least as new as the last change that this
+ * front has received.
  */
 import type { ClientPrincipal } from '../../config/configuration.ts';
 import { assert } from '../../lib/assert.ts';
 import { BoundedCache } from '../../lib/bounded-cache.ts';
-import type { FinishedAnswer } from '../delivery/finished-answer.ts';
+import { digestNumber } from '../../store/codec/digest.ts';
+import type { FinishedAnswer, Keepable } from './finished-answer.ts';
 import { ReceivedChanges } from './received-changes.ts';
-import { SeenOnceFilter } from './seen-once-filter.ts';
 import { SubjectIndex, subjectBytes } from './subject-index.ts';
 
 /** The interface that an answer is of: one text may be asked of each. */
@@ -24,12 +24,6 @@ export interface AnswerKey {
   readonly principal: ClientPrincipal;
   /** The query string of a delivery; path and body of a query; aliases and entity of a row. */
   readonly text: string;
-}
-
-/** What is kept. */
-export interface Keepable {
-  /** Memory that it takes. */
-  readonly bytes: number;
 }
 
 export interface ComputedAnswer<A extends Keepable = FinishedAnswer> {
@@ -285,5 +279,23 @@ export class AnswerCache<A extends Keepable = FinishedAnswer> {
 
   #remove({ kind, principal, text }: AnswerKey): void {
     this.#answers[kind].get(principal)?.delete(text);
+  }
+}
+
+/** A text is forgotten when another one comes to its place: after about so many others. */
+const places = 32_768;
+
+/** Texts that were asked for lately. An answer that nobody asks for again is dear: the garbage collector copies it twice. */
+export class SeenOnceFilter {
+  /** Digests, each at the place that it says itself. Two texts of one digest only mean that an answer is kept too early. */
+  readonly #asked = new Uint32Array(places);
+
+  /** Notes that a text is asked for. @returns whether it was asked for before, and is not forgotten yet */
+  note(text: string): boolean {
+    const digest = digestNumber(text);
+    const place = digest % places;
+    const isKnown = this.#asked[place] === digest;
+    this.#asked[place] = digest;
+    return isKnown;
   }
 }

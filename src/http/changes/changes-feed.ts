@@ -8,13 +8,12 @@ import { OffsetGoneError } from '../../feed/log-page.ts';
 import type { Position } from '../../feed/offset.ts';
 import type { WrittenPage } from '../../feed/written-page.ts';
 import type { EnvironmentScope } from '../../store/environment-scope.ts';
-import { type Answer, jsonType } from '../answer.ts';
+import { type Answer, acceptsEvents, eventsAnswer, jsonType } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
 import { askedVersion, waitForVersion } from '../delivery/min-version.ts';
 import { askedEnvironment } from '../management/asked.ts';
 import { parameterValues, scopeOf } from '../routes/route-parts.ts';
 import type { Services } from '../services.ts';
-import { acceptsEvents, eventsAnswer } from '../uws/events-answer.ts';
 import { followEvents } from './event-follower.ts';
 
 /** Reads what a request for changes asks for (docs/reference/http.md "Changes"). */

@@ -4,7 +4,7 @@ import { type ConsoleFile, pageName } from '../../console/files.mjs';
 import { ProblemError, problems } from '../../contract/errors.ts';
 import type { Answer, HeaderField } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
-import { chooseCoding } from '../delivery/content-coding.ts';
+import { chooseCoding } from '../content-coding.ts';
 import type { Services } from '../services.ts';
 
 /**

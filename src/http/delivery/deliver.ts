@@ -9,11 +9,9 @@ import { viewTarget } from '../../store/derived/views.ts';
 import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import type { HashField } from '../../store/redis/field-reader.ts';
 import type { Store } from '../../store/store.ts';
-import type { ClaimsToRead } from './claims-to-read.ts';
 import type { DeliveryRequest } from './delivery-request.ts';
-import type { ReferenceStyle } from './reference-style.ts';
-import { type ListedReference, type LoadedView, Rendering } from './render.ts';
-import { claimOnUrl } from './served-claim.ts';
+import { type ListedReference, type LoadedView, type ReferenceStyle, Rendering } from './render.ts';
+import { type ClaimsToRead, claimOnUrl } from './served-claim.ts';
 import { LoadedViews, type ViewSources } from './view-loading.ts';
 
 /** An answer and what it was made of. It is a class, because closures would be made again for each answer. */

@@ -3,22 +3,20 @@ import type { ClientPrincipal } from '../../config/configuration.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { smallBodyBytesMax } from '../../contract/limits.ts';
 import type { Version } from '../../store/visibility/version.ts';
-import type { Answer } from '../answer.ts';
+import { type Answer, acceptsEvents, eventsAnswer, type HeaderField, notStored } from '../answer.ts';
 import type { AnswerCache, AnswerKey, ComputedAnswer } from '../cache/answer-cache.ts';
+import { FinishedAnswer, namesTag } from '../cache/finished-answer.ts';
 import type { Call, Handler } from '../call.ts';
+import { codingFor } from '../content-coding.ts';
 import { notJsonText, parseJson } from '../json-body.ts';
 import type { Services } from '../services.ts';
-import { acceptsEvents, eventsAnswer } from '../uws/events-answer.ts';
-import { cachingLines } from './caching-headers.ts';
-import { ClaimsToRead } from './claims-to-read.ts';
-import { codingFor } from './content-coding.ts';
+import { headLines } from '../uws/reply.ts';
 import { type Delivered, type DeliveryForm, deliver } from './deliver.ts';
 import { type DeliveryRequest, requestOfBody, requestOfQuery } from './delivery-request.ts';
-import { namesTag } from './etag.ts';
-import { FinishedAnswer } from './finished-answer.ts';
 import { askedVersion, waitForVersion } from './min-version.ts';
 import { readInOrder } from './read-in-order.ts';
-import { plainReferences, wrappedReferences } from './reference-style.ts';
+import { plainReferences, wrappedReferences } from './render.ts';
+import { ClaimsToRead } from './served-claim.ts';
 
 const tooLarge = new ProblemError(problems.bodyTooLarge);
 
@@ -27,6 +25,12 @@ const forms = {
   delivery: { withRoute: true, references: plainReferences },
   deliveryV1: { withRoute: true, references: wrappedReferences },
 } as const satisfies Record<string, DeliveryForm>;
+
+/** The API key decides what is in an answer, so without a word of the client a cache that others share keeps none. */
+const forOneReader: HeaderField = ['Cache-Control', 'private, no-cache'];
+
+const notStoredLines = headLines([notStored]);
+const forOneReaderLines = headLines([forOneReader]);
 
 const keysForm: DeliveryForm = { withRoute: false, references: plainReferences };
 
@@ -80,7 +84,7 @@ function answerOfQuery(services: Services, call: Call, kind: keyof typeof forms)
 
 function computed(services: Services, key: AnswerKey, form: DeliveryForm): Promise<FinishedAnswer> {
   // A mistake is thrown immediately and not in a promise. Of many pipelined mistakes the later ones then wait for the next
-  // turn (`uws/long-turns.ts`).
+  // turn (`uws/connection-limits.ts`).
   const request = requestOfQuery(key.text);
   return services.cache.answerTo(key, async () => {
     const toRead = claimsToRead(services, key.principal, request);
@@ -152,4 +156,18 @@ function inItsForm(
   return answer.coded(coding, (bytes) => {
     if (key !== undefined) cache?.noteGrown(key, answer, bytes);
   });
+}
+
+/**
+ * What an answer to this client says to the caches before the front (docs/guide/caches.md). Its tags are made only where the
+ * client wants them.
+ */
+function cachingLines({ cacheControl, cacheTags }: ClientPrincipal, delivered: Delivered): string {
+  const control = delivered.status === 404 ? notStoredLines : controlLines(cacheControl);
+  if (cacheTags === null) return control;
+  return control + headLines([[cacheTags.name, delivered.tags().join(cacheTags.separator)]]);
+}
+
+function controlLines(cacheControl: string | null): string {
+  return cacheControl === null ? forOneReaderLines : headLines([['Cache-Control', cacheControl]]);
 }

@@ -6,9 +6,9 @@ import { setTimeout } from 'node:timers/promises';
 import type { ClientPrincipal } from '../../config/configuration.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { StoreUnavailableError } from '../../store/redis/redis-errors.ts';
+import type { FinishedAnswer } from '../cache/finished-answer.ts';
 import { SubjectIndex, subjectBytes } from '../cache/subject-index.ts';
 import type { EventStream } from '../uws/event-streams.ts';
-import type { FinishedAnswer } from './finished-answer.ts';
 import { HeldAnswer, HeldAnswers } from './held-answers.ts';
 
 /** What decides a live answer. */

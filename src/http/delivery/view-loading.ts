@@ -1,25 +1,26 @@
 /**
  * Reads views and everything that they reference, breadth first, in batches
- * (docs/reference/http.md "References in an answer").
+ * (docs/reference/http.md "References in an answer"). Answers that are made of many bytes take turns.
  */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import {
   deliveryBodyBytesMax,
   deliveryReferencesMax,
   freeAnswerBytesMax,
+  largeAnswersMax,
+  largeAnswersOfClientMax,
+  largeAnswersWaitingMax,
   viewBatchBytesMax,
 } from '../../contract/limits.ts';
-import type { EndOfTurn } from '../../lib/turns.ts';
+import { type EndOfTurn, Turns } from '../../lib/turns.ts';
 import { ReferenceCounts } from '../../store/derived/reference-counts.ts';
-import type { StoredBody, ViewTarget } from '../../store/derived/stored-body.ts';
-import { bytesApart, decodeBody } from '../../store/derived/stored-body.ts';
+import { bytesApart, decodeBody, type StoredBody, type ViewTarget } from '../../store/derived/stored-body.ts';
 import { subjectKey, viewSubject } from '../../store/derived/subjects.ts';
 import { bodyIn, placeApart, placeOfView } from '../../store/derived/views.ts';
 import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import type { HashField } from '../../store/redis/field-reader.ts';
 import type { Store } from '../../store/store.ts';
 import type { ReadView, ReferencedViewCache } from '../cache/referenced-views.ts';
-import type { LargeAnswers } from './large-answers.ts';
 import { type LoadedView, tooManyReferences } from './render.ts';
 
 /** Number of views of one read. While their size is unknown, few are read at a time. */
@@ -243,5 +244,20 @@ export class LoadedViews {
     this.#loaded += 1;
     for (const text of texts) this.#bytes += text.length;
     if (this.#bytes > deliveryBodyBytesMax) throw new ProblemError(problems.answerTooLarge);
+  }
+}
+
+/**
+ * A front makes a few large answers at a time, and few for each client. So their memory is bounded, and no client's answers
+ * wait behind all those of another. Clients are the owners. Where too many answers of one wait, more are `unavailable`.
+ */
+export class LargeAnswers extends Turns {
+  constructor() {
+    super({
+      atOnceMax: largeAnswersMax,
+      ofOwnerMax: largeAnswersOfClientMax,
+      waitingMax: largeAnswersWaitingMax,
+      refusal: () => new ProblemError(problems.unavailable),
+    });
   }
 }

@@ -12,8 +12,8 @@ import { type Mistake, mistakesOf } from '../routing/validate.ts';
 import type { Services } from '../services.ts';
 import { queryParameters } from '../uws/text-decoding.ts';
 import { BulkOutcomes } from './bulk.ts';
-import type { WriteKind } from './waiting-writes.ts';
 import { noteTraceOf, pathOriginId, type Written, writeHandler } from './write-handler.ts';
+import type { WriteKind } from './writes-under-way.ts';
 
 export function deleteEntity(services: Services): Handler {
   return writeHandler(services, (call) => removeOne(services, call, pathOriginId(call), 'originId'));

@@ -10,8 +10,8 @@ import type { FrontLimits } from '../../contract/front-limits.ts';
 import { ingestWaitMs } from '../../contract/limits.ts';
 import type { PlaceListener } from '../../store/visibility/progress.ts';
 import type { VersionVector } from '../../store/visibility/version.ts';
-import { WaitingWrites, type WriteKind } from './waiting-writes.ts';
 import { IngestWindow } from './window.ts';
+import { WaitingWrites, type WriteKind } from './writes-under-way.ts';
 
 /** If nothing was done for this long while something waits, the worker is away. A new write then does not wait for it. */
 const awayMs = 3_000;

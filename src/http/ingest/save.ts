@@ -15,7 +15,6 @@ import type { Mistake } from '../routing/validate.ts';
 import type { Services } from '../services.ts';
 import { type EntityForm, type EntityReading, type ReadEntity, readEntity } from './entity-reading.ts';
 import { decideFields, knownFields } from './field-decisions.ts';
-import type { WriteKind } from './waiting-writes.ts';
 import {
   forcesType,
   noteTraceOf,
@@ -24,6 +23,7 @@ import {
   type Written,
   writeHandler,
 } from './write-handler.ts';
+import type { WriteKind } from './writes-under-way.ts';
 
 const tooLarge = new ProblemError(problems.entityTooLarge);
 /** Encoded entities of one call to the store. All but the largest requests are one portion. */

@@ -6,7 +6,7 @@ import { formatVersion, type VersionVector } from '../../store/visibility/versio
 import { noteTraces } from '../../store/webhooks/request-traces.ts';
 import type { Answer, HeaderField } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
-import { validTraceparent } from '../operations/request-ids.ts';
+import { validTraceparent } from '../request-record.ts';
 import type { Services } from '../services.ts';
 import { percentDecoded } from '../uws/text-decoding.ts';
 

@@ -2,9 +2,9 @@
 
 import { type CompiledDocuments, compileCode } from '../../config/code/compile-code.ts';
 import type { ConfigDocuments, Configuration } from '../../config/configuration.ts';
+import { tenantFilePath } from '../../config/document-path.ts';
 import { byTenant, fingerprintOf, hashKeys } from '../../config/documents/canonical.ts';
 import { checkedInTurn } from '../../config/documents/checked-in-turn.ts';
-import { tenantFilePath } from '../../config/documents/document-path.ts';
 import { issueLine } from '../../config/documents/issue-text.ts';
 import {
   type LoadOutcome,
@@ -30,7 +30,7 @@ import {
   dryRunsPendingMax,
 } from '../../contract/limits.ts';
 import type { AppliedAnswer, ConfigurationAnswer } from '../../contract/shapes-management.ts';
-import { beginDryRun, pendingDryRuns } from '../../jobs/dry-run/begin.ts';
+import { beginDryRun, pendingDryRuns } from '../../jobs/dry-run/queue.ts';
 import { lossesBetween, lossLines } from '../../jobs/removal-plan.ts';
 import { textsBeside } from '../../store/configuration/active-configuration.ts';
 import {

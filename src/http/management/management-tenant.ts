@@ -1,7 +1,7 @@
 /** `GET /management/v1/tenant`: what a tenant has (docs/reference/management.md "The tenant"). */
 
 import type { Environment, Source, SourceGroup, Tenant } from '../../config/configuration.ts';
-import { documentPlace, type SchemaFolder } from '../../config/documents/document-path.ts';
+import { documentPlace, type SchemaFolder } from '../../config/document-path.ts';
 import type { TenantAnswer } from '../../contract/shapes-management.ts';
 import { countViews } from '../../store/change-log/view-counts.ts';
 import { readTenant } from '../../store/configuration/published-configuration.ts';

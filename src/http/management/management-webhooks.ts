@@ -21,7 +21,7 @@ import { AddressRefusedError, NoAnswerError, post } from '../../webhooks/post.ts
 import { type WebhookStatus, webhookStatusOf } from '../../webhooks/webhook-status.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
-import { validTraceparent } from '../operations/request-ids.ts';
+import { validTraceparent } from '../request-record.ts';
 import type { Services } from '../services.ts';
 import { askedJson, pathText, throwNothing } from './asked.ts';
 

@@ -8,7 +8,7 @@ import { smallBodyBytesMax } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
 import { type Answer, jsonType } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
-import type { RouteName } from '../routing/route-definition.ts';
+import type { RouteName } from '../route-definition.ts';
 import { ToolServer } from './tool-server.ts';
 
 const tooLarge = new ProblemError(problems.bodyTooLarge);

@@ -8,8 +8,8 @@ import { assert } from '../../lib/assert.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
 import type { Answer } from '../answer.ts';
 import type { Handler } from '../call.ts';
+import type { RouteName } from '../route-definition.ts';
 import { problemAnswer, problemOf } from '../routing/problem-answer.ts';
-import type { RouteName } from '../routing/route-definition.ts';
 import { routeTable } from '../routing/route-table.ts';
 import { callOf, type Tool, toolsOf } from './tools.ts';
 

@@ -1,6 +1,6 @@
 /** Looks regularly at what is wrong: logs each fault once when it begins and once when it ends, and shows it in metrics. */
 import type { ProcessMetrics } from '../../lib/process-metrics.ts';
-import type { Log } from './log.ts';
+import type { Log } from '../log.ts';
 import { type FaultKind, type FrontReadiness, faultKinds, type Readiness } from './readiness.ts';
 
 const lookMs = 2_000;

@@ -1,8 +1,8 @@
 /** The metrics that `GET /metrics` shows. Labels come from the route table, so their number is bounded. */
 import { ProcessMetrics } from '../../lib/process-metrics.ts';
-import type { RouteDefinition } from '../routing/route-definition.ts';
+import { RouteTimes, requestText } from '../request-record.ts';
+import type { RouteDefinition } from '../route-definition.ts';
 import { type LabelledMetrics, mergeMetrics } from './metrics-merge.ts';
-import { RouteTimes, requestText } from './request-times.ts';
 
 /** Asks other processes for their metrics. */
 export type MetricsCollector = () => Promise<readonly LabelledMetrics[]>;

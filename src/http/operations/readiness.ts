@@ -8,7 +8,7 @@ import { platformVersion } from '../../config/settings/platform-version.ts';
 import { problems } from '../../contract/errors.ts';
 import { oneFlight } from '../../lib/shared-promises.ts';
 import { asTyped } from '../../lib/typed-command.mjs';
-import { groupHolders } from '../../query/front/group-holders.ts';
+import { groupHolders } from '../../query/front/worker-list.ts';
 import type { ActiveConfiguration } from '../../store/configuration/active-configuration.ts';
 import type { ProcessBeat } from '../../store/processes/process-messages.ts';
 import { liveProcesses } from '../../store/processes/registry.ts';

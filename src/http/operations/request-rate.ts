@@ -3,7 +3,7 @@
 import type { ProcessBeat } from '../../store/processes/process-messages.ts';
 import { liveProcesses } from '../../store/processes/registry.ts';
 import type { Store } from '../../store/store.ts';
-import type { RouteDefinition } from '../routing/route-definition.ts';
+import type { RouteDefinition } from '../route-definition.ts';
 import type { FrontMetrics } from './front-metrics.ts';
 
 /** Requests a second of one count. */

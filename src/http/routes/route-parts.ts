@@ -1,4 +1,10 @@
-/** What listings have in common: their parameters, and the routes that they list (docs/reference/http.md "Listing routes"). */
+/**
+ * What listings have in common: their parameters, the routes that they list, and their cursors and continuation tokens
+ * (docs/reference/http.md "Listing routes"). A token holds a URL and is sealed. So only tokens that we wrote for the same list are
+ * taken.
+ */
+
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { ClientPrincipal } from '../../config/configuration.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { managementPageDefault, managementPageMax } from '../../contract/limits.ts';
@@ -7,6 +13,8 @@ import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import type { Call } from '../call.ts';
 import type { Services } from '../services.ts';
 import { queryParameters } from '../uws/text-decoding.ts';
+
+const sealBytes = 9;
 
 export function scopeOf(principal: ClientPrincipal): EnvironmentScope {
   return { tenant: principal.tenant.alias, environmentId: principal.environment.id };
@@ -47,4 +55,22 @@ export function askedPage(call: Call): { readonly first: number; readonly after:
 /** A route as it is in an answer. */
 export function routeResult({ url, redirect, updatedAtMs }: RouteEntry): object {
   return { url, redirect, updatedAt: new Date(updatedAtMs).toISOString() };
+}
+
+/** @param list name of the list: two lists never take each other's tokens */
+export function sealUrl(secret: Buffer, list: string, url: string): string {
+  const text = Buffer.from(url);
+  return Buffer.concat([sealOf(secret, list, text), text]).toString('base64url');
+}
+
+/** The URL of a token; null when we did not write the token for this list. */
+export function unsealUrl(secret: Buffer, list: string, token: string): string | null {
+  const bytes = Buffer.from(token, 'base64url');
+  if (bytes.length <= sealBytes || bytes.toString('base64url') !== token) return null;
+  const text = bytes.subarray(sealBytes);
+  return timingSafeEqual(bytes.subarray(0, sealBytes), sealOf(secret, list, text)) ? text.toString() : null;
+}
+
+function sealOf(secret: Buffer, list: string, text: Buffer): Buffer {
+  return createHmac('sha256', secret).update(`${list}\n`).update(text).digest().subarray(0, sealBytes);
 }

@@ -12,8 +12,7 @@ import { jsonAnswer } from '../answer.ts';
 import type { Handler } from '../call.ts';
 import { askedVersion, waitForVersion } from '../delivery/min-version.ts';
 import type { Services } from '../services.ts';
-import { sealUrl, unsealUrl } from './cursor-token.ts';
-import { parameterValues, routeResult, routesOf } from './route-parts.ts';
+import { parameterValues, routeResult, routesOf, sealUrl, unsealUrl } from './route-parts.ts';
 
 type Direction = RoutePageRequest['direction'];
 

@@ -1,14 +1,29 @@
-/** `GET /routes/v2`: all routes, 500 a page, paged by a continuation token (docs/reference/http.md "Listing routes"). */
+/**
+ * `GET /routes/v2`: all routes, 500 a page, paged by a continuation token; with `format=sitemap` the pages of a site as a sitemap, or
+ * as an index of several (https://www.sitemaps.org/protocol.html, docs/reference/http.md "Listing routes").
+ */
+import type { Domain } from '../../config/configuration.ts';
+import { normalizeUrl } from '../../config/urls/url.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
-import { routesPageMax } from '../../contract/limits.ts';
-import { listRoutes } from '../../store/claims/routes.ts';
-import { jsonAnswer } from '../answer.ts';
+import { routesPageMax, sitemapRangeUrls, sitemapUrlsMax } from '../../contract/limits.ts';
+import {
+  listedUrlsAfter,
+  listRoutes,
+  type RouteEntry,
+  type RouteScope,
+  routeEntries,
+} from '../../store/claims/routes.ts';
+import type { Store } from '../../store/store.ts';
+import { type Answer, jsonAnswer } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
 import { askedVersion, waitForVersion } from '../delivery/min-version.ts';
 import type { Services } from '../services.ts';
-import { sealUrl, unsealUrl } from './cursor-token.ts';
-import { parameterValues, routeResult, routesOf } from './route-parts.ts';
-import { Sitemap, siteOf } from './sitemap.ts';
+import { parameterValues, routeResult, routesOf, sealUrl, unsealUrl } from './route-parts.ts';
+
+const urlsPerRead = 2000;
+const namespace = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"';
+const head = '<?xml version="1.0" encoding="UTF-8"?>\n';
+export const xmlType = 'application/xml; charset=utf-8';
 
 export function listRoutesV2(services: Services): Handler {
   return async (call) => {
@@ -45,4 +60,150 @@ export function listRoutesV2(services: Services): Handler {
 function askedToken(call: Call): string {
   const header = call.header('x-continuation-token');
   return header === '' ? (parameterValues(call.query)('continuationToken')[0] ?? '') : header;
+}
+
+/** URLs of the list of routes after one, up to another, which is part of it; null: from the beginning, to the end. */
+interface Range {
+  readonly after: string | null;
+  readonly until: string | null;
+}
+
+const everything: Range = { after: null, until: null };
+
+export interface SitemapLimits {
+  /** Most URLs of one file. */
+  readonly urlsMax: number;
+  /** URLs of each file of an index: fewer, so that there is room for those that come. */
+  readonly rangeUrls: number;
+}
+
+/** The site that a sitemap is for. */
+export interface Site {
+  /** Of relative routes. */
+  readonly origin: string;
+  /** Pages with another host are left out. */
+  readonly isAlone: boolean;
+}
+
+/**
+ * @param asked the parameter `base`; undefined: the origin is the first hostname that a domain of the client names
+ * @param host of the request; the origin where no domain names one
+ * @throws ProblemError `sitemapBaseInvalid`
+ */
+export function siteOf(asked: string | undefined, domains: readonly Domain[], host: string): Site {
+  const named = domains.flatMap(({ hostnames }) => hostnames).find((hostname) => hostname !== '*');
+  const base = asked ?? `https://${named ?? host}`;
+  const url = normalizeUrl(base);
+  const isOrigin = url !== null && url.host !== null && url.path === '/' && URL.canParse(base);
+  if (!isOrigin) throw new ProblemError(problems.sitemapBaseInvalid);
+  return { origin: new URL(base).origin, isAlone: asked !== undefined };
+}
+
+export class Sitemap {
+  readonly #list: string;
+
+  constructor(
+    private readonly store: Store,
+    private readonly scope: RouteScope,
+    private readonly site: Site,
+    private readonly limits: SitemapLimits = { urlsMax: sitemapUrlsMax, rangeUrls: sitemapRangeUrls },
+  ) {
+    this.#list = `sitemap:${scope.tenant}:${scope.environmentId}`;
+  }
+
+  /**
+   * @param token of a file of the index; empty: the whole sitemap, or the index where it has more URLs than a file may have
+   * @throws ProblemError `continuationTokenInvalid`; StoreUnavailableError
+   */
+  async answer(token: string): Promise<Answer> {
+    const range = token === '' ? null : this.#rangeOf(token);
+    const body = range === null ? await this.#whole() : await this.#file(range);
+    return { status: 200, body, contentType: xmlType };
+  }
+
+  async #whole(): Promise<string> {
+    const ranges = await this.#ranges();
+    return ranges === null ? await this.#file(everything) : this.#index(ranges);
+  }
+
+  /** Ranges of the list of routes; null when one file has room for all. */
+  async #ranges(): Promise<Range[] | null> {
+    const { urlsMax, rangeUrls } = this.limits;
+    const ranges: Range[] = [];
+    let [after, last, inRange, total]: [string | null, string | null, number, number] = [null, null, 0, 0];
+    for (;;) {
+      const urls = await listedUrlsAfter(this.store, this.scope, last, urlsPerRead);
+      for (const url of urls) {
+        if (inRange === rangeUrls) {
+          ranges.push({ after, until: last });
+          [after, inRange] = [last, 0];
+        }
+        last = url;
+        inRange += 1;
+      }
+      total += urls.length;
+      if (urls.length < urlsPerRead) break;
+    }
+    return total <= urlsMax ? null : [...ranges, { after, until: null }];
+  }
+
+  #index(ranges: readonly Range[]): string {
+    const files = ranges.map(({ after, until }) => {
+      const token = sealUrl(this.store.secret, this.#list, JSON.stringify([after, until]));
+      return `<sitemap><loc>${escaped(`${this.site.origin}/sitemap.xml?continuationToken=${token}`)}</loc></sitemap>\n`;
+    });
+    return `${head}<sitemapindex ${namespace}>\n${files.join('')}</sitemapindex>\n`;
+  }
+
+  async #file({ after, until }: Range): Promise<string> {
+    const entries: string[] = [];
+    for (let last = after; entries.length < this.limits.urlsMax; ) {
+      const urls = await listedUrlsAfter(this.store, this.scope, last, urlsPerRead);
+      const end = until === null ? -1 : urls.findIndex((url) => isAfter(url, until));
+      const inRange = end === -1 ? urls : urls.slice(0, end);
+      for (const route of await routeEntries(this.store, this.scope, inRange)) {
+        const loc = this.#locOf(route);
+        if (loc !== null) entries.push(entryText(loc, route.updatedAtMs));
+      }
+      last = urls.at(-1) ?? last;
+      if (end !== -1 || urls.length < urlsPerRead) break;
+    }
+    const listed = entries.slice(0, this.limits.urlsMax);
+    return `${head}<urlset ${namespace}>\n${listed.join('')}</urlset>\n`;
+  }
+
+  /** Null for a redirect, and for a page of another host when the request named one. */
+  #locOf({ url, redirect }: RouteEntry): string | null {
+    if (redirect !== null) return null;
+    const written = url.replaceAll(/%(?![0-9A-Fa-f]{2})/g, '%25');
+    const { origin, isAlone } = this.site;
+    const loc = written.startsWith('/') ? origin + written : written;
+    if (!URL.canParse(loc)) return null;
+    const { href, host } = new URL(loc);
+    return !isAlone || host === new URL(origin).host ? href : null;
+  }
+
+  #rangeOf(token: string): Range {
+    const text = unsealUrl(this.store.secret, this.#list, token);
+    if (text === null) throw new ProblemError(problems.continuationTokenInvalid);
+    const [after, until]: [string | null, string | null] = JSON.parse(text);
+    return { after, until };
+  }
+}
+
+/** In code-point order, as routes are listed. */
+function isAfter(url: string, other: string): boolean {
+  return Buffer.compare(Buffer.from(url), Buffer.from(other)) > 0;
+}
+
+function entryText(loc: string, updatedAtMs: number): string {
+  return `<url><loc>${escaped(loc)}</loc><lastmod>${new Date(updatedAtMs).toISOString()}</lastmod></url>\n`;
+}
+
+function escaped(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll("'", '&apos;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;');
 }

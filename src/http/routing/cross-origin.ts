@@ -6,11 +6,11 @@
 import type { ClientPrincipal, Configuration } from '../../config/configuration.ts';
 import { originCharactersMax, preflightSeconds } from '../../contract/limits.ts';
 import type { Answer, HeaderField } from '../answer.ts';
+import type { HeaderDefinition, RouteDefinition } from '../route-definition.ts';
 import type { Services } from '../services.ts';
 import { headLines } from '../uws/reply.ts';
 import type { HeaderReader } from '../uws/request-headers.ts';
 import type { Access } from './access.ts';
-import type { HeaderDefinition, RouteDefinition } from './route-definition.ts';
 import { pathsOf, routeTable } from './route-table.ts';
 
 /** Whether pages of other origins may use an endpoint, as far as the key's client allows theirs. */
@@ -29,7 +29,7 @@ export function isForOtherOrigins({ kind }: Access): boolean {
 
 const everyOrigin: HeaderField = ['Access-Control-Allow-Origin', '*'];
 /**
- * It repeats the `Vary` of delivered answers (`delivery/finished-answer.ts`), after which it is: caches such as nginx
+ * It repeats the `Vary` of delivered answers (`cache/finished-answer.ts`), after which it is: caches such as nginx
  * before 1.23 heed the last line alone.
  */
 const varies: HeaderField = ['Vary', 'Origin, Accept-Encoding, X-Api-Key'];

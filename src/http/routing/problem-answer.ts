@@ -2,9 +2,8 @@
 import { type Problem, ProblemError, problems, type QueryProblem } from '../../contract/errors.ts';
 import { UnavailableError } from '../../query/query-service.ts';
 import { StoreFullError, StoreUnavailableError } from '../../store/redis/redis-errors.ts';
-import { type Answer, type HeaderField, jsonAnswer } from '../answer.ts';
-import { notStored } from '../delivery/caching-headers.ts';
-import type { Log } from '../operations/log.ts';
+import { type Answer, type HeaderField, jsonAnswer, notStored } from '../answer.ts';
+import type { Log } from '../log.ts';
 import { AbortedError } from '../uws/body.ts';
 
 /** `plain` is for errors of no interface: unknown paths, wrong methods, missing lengths; `plainNotStored` at paths of delivery. */

@@ -2,17 +2,17 @@
  * The one table of endpoints. Routing, access rules, the labels of metrics and `/openapi.json` come from it.
  * `handlers.ts` gives each endpoint its handler, by name.
  */
-import { changesEndpoints } from './endpoints/changes-endpoints.ts';
+
+import type { RouteDefinition } from '../route-definition.ts';
+import { changesEndpoints, managementChangesEndpoint } from './endpoints/changes-endpoints.ts';
 import { deliveryEndpoints } from './endpoints/delivery-endpoints.ts';
 import { ingestEndpoints } from './endpoints/ingest-endpoints.ts';
-import { managementContentEndpoints } from './endpoints/management-content-endpoints.ts';
 import { managementEndpoints } from './endpoints/management-endpoints.ts';
 import { consoleEndpoints, mcpEndpoints, operationsEndpoints } from './endpoints/operations-endpoints.ts';
-import { queryEndpoints } from './endpoints/query-endpoints.ts';
+import { managementQueryEndpoint, queryEndpoints } from './endpoints/query-endpoints.ts';
 import { routesEndpoints } from './endpoints/routes-endpoints.ts';
 import { webhookEndpoints } from './endpoints/webhook-endpoints.ts';
 import type { ProblemStyle } from './problem-answer.ts';
-import type { RouteDefinition } from './route-definition.ts';
 
 export const routeTable: readonly RouteDefinition[] = [
   ...ingestEndpoints,
@@ -22,7 +22,8 @@ export const routeTable: readonly RouteDefinition[] = [
   ...queryEndpoints,
   ...managementEndpoints,
   ...webhookEndpoints,
-  ...managementContentEndpoints,
+  managementQueryEndpoint,
+  managementChangesEndpoint,
   ...consoleEndpoints,
   ...mcpEndpoints,
   ...operationsEndpoints,

@@ -1,10 +1,9 @@
 /** An endpoint of the route table as the server serves it. */
 import type { HttpRequest } from 'uWebSockets.js';
 import { type Handler, type PrefixedHeaders, prefixedHeaders } from '../call.ts';
-import type { RecordedRoute } from '../operations/request-record.ts';
-import type { RouteTimes } from '../operations/request-times.ts';
+import type { RecordedRoute, RouteTimes } from '../request-record.ts';
+import type { RouteDefinition } from '../route-definition.ts';
 import { isForOtherOrigins, linesOfOtherKeys } from './cross-origin.ts';
-import type { RouteDefinition } from './route-definition.ts';
 
 export interface ServedRoute {
   readonly definition: RouteDefinition;

@@ -7,7 +7,7 @@ import type { HttpResponse } from 'uWebSockets.js';
 import { followerCommentMs, followerUnsentBytesMax } from '../../contract/limits.ts';
 import type { ProcessMetrics } from '../../lib/process-metrics.ts';
 import { SlotMap } from '../../lib/slot-map.ts';
-import { SlowReaderCheck } from './slow-reader-check.ts';
+import { SlowReaderCheck } from './unsent-answers.ts';
 
 const sweepMs = 1000;
 const nothing = new Uint8Array();

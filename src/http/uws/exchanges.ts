@@ -5,7 +5,7 @@
  */
 import type { HttpResponse } from 'uWebSockets.js';
 import type { Answer } from '../answer.ts';
-import type { RequestRecord } from '../operations/request-record.ts';
+import type { RequestRecord } from '../request-record.ts';
 import type { RequestBody } from './body.ts';
 import type { EventStreams, OpenEventStream, OpenStream } from './event-streams.ts';
 import { writeAnswer, writeHead } from './reply.ts';

@@ -1,9 +1,14 @@
-/** The queue of dry runs: one job for each. */
+/** The queue of dry runs: one job for each, what it works on, and the beginning of one. */
+
+import { randomBytes } from 'node:crypto';
+import type { ConfigDocuments } from '../../config/configuration.ts';
 import { JobQueue, type JobState } from '../../store/configuration/jobs-queue.ts';
+import { putDryRun } from '../../store/dry-runs/dry-run.ts';
 import type { Store } from '../../store/store.ts';
 import type { ConfigurationDiff } from '../../trial/dry-run/diff.ts';
 
 export const dryRunQueueName = 'dry-run';
+const tokenBytes = 16;
 
 export interface DryRunTask {
   /** Names its working data. */
@@ -90,4 +95,35 @@ export async function dryRunState(
     diff: state === 'done' && failure === null ? (progress?.diff ?? null) : null,
     failure,
   };
+}
+
+/**
+ * Has the jobs process tell what documents would change.
+ * @param documents of the tenant that is compared, or of all, keys hashed. @returns the token of the dry run. @throws StoreUnavailableError
+ */
+export async function beginDryRun(
+  store: Store,
+  documents: ConfigDocuments,
+  compared: Omit<DryRunTask, 'token'>,
+): Promise<string> {
+  const token = randomBytes(tokenBytes).toString('hex');
+  await putDryRun(store, token, documents);
+  const queue = dryRunJobs(store);
+  try {
+    await enqueueDryRun(queue, { token, ...compared });
+  } finally {
+    await queue.close();
+  }
+  return token;
+}
+
+/** Dry runs of a tenant that wait or are under way. @throws StoreUnavailableError */
+export async function pendingDryRuns(store: Store, tenant: string): Promise<number> {
+  const queue = dryRunJobs(store);
+  try {
+    const tasks = await queue.pending();
+    return tasks.filter((task) => task.tenant === tenant).length;
+  } finally {
+    await queue.close();
+  }
 }

@@ -6,8 +6,8 @@
 import { decodeReply } from '../protocol/shard-reply.ts';
 import type { LiveWorker, Reply } from '../transport/messages.ts';
 import { type GatheredReply, gatheredReply } from './attempt.ts';
-import type { GroupHolders } from './group-holders.ts';
 import type { WorkerHealth } from './worker-health.ts';
+import type { GroupHolders } from './worker-list.ts';
 
 export interface GroupAttemptOptions {
   /** How many groups all partitions are divided into. */

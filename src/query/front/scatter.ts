@@ -17,9 +17,8 @@ import type { FrontTransport } from '../transport/front-transport.ts';
 import type { LiveWorker, MessageBody, Reply } from '../transport/messages.ts';
 import { Attempt, type GatheredReply } from './attempt.ts';
 import { GroupAttempt } from './group-attempt.ts';
-import type { GroupHolders } from './group-holders.ts';
 import { WorkerHealth } from './worker-health.ts';
-import type { WorkerList } from './worker-list.ts';
+import type { GroupHolders, WorkerList } from './worker-list.ts';
 
 const backOffFirstMs = 10;
 const backOffMaxMs = 160;

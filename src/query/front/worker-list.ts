@@ -1,9 +1,9 @@
-/** The live workers, as the registry knows them. */
+/** The live workers, as the registry knows them, and which of them hold copies of which groups of partitions. */
 import { oneFlight } from '../../lib/shared-promises.ts';
 import { liveProcesses } from '../../store/processes/registry.ts';
 import type { Store } from '../../store/store.ts';
+import { formatGroup, parseGroup } from '../protocol/partition-group.ts';
 import type { LiveWorker } from '../transport/messages.ts';
-import { type GroupHolders, groupHolders } from './group-holders.ts';
 
 const refreshMs = 1000;
 
@@ -60,4 +60,33 @@ export class WorkerList {
     this.#holders = groupHolders(listed);
     for (const listener of this.#listeners) listener();
   }
+}
+
+/** The workers that hold each group, in the order of the groups; none of them is empty. */
+export type GroupHolders<Worker> = readonly (readonly Worker[])[];
+
+/**
+ * The division of all partitions by which most workers answer; of two, the one with fewer groups, because a query asks a
+ * worker of each. Null when no division has a worker for each of its groups: without shard copies, and while they load.
+ */
+export function groupHolders<Worker extends { readonly groups: readonly string[] }>(
+  workers: readonly Worker[],
+): GroupHolders<Worker> | null {
+  const divisions = new Set(
+    workers.flatMap(({ groups }) => groups.flatMap((name) => parseGroup(name)?.of ?? [])),
+  );
+  let best: GroupHolders<Worker> | null = null;
+  for (const of of [...divisions].sort((a, b) => a - b)) {
+    const holders = Array.from({ length: of }, (_, index) => {
+      const name = formatGroup({ index, of });
+      return workers.filter(({ groups }) => groups.includes(name));
+    });
+    const isWhole = holders.every(({ length }) => length > 0);
+    if (isWhole && (best === null || countOf(holders) > countOf(best))) best = holders;
+  }
+  return best;
+}
+
+function countOf(holders: GroupHolders<unknown>): number {
+  return new Set(holders.flat()).size;
 }

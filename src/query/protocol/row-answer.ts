@@ -1,6 +1,7 @@
 /**
- * A worker's answer to a query, when other workers have rows too and the front must merge them. The worker writes a row
- * as JSON text for the client. The front orders rows by their places and copies the bytes.
+ * A worker's answer to a query. When other workers have rows too, the front must merge them: the worker writes a row as JSON
+ * text for the client, and the front orders rows by their places and copies the bytes. A worker that has all partitions
+ * writes the whole result as clients get it, and the front passes it on.
  */
 import { queryPageUnitsMax } from '../../contract/limits.ts';
 import { chain, type Resumable } from '../../lib/cooperative-yield.ts';
@@ -8,7 +9,8 @@ import type { CheckedQuery } from '../../search/checked-query.ts';
 import type { PartialAnswer } from '../../search/merge-answers.ts';
 import { type PackedStats, packStats, type SearchStats, unpackStats } from '../../search/search-stats.ts';
 import type { FacetGroups, RowPlace, ShownAnswer, ShownRow } from '../../search/shard-answer.ts';
-import { groupsTexts, SizeBudget } from '../result/facets-text.ts';
+import { facetsTextOf, groupsTexts, SizeBudget } from '../result/facets-text.ts';
+import { facetsOf, resultOfRows } from '../result/result-text.ts';
 import { joinedRows, type PageRows, pageRows, rowFormOf } from '../result/row-text.ts';
 import type { MessageBody } from '../transport/messages.ts';
 import { encodeRefusal, facetsTooLarge, pageTooLarge, throwRefusal } from './refusal.ts';
@@ -110,4 +112,42 @@ export function decodeAnswer(body: MessageBody): DecodedAnswer {
 export function facetsLength(body: MessageBody): number {
   const facets = Array.isArray(body) ? body[3] : null;
   return typeof facets === 'string' ? facets.length : 0;
+}
+
+/**
+ * Writes the result or its refusal, in steps.
+ * @param seal makes the token of the page after a row
+ */
+export function encodeWholeAnswer(
+  { total, rows, facets }: ShownAnswer,
+  { index, query }: { readonly index: string; readonly query: CheckedQuery },
+  seal: (last: RowPlace) => string,
+): Resumable<MessageBody> {
+  const sent = rows.slice(query.offset);
+  return chain(pageRows(sent, rowFormOf(index, query), queryPageUnitsMax), (page) => {
+    if (page === null) return encodeRefusal(pageTooLarge);
+    return chain(facetsBeside(page.bytes, query, facets), (facetsText) => {
+      if (facetsText === null) return encodeRefusal(facetsTooLarge);
+      const last = sent.length === query.pageSize ? sent.at(-1) : undefined;
+      const nextPageToken = last === undefined ? null : seal(last.place);
+      return resultOfRows(total, page.texts, { facetsText, nextPageToken });
+    });
+  });
+}
+
+/** @returns null when there is no room for the facets beside the page */
+function facetsBeside(
+  pageBytes: number,
+  query: CheckedQuery,
+  facets: readonly FacetGroups[],
+): Resumable<string | null> {
+  const budget = new SizeBudget();
+  budget.take(pageBytes);
+  return facetsTextOf(facetsOf(query, facets), budget);
+}
+
+/** The result; null for a refusal, and for an answer that must be merged. */
+export function decodeWholeAnswer(body: MessageBody): Buffer | null {
+  if (!(body instanceof Uint8Array)) return null;
+  return body instanceof Buffer ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
 }

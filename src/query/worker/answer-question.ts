@@ -15,10 +15,9 @@ import { pinOf, sealToken, tokenUse } from '../next-page-token.ts';
 import { encodeFirsts, encodePlaces } from '../protocol/distinct-answer.ts';
 import { encodeCounts, encodeTexts } from '../protocol/further-answers.ts';
 import { distinctTooLarge, encodeRefusal, pageTooLarge } from '../protocol/refusal.ts';
-import { encodeAnswer, sendsTexts } from '../protocol/row-answer.ts';
+import { encodeAnswer, encodeWholeAnswer, sendsTexts } from '../protocol/row-answer.ts';
 import type { ShardQuery, ShardQuestion } from '../protocol/shard-request.ts';
 import { encodeStats, searchWithoutStats } from '../protocol/stats-answer.ts';
-import { encodeWholeAnswer } from '../protocol/whole-answer.ts';
 import type { MessageBody } from '../transport/messages.ts';
 
 export interface AnswerOptions {

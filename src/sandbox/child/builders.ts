@@ -1,6 +1,6 @@
 /** The builders that code puts into its results or waits for: lookups and references. */
 import { lookupsPerBuildMax } from '../../contract/limits.ts';
-import type { LookupRequest } from '../../schemas/code/code-call.ts';
+import type { LookupRequest } from '../../schemas/build/code-call.ts';
 import { lookupText, parseFilter } from '../../schemas/code/code-lookup.ts';
 import { shut } from './intrinsics.ts';
 import type { Run } from './run.ts';

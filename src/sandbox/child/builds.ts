@@ -1,6 +1,6 @@
 /** Does calls: runs the functions of a schema until nothing is left that could still run, and says what came of it. */
 import type { Json } from '../../contract/json.ts';
-import type { CodeReply, CodeValue } from '../../schemas/code/code-call.ts';
+import type { CodeReply, CodeValue } from '../../schemas/build/code-call.ts';
 import type { DescribeReply, SentCall, ToSandbox } from '../protocol.ts';
 import { actionsContext, propertiesContext, routesContext, triggersContext } from './context.ts';
 import { failureOf, failureWithout } from './failure.ts';

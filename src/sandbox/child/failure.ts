@@ -1,5 +1,5 @@
 /** What a failure of code is told by: its message and where in the program it was. Code may throw anything. */
-import type { CodeFailure } from '../../schemas/code/code-call.ts';
+import type { CodeFailure } from '../../schemas/build/code-call.ts';
 import { stackOf } from './intrinsics.ts';
 
 const messageCharactersMax = 500;

@@ -1,6 +1,6 @@
 /** The programs of tenants, each tenant's in a compartment of its own. */
 import { assert } from '../../lib/assert.ts';
-import { type ProgramKind, programName } from '../../schemas/code/code-call.ts';
+import { type ProgramKind, programName } from '../../schemas/build/code-call.ts';
 import { tenantCompartment } from './intrinsics.ts';
 
 /** The default export of a program. Its author may have put anything there. */

@@ -7,7 +7,7 @@ import type {
   CodeReply,
   LookupRequest,
   ProgramKind,
-} from '../../schemas/code/code-call.ts';
+} from '../../schemas/build/code-call.ts';
 import type { CodeEntity } from '../protocol.ts';
 import type { Module } from './programs.ts';
 

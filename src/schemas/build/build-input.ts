@@ -2,8 +2,8 @@ import type { StoredEntity } from '../../contract/entity.ts';
 import type { Json } from '../../contract/json.ts';
 import { stringified } from '../../contract/large-json/stringify-in-parts.ts';
 import { type Steps, Suspended } from '../../lib/cooperative-yield.ts';
-import type { CodeCall, CodeReply } from '../code/code-call.ts';
-import type { LookupQuery } from '../lookup/lookup-query.ts';
+import type { LookupQuery } from '../lookup-layout.ts';
+import type { CodeCall, CodeReply } from './code-call.ts';
 
 /** What one build works on. */
 export interface BuildInput {

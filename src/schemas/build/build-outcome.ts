@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../../contract/diagnostic.ts';
 import type { ViewRef } from '../../contract/ids.ts';
 import type { JsonObject } from '../../contract/json.ts';
-import type { LookupQuery } from '../lookup/lookup-query.ts';
+import type { LookupQuery } from '../lookup-layout.ts';
 
 export interface BuildOutcome {
   /** Lookups that were met. */

@@ -3,12 +3,12 @@ import type { StoredEntity } from '../../contract/entity.ts';
 import type { Json } from '../../contract/json.ts';
 import { buildStepsMax, diagnosticsPerBuildMax, lookupsPerBuildMax } from '../../contract/limits.ts';
 import { workBudget } from '../../lib/cooperative-yield.ts';
-import type { CodeCall, CodeReply } from '../code/code-call.ts';
-import { type EntityValue, entityValue } from '../language/entity-value.ts';
-import { valueText } from '../language/values.ts';
-import type { LookupQuery } from '../lookup/lookup-query.ts';
+import type { LookupQuery } from '../lookup-layout.ts';
+import { valueText } from '../values.ts';
 import type { BuildInput } from './build-input.ts';
 import type { BuildFailure, BuildOutcome } from './build-outcome.ts';
+import type { CodeCall, CodeReply } from './code-call.ts';
+import { type EntityValue, entityValue } from './entity-value.ts';
 
 /** About what a step costs, in units of the pace. */
 const unitsPerStep = 100;

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { BoundedCache } from '../../lib/bounded-cache.ts';
 import { quote } from '../../lib/quote.ts';
+import type { LookupRequest } from '../build/code-call.ts';
+import { isEntityField } from '../build/entity-value.ts';
 import { type FilterNode, QueryValues } from '../filter/node.ts';
 import { FilterParser } from '../filter/parser.ts';
-import { isEntityField } from '../language/entity-value.ts';
 import { refuseLongText } from '../language/expression.ts';
 import { Reader } from '../language/reader.ts';
 import { CompiledLookup, type Order } from '../lookup/compiled-lookup.ts';
-import { propertyPaths } from '../lookup/plan.ts';
-import type { LookupRequest } from './code-call.ts';
+import { propertyPaths } from '../lookup-plan.ts';
 
 /** Filters hold values of entities, so there may be any number of them. */
 const compiledKept = 2_000;

@@ -5,9 +5,9 @@ import { formatEntityId } from '../../contract/ids.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import { codeAnswersCharactersMax, codeLookupRoundsMax } from '../../contract/limits.ts';
 import type { Build } from '../build/build.ts';
+import type { CodeCall, CodeReply, LookupRequest } from '../build/code-call.ts';
 import { Frame } from '../language/scope.ts';
-import type { LookupQuery } from '../lookup/lookup-query.ts';
-import type { CodeCall, CodeReply, LookupRequest } from './code-call.ts';
+import type { LookupQuery } from '../lookup-layout.ts';
 import { codeLookup, lookupText } from './code-lookup.ts';
 import { type CodeProgram, failurePlace, type ProgramsByName } from './program.ts';
 

@@ -1,12 +1,12 @@
 import type { Json } from '../../contract/json.ts';
 import { chain, type Resumable, repeat } from '../../lib/cooperative-yield.ts';
 import type { Build } from '../build/build.ts';
+import type { CodeValue, Hole } from '../build/code-call.ts';
+import { EntityValue } from '../build/entity-value.ts';
 import type { BodyWriter } from '../build/view-body.ts';
-import { EntityValue } from '../language/entity-value.ts';
 import { Frame } from '../language/scope.ts';
 import { writePartial } from '../property/partial.ts';
 import { meantByOriginId } from '../property/reference.ts';
-import type { CodeValue, Hole } from './code-call.ts';
 import { lookupOf } from './code-run.ts';
 import type { CodeProgram } from './program.ts';
 

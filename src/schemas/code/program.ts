@@ -4,7 +4,7 @@
  */
 import { originalPositionFor, TraceMap } from '@jridgewell/trace-mapping';
 import type { Json } from '../../contract/json.ts';
-import { type CodeFailure, type LookupRequest, type ProgramKind, programName } from './code-call.ts';
+import { type CodeFailure, type LookupRequest, type ProgramKind, programName } from '../build/code-call.ts';
 
 export interface CodeProgram {
   readonly kind: ProgramKind;

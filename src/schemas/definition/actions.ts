@@ -3,7 +3,7 @@ import type { EntityRef } from '../../contract/ids.ts';
 import type { Json } from '../../contract/json.ts';
 import { actionsPerBuildMax } from '../../contract/limits.ts';
 import type { Build } from '../build/build.ts';
-import { compileField } from '../language/expression-field.ts';
+import { compileField } from '../language/expression.ts';
 import type { Evaluate, EvaluateText, Frame, Scope } from '../language/scope.ts';
 import type { ResolvedAction } from '../schema.ts';
 import { actionShape } from '../shapes.ts';

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Cursor } from '../../contract/config-cursor.ts';
 import { isJsonObject, type Json } from '../../contract/json.ts';
+import type { Definition, Needs } from '../language/definition.ts';
 import type { Scope } from '../language/scope.ts';
-import type { LookupPlan } from '../lookup/plan.ts';
-import type { Definition, Needs } from './definition.ts';
+import type { LookupPlan } from '../lookup-plan.ts';
 
 /** Changes whenever the language gives other views for the same schemas, so that they are rebuilt after an update. */
 const languageVersion = 2;

@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject, setOwn } from '../../contract
 import { isLongerThan } from '../../contract/large-json/stringify-in-parts.ts';
 import { destinationOptionsCharactersMax } from '../../contract/limits.ts';
 import { quote } from '../../lib/quote.ts';
-import { compileField } from '../language/expression-field.ts';
+import { compileField } from '../language/expression.ts';
 import type { Evaluate, Frame, Scope } from '../language/scope.ts';
 import type { ResolvedDestination } from '../schema.ts';
 import { destinationShape } from '../shapes.ts';

@@ -4,12 +4,12 @@ import { chain, type Resumable } from '../../lib/cooperative-yield.ts';
 import type { BuildInput } from '../build/build-input.ts';
 import type { BuiltItem } from '../build/build-outcome.ts';
 import { ItemWriter } from '../build/view-body.ts';
+import { Needs, ownPlace, type Write } from '../language/definition.ts';
 import { rootFrame } from '../language/scope.ts';
 import { type Compile, compileSchemaProperties } from '../property/property.ts';
-import { compileAnyValue, compileShorthand } from '../property/string.ts';
+import { compileAnyValue, compileShorthand } from '../property/scalar.ts';
 import type { IndexSchema } from '../schema.ts';
 import { properties, triggers as triggerShapes } from '../shapes.ts';
-import { Needs, ownPlace, type Write } from './definition.ts';
 import { type Partials, reachablePartials, reached, type Surroundings } from './definition-digest.ts';
 import {
   type FieldTypeName,

@@ -3,7 +3,7 @@ import type { Json } from '../../contract/json.ts';
 import { handleCodePointsMax, handlesPerViewMax, urlCodePointsMax } from '../../contract/limits.ts';
 import { hasMoreCodePoints } from '../../lib/code-points.ts';
 import { chain, forEach, type Resumable, repeat, workBudget } from '../../lib/cooperative-yield.ts';
-import { compileField } from '../language/expression-field.ts';
+import { compileField } from '../language/expression.ts';
 import type { Evaluate, EvaluateText, Frame, Scope } from '../language/scope.ts';
 import type { ViewClaims } from '../schema.ts';
 import { routeShape } from '../shapes.ts';

@@ -3,7 +3,7 @@
  */
 import type { Json } from '../../contract/json.ts';
 import { compareCodePoints } from '../../lib/code-points.ts';
-import { jsonEqual, scalarText } from '../language/values.ts';
+import { jsonEqual, scalarText } from '../values.ts';
 
 /** Whether a value of the entity and a value of the query are in a relation. */
 type Relation = (value: Json, wanted: Json) => boolean;

@@ -1,7 +1,7 @@
 import type { Json } from '../../contract/json.ts';
 import { lookupKeysMax } from '../../contract/limits.ts';
-import { scalarText } from '../language/values.ts';
-import { type LookupIndex, overflowKey, type PropertyPath, valueKey, wholeKey } from '../lookup/plan.ts';
+import { type LookupIndex, overflowKey, type PropertyPath, valueKey, wholeKey } from '../lookup-plan.ts';
+import { scalarText } from '../values.ts';
 import { inValues } from './evaluate.ts';
 import type { FilterNode, FilterPath, Operand } from './node.ts';
 

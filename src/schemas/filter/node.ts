@@ -1,6 +1,6 @@
 import type { Json } from '../../contract/json.ts';
 import type { Evaluate, Frame } from '../language/scope.ts';
-import type { PropertyPath } from '../lookup/plan.ts';
+import type { PropertyPath } from '../lookup-plan.ts';
 import type { ComparisonName, PropertyMatchName, TextFunctionName } from './condition-operators.ts';
 
 /** Where a condition reads: from the entity, or from the variable of a lambda around it. */

@@ -1,5 +1,5 @@
 import { adviceForUnknown } from '../../lib/suggest.ts';
-import { isEntityField } from '../language/entity-value.ts';
+import { isEntityField } from '../build/entity-value.ts';
 import type { Reader } from '../language/reader.ts';
 import type { Scope } from '../language/scope.ts';
 import { comparisons, isOperator, textFunctions } from './condition-operators.ts';

@@ -1,6 +1,6 @@
 import type { Json } from '../../contract/json.ts';
 import { compareCodePoints } from '../../lib/code-points.ts';
-import { jsonEqual, textSteps } from '../language/values.ts';
+import { jsonEqual, textSteps } from '../values.ts';
 
 /**
  * RFC 9535 section 2.3.5.2.2: equality is deep and typed; order is for two numbers or two strings alone, strings by code

@@ -5,7 +5,7 @@ import { adviceForUnknown } from '../../lib/suggest.ts';
 import { parseHole, refuseLongText } from '../language/expression.ts';
 import { Reader, type SyntaxMistake } from '../language/reader.ts';
 import type { Frame, Scope } from '../language/scope.ts';
-import { listOf } from '../language/values.ts';
+import { listOf } from '../values.ts';
 import { compileQuery, type Select } from './query.ts';
 import { within } from './run.ts';
 import { type PathText, readPathText, withoutHoleMarks } from './text.ts';

@@ -9,7 +9,7 @@ import { assert } from '../../lib/assert.ts';
 import { countCodePoints } from '../../lib/code-points.ts';
 import { chain, forEach, type Resumable } from '../../lib/cooperative-yield.ts';
 import type { Evaluate, Frame } from '../language/scope.ts';
-import { ownMember } from '../language/values.ts';
+import { ownMember } from '../values.ts';
 import { compareValues } from './compare.ts';
 import { compilePattern, patternTakes } from './i-regexp.ts';
 import type { PathRun } from './run.ts';

@@ -2,7 +2,7 @@ import { pathMarksMax, pathNestingMax } from '../../contract/limits.ts';
 import { joinParts, parseHole } from '../language/expression.ts';
 import type { Reader } from '../language/reader.ts';
 import type { Evaluate, Scope } from '../language/scope.ts';
-import { valueText } from '../language/values.ts';
+import { valueText } from '../values.ts';
 
 /** Surrounds the number of a hole. A lone surrogate: no text of a path may hold one, nor may an escape write one. */
 const holeMark = '\udc00';

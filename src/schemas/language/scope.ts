@@ -1,8 +1,8 @@
 import type { Json } from '../../contract/json.ts';
 import { Build } from '../build/build.ts';
 import type { BuildInput } from '../build/build-input.ts';
-import { isEntityField } from './entity-value.ts';
-import { member, ownMember } from './values.ts';
+import { isEntityField } from '../build/entity-value.ts';
+import { member, ownMember } from '../values.ts';
 
 /** What an expression is evaluated in: the schema's own value, and one frame for each array around it. */
 export class Frame {

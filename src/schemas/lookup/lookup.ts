@@ -3,18 +3,17 @@ import type { Cursor } from '../../contract/config-cursor.ts';
 import { canonicalJson, isJsonObject, type Json } from '../../contract/json.ts';
 import { lookupResultsMax } from '../../contract/limits.ts';
 import { parseJsonNumber } from '../../lib/json-number.ts';
-import type { DefinitionContext } from '../definition/definition.ts';
+import { foundValue } from '../build/entity-value.ts';
 import { isOperator, type PropertyMatchName, propertyMatches } from '../filter/condition-operators.ts';
 import { type FilterNode, QueryValues } from '../filter/node.ts';
 import { FilterParser } from '../filter/parser.ts';
-import { foundValue } from '../language/entity-value.ts';
-import { refuseLongText } from '../language/expression.ts';
-import { compileField, compileRequiredField } from '../language/expression-field.ts';
+import type { DefinitionContext } from '../language/definition.ts';
+import { compileField, compileRequiredField, refuseLongText } from '../language/expression.ts';
 import { parseAt, Reader } from '../language/reader.ts';
 import type { Frame, Scope } from '../language/scope.ts';
+import { type PropertyPath, propertyPaths } from '../lookup-plan.ts';
 import { filterLookupShape, matchLookupShape, orderByShape } from '../shapes.ts';
 import { CompiledLookup, type Order } from './compiled-lookup.ts';
-import { type PropertyPath, propertyPaths } from './plan.ts';
 
 const nothingMatches: FilterNode = { kind: 'or', nodes: [] };
 

@@ -2,19 +2,19 @@ import type { Cursor } from '../../contract/config-cursor.ts';
 import { isJsonObject, type Json } from '../../contract/json.ts';
 import { chain, type Resumable, repeat } from '../../lib/cooperative-yield.ts';
 import { adviceForUnknown } from '../../lib/suggest.ts';
+import { compilePath } from '../json-path/json-path.ts';
 import {
   type Definition,
   type DefinitionContext,
   nullDefinition,
   type Write,
-} from '../definition/definition.ts';
-import { compilePath } from '../json-path/json-path.ts';
-import { compileField } from '../language/expression-field.ts';
+} from '../language/definition.ts';
+import { compileField } from '../language/expression.ts';
 import { parseAt } from '../language/reader.ts';
 import { Frame, isReservedName, type Scope } from '../language/scope.ts';
-import { listOf } from '../language/values.ts';
 import { compileLookup } from '../lookup/lookup.ts';
 import { arrayShape, expShape, lookupInputShape, pathInputShape, variablePattern } from '../shapes.ts';
+import { listOf } from '../values.ts';
 
 /** What an array goes over. */
 interface ArrayInput {

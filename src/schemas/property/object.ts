@@ -1,19 +1,20 @@
+/** Properties with values of any shape: an object of definitions, and what a path selects, whole or with its members put into one. */
 import type { Cursor } from '../../contract/config-cursor.ts';
 import { isJsonObject, type Json } from '../../contract/json.ts';
 import { namesOf } from '../../contract/large-json/parse-in-parts.ts';
 import { chain, type Resumable, repeat, Suspended } from '../../lib/cooperative-yield.ts';
 import { memberStep } from '../../lib/json-place.ts';
 import type { BodyWriter } from '../build/view-body.ts';
+import { compilePath, type PathSelector } from '../json-path/json-path.ts';
 import {
   type Definition,
   type DefinitionContext,
   nullDefinition,
   type Write,
-} from '../definition/definition.ts';
-import type { PathSelector } from '../json-path/json-path.ts';
-import type { Frame } from '../language/scope.ts';
-import { objectShape } from '../shapes.ts';
-import { compileStar } from './dynamic.ts';
+} from '../language/definition.ts';
+import { parseAt } from '../language/reader.ts';
+import type { Frame, Scope } from '../language/scope.ts';
+import { dynamicShape, objectShape } from '../shapes.ts';
 
 /** `{type: "object", properties}`. With `*` as its only property the value is whatever the path selects. */
 export function compileObject(at: Cursor, context: DefinitionContext): Definition {
@@ -144,4 +145,41 @@ function writeStar(value: Json, own: ReadonlySet<string>, mark: string, body: Bo
     });
   };
   return chain(repeat(writeMember), () => before);
+}
+
+/**
+ * The value that a path selects: `{"*": path}`, with or without `type: "dynamic"`; with the type, `value` may be
+ * for `*`.
+ */
+export function compileDynamic(at: Cursor, { scope }: DefinitionContext): Definition {
+  if (at.object(dynamicShape) === null) return nullDefinition;
+  const value = compileDynamicValue(at, scope);
+  return { mayRefer: false, write: (frame, body) => chain(value(frame), (selected) => body.copy(selected)) };
+}
+
+/** True for a definition that is dynamic by its key alone. */
+export function isDynamic(at: Cursor): boolean {
+  return !at.member('*').isAbsent && at.member('type').isAbsent;
+}
+
+function compileDynamicValue(at: Cursor, scope: Scope): PathSelector['value'] {
+  const star = at.member('*');
+  const value = at.member('value');
+  if (!star.isAbsent && !value.isAbsent)
+    value.issue('`*` says already which value is meant', 'Remove one of them.');
+  return compileSelector(star.isAbsent && !value.isAbsent ? value : star, scope);
+}
+
+/** What the key `*` of an object's properties selects: a path, or a dynamic definition around one. */
+function compileStar(at: Cursor, scope: Scope): PathSelector['value'] {
+  const isDefinition = !at.member('*').isAbsent || at.member('type').json === 'dynamic';
+  if (!isDefinition) return compileSelector(at, scope);
+  at.object(dynamicShape);
+  return compileDynamicValue(at, scope);
+}
+
+function compileSelector(at: Cursor, scope: Scope): PathSelector['value'] {
+  const text = at.text('Write a path such as `$.p.content`.');
+  const path = text === null ? null : parseAt(at, () => compilePath(text, scope));
+  return path?.value ?? (() => null);
 }

@@ -9,8 +9,8 @@ import {
   type Definition,
   type DefinitionContext,
   nullDefinition,
-} from '../definition/definition.ts';
-import { compileRequiredField } from '../language/expression-field.ts';
+} from '../language/definition.ts';
+import { compileRequiredField } from '../language/expression.ts';
 import { Frame } from '../language/scope.ts';
 import { partialShape } from '../shapes.ts';
 

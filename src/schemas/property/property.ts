@@ -7,16 +7,19 @@ import {
   type DefinitionContext,
   type Needs,
   nullDefinition,
-} from '../definition/definition.ts';
+} from '../language/definition.ts';
 import type { Scope } from '../language/scope.ts';
 import { compileArray } from './array.ts';
-import { compileBoolean } from './boolean.ts';
-import { compileDynamic, isDynamic } from './dynamic.ts';
-import { compileNumber } from './number.ts';
-import { compileObject, compileProperties } from './object.ts';
+import { compileDynamic, compileObject, compileProperties, isDynamic } from './object.ts';
 import { compilePartialUse } from './partial.ts';
 import { compileReference } from './reference.ts';
-import { compileShorthand, compileString, constantDefinition } from './string.ts';
+import {
+  compileBoolean,
+  compileNumber,
+  compileShorthand,
+  compileString,
+  constantDefinition,
+} from './scalar.ts';
 
 export type Compile = (at: Cursor, context: DefinitionContext) => Definition;
 

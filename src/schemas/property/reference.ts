@@ -2,8 +2,8 @@ import type { Cursor } from '../../contract/config-cursor.ts';
 import { formatViewId, isAlias, parseEntityId, type ViewRef } from '../../contract/ids.ts';
 import type { BuildInput } from '../build/build-input.ts';
 import type { ReferencePiece } from '../build/build-outcome.ts';
-import { type Definition, type DefinitionContext, nullDefinition } from '../definition/definition.ts';
-import { compileField, compileRequiredField } from '../language/expression-field.ts';
+import { type Definition, type DefinitionContext, nullDefinition } from '../language/definition.ts';
+import { compileField, compileRequiredField } from '../language/expression.ts';
 import type { EvaluateText, Frame, Scope } from '../language/scope.ts';
 import { referenceShape } from '../shapes.ts';
 

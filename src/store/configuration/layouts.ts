@@ -4,7 +4,7 @@
  * similar way, are beside them (`url-forms.ts`).
  */
 import type { Configuration } from '../../config/configuration.ts';
-import type { LookupLayout } from '../../schemas/lookup/layout.ts';
+import type { LookupLayout } from '../../schemas/lookup-layout.ts';
 import { pack, unpack } from '../codec/pack.ts';
 import { sourceField } from '../derived/processed.ts';
 import { keys, platformTag } from '../keys.ts';

@@ -1,6 +1,6 @@
 /** Lookups that code asked for when it was run, and that no index answers. They wait here until a configuration has them. */
 import { createHash } from 'node:crypto';
-import type { LookupPlan } from '../../schemas/lookup/plan.ts';
+import type { LookupPlan } from '../../schemas/lookup-plan.ts';
 import { keys } from '../keys.ts';
 import { answerOf } from '../redis/redis-errors.ts';
 import type { Store } from '../store.ts';

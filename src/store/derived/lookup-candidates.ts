@@ -4,7 +4,7 @@ import type { Json } from '../../contract/json.ts';
 import { largeJsonCharacters, parsed } from '../../contract/large-json/parse-in-parts.ts';
 import { sliceMs } from '../../contract/limits.ts';
 import { Slice } from '../../lib/slices/slice.ts';
-import type { LookupCandidate } from '../../schemas/lookup/lookup-query.ts';
+import type { LookupCandidate } from '../../schemas/lookup-layout.ts';
 import { hashPortion, type ScannedPair, type ScanPlace } from '../redis/scan.ts';
 import type { Store } from '../store.ts';
 import { keysAskedPerCall, type LookupKey, lookupPlace } from './lookups.ts';

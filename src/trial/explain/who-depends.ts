@@ -10,7 +10,7 @@ import { dependentsExplainedMax, dependentsListedMax, referrersCountedMax } from
 import { referrersOf } from '../../feed/shown-on.ts';
 import { groupBy } from '../../lib/lists.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import { project } from '../../schemas/lookup/layout.ts';
+import { project } from '../../schemas/lookup-layout.ts';
 import { LogReader } from '../../store/change-log/entries.ts';
 import type { LayoutStates } from '../../store/configuration/layouts.ts';
 import { type Dependent, parseDependent } from '../../store/derived/dependents.ts';

@@ -1,8 +1,8 @@
 /** The schema that a preview is asked for: one of the tenant's, or a text that is beside its schemas for once. */
 import { compileCode } from '../../config/code/compile-code.ts';
 import type { ConfigDocuments, Configuration, Tenant } from '../../config/configuration.ts';
+import { documentPlace, type SchemaFolder } from '../../config/document-path.ts';
 import { checkedInTurn } from '../../config/documents/checked-in-turn.ts';
-import { documentPlace, type SchemaFolder } from '../../config/documents/document-path.ts';
 import { loadingSteps } from '../../config/documents/load.ts';
 import { inFolder, withDocumentsOfTenant } from '../../config/documents/tenant-folder.ts';
 import type { ConfigIssue } from '../../contract/diagnostic.ts';

@@ -2,7 +2,7 @@
  * Paths of expressions that are null for every entity of a type: a name is misspelt, or nobody sends it. Schemas are
  * compiled with this as the observer of their paths, which sees every value that they read.
  */
-import { documentPlace } from '../../config/documents/document-path.ts';
+import { documentPlace } from '../../config/document-path.ts';
 import { formatEntityId } from '../../contract/ids.ts';
 import type { PathObserver, PlaceInFile } from '../../schemas/language/scope.ts';
 import type { LocatedDiagnostic } from './located-diagnostic.ts';

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CodeRuns } from '../../../src/actors/batch/code-runs.ts';
 import { OpenCharacters } from '../../../src/actors/batch/open-characters.ts';
 import { codeOpenBuildsMax, codePatienceMs, deferredWaitMs } from '../../../src/contract/limits.ts';
-import type { CodeCall, CodeReply } from '../../../src/schemas/code/code-call.ts';
+import type { CodeCall, CodeReply } from '../../../src/schemas/build/code-call.ts';
 import { until } from '../../support/until.ts';
 
 const reply: CodeReply = { kind: 'asks', lookups: [], findings: [], log: [], cpuMs: 1 };

@@ -6,13 +6,16 @@ import { loadConfiguration } from '../../../src/config/documents/load.ts';
 import type { StoredEntity } from '../../../src/contract/entity.ts';
 import { formatViewId } from '../../../src/contract/ids.ts';
 import type { Json } from '../../../src/contract/json.ts';
-import { entriesOf, project } from '../../../src/schemas/lookup/layout.ts';
-import type { Claim } from '../../../src/store/claims/claim-records.ts';
-import { type ServedClaims, unpackClaim, unpackServed } from '../../../src/store/claims/claim-records.ts';
+import { entriesOf, project } from '../../../src/schemas/lookup-layout.ts';
+import {
+  type Claim,
+  type ServedClaims,
+  unpackClaim,
+  unpackServed,
+} from '../../../src/store/claims/claim-records.ts';
 import { fieldOfCompetingClaim } from '../../../src/store/claims/competing-claims.ts';
 import { namesDigestOfBody, withNames } from '../../../src/store/derived/nameless-body.ts';
-import type { StoredReference } from '../../../src/store/derived/stored-body.ts';
-import { decodeBody } from '../../../src/store/derived/stored-body.ts';
+import { decodeBody, type StoredReference } from '../../../src/store/derived/stored-body.ts';
 import { readEntities } from '../../../src/store/entities/entities.ts';
 import { keys, tagOf } from '../../../src/store/keys.ts';
 import type { Store } from '../../../src/store/store.ts';

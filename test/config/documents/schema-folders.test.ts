@@ -1,7 +1,7 @@
 /** Schema files in folders below `schemas`, and by the names that say their kind. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { documentPlace } from '../../../src/config/documents/document-path.ts';
+import { documentPlace } from '../../../src/config/document-path.ts';
 import type { JsonObject } from '../../../src/contract/json.ts';
 import { type Files, issuesOf, load, site, warningsOf } from '../support/loading.ts';
 import { pageSchema } from '../support/site.ts';

@@ -3,12 +3,12 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { Json } from '../../../src/contract/json.ts';
 import type { Shape } from '../../../src/contract/shape.ts';
 import { plainProblemShape } from '../../../src/contract/shapes-problems.ts';
+import type { RouteDefinition } from '../../../src/http/route-definition.ts';
 import {
   bodyStatuses,
   everyStatuses,
   problemShape,
 } from '../../../src/http/routing/openapi/openapi-document.ts';
-import type { RouteDefinition } from '../../../src/http/routing/route-definition.ts';
 import { mistakesOf } from '../../../src/http/routing/validate.ts';
 import type { HostileRequest } from './requests.ts';
 import type { WireAnswer } from './wire.ts';

@@ -1,7 +1,6 @@
 /** Makes requests for every endpoint of the route table: its path, parameters, headers and body, each right or wrong. */
-import type { Json } from '../../../src/contract/json.ts';
-import { isJsonObject, setOwn } from '../../../src/contract/json.ts';
-import type { ParameterDefinition, RouteDefinition } from '../../../src/http/routing/route-definition.ts';
+import { isJsonObject, type Json, setOwn } from '../../../src/contract/json.ts';
+import type { ParameterDefinition, RouteDefinition } from '../../../src/http/route-definition.ts';
 import { routeTable } from '../../../src/http/routing/route-table.ts';
 import type { Random } from '../../system/support/random.ts';
 import { anyJson, bodies, handle, originId, text, url } from './bodies.ts';

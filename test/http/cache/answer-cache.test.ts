@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { AnswerCache } from '../../../src/http/cache/answer-cache.ts';
-import { FinishedAnswer } from '../../../src/http/delivery/finished-answer.ts';
+import { AnswerCache, SeenOnceFilter } from '../../../src/http/cache/answer-cache.ts';
+import { FinishedAnswer } from '../../../src/http/cache/finished-answer.ts';
 import { runs } from '../../support/runs.ts';
 import {
   answer,
@@ -240,4 +240,11 @@ test('several answers: what is kept is not computed again, and what changes mean
   assert.deepEqual(await texts('2'), ['a1', 'b0', 'c2']);
   change(cache, 'view a', 'view b');
   assert.deepEqual(await texts('3'), ['a3', 'b3', 'c2']);
+});
+
+test('a text counts as asked before from its second asking, until very many others have been asked', () => {
+  const asked = new SeenOnceFilter();
+  assert.deepEqual([asked.note('a'), asked.note('a'), asked.note('b')], [false, true, false]);
+  for (let at = 0; at < 1_000_000; at += 1) asked.note(`other ${at}`);
+  assert.equal(asked.note('a'), false);
 });

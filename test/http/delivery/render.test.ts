@@ -3,11 +3,12 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { ProblemError } from '../../../src/contract/errors.ts';
 import {
+  type LoadedView,
   plainReferences,
   type ReferenceStyle,
+  Rendering,
   wrappedReferences,
-} from '../../../src/http/delivery/reference-style.ts';
-import { type LoadedView, Rendering } from '../../../src/http/delivery/render.ts';
+} from '../../../src/http/delivery/render.ts';
 import type { StoredReference } from '../../../src/store/derived/stored-body.ts';
 import { viewTarget } from '../../../src/store/derived/views.ts';
 import { runs } from '../../support/runs.ts';

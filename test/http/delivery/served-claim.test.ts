@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { ClaimsToRead } from '../../../src/http/delivery/claims-to-read.ts';
 import { deliver } from '../../../src/http/delivery/deliver.ts';
-import { plainReferences } from '../../../src/http/delivery/reference-style.ts';
+import { plainReferences } from '../../../src/http/delivery/render.ts';
+import { ClaimsToRead } from '../../../src/http/delivery/served-claim.ts';
 import { startFront, type TestFront } from '../support/front.ts';
 import { putClaim } from '../support/seed.ts';
 import { testConfiguration } from '../support/site.ts';

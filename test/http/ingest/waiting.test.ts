@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { visibilityWaitsMax, visibilityWaitsOfTenantMax } from '../../../src/contract/limits.ts';
-import { VisibilityWaits } from '../../../src/http/ingest/visibility-waits.ts';
+import { VisibilityWaits } from '../../../src/http/ingest/writes-under-way.ts';
 import { startFront } from '../support/front.ts';
 import { apiKeys } from '../support/site.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { AnswerCache } from '../../../src/http/cache/answer-cache.ts';
-import type { RowViews } from '../../../src/http/cache/row-views.ts';
+import type { RowViews } from '../../../src/http/cache/finished-answer.ts';
 import type {
   GoodOutcome,
   QueryOutcome,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Json } from '../../../src/contract/json.ts';
+import type { RouteDefinition } from '../../../src/http/route-definition.ts';
 import { openapiDocument, problemShape } from '../../../src/http/routing/openapi/openapi-document.ts';
 import { OpenRateLimit, RateLimit } from '../../../src/http/routing/rate-limit.ts';
-import type { RouteDefinition } from '../../../src/http/routing/route-definition.ts';
 import { routeTable } from '../../../src/http/routing/route-table.ts';
 import { mistakesOf } from '../../../src/http/routing/validate.ts';
 import { startFront, type TestFront } from '../support/front.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { problems } from '../../../src/contract/errors.ts';
-import { createLog } from '../../../src/http/operations/log.ts';
+import { createLog } from '../../../src/http/log.ts';
 import { startFront, type TestFront } from '../support/front.ts';
 import { apiKeys } from '../support/site.ts';
 

@@ -14,8 +14,13 @@ import {
   pageTooLarge,
   RefusedQueryError,
 } from '../../../src/query/protocol/refusal.ts';
-import { decodeAnswer, encodeAnswer, facetsLength } from '../../../src/query/protocol/row-answer.ts';
-import { decodeWholeAnswer, encodeWholeAnswer } from '../../../src/query/protocol/whole-answer.ts';
+import {
+  decodeAnswer,
+  decodeWholeAnswer,
+  encodeAnswer,
+  encodeWholeAnswer,
+  facetsLength,
+} from '../../../src/query/protocol/row-answer.ts';
 import type { MessageBody } from '../../../src/query/transport/messages.ts';
 import type { CheckedQuery } from '../../../src/search/checked-query.ts';
 import { pack, unpack } from '../../../src/store/codec/pack.ts';

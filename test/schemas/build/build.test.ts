@@ -4,7 +4,7 @@ import { buildStepsMax, diagnosticsPerBuildMax, lookupsPerBuildMax } from '../..
 import { finish } from '../../../src/lib/cooperative-yield.ts';
 import { Build } from '../../../src/schemas/build/build.ts';
 import { rootFrame } from '../../../src/schemas/language/scope.ts';
-import type { LookupQuery } from '../../../src/schemas/lookup/lookup-query.ts';
+import type { LookupQuery } from '../../../src/schemas/lookup-layout.ts';
 import { buildWith, compileValid, entityOf, inputOf, schemaOf } from '../support/fixtures.ts';
 import { compiledLookup, queryOf } from '../support/lookups.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
-import { Needs, nullDefinition } from '../../../src/schemas/definition/definition.ts';
 import { type PartialDraft, reachablePartials } from '../../../src/schemas/definition/definition-digest.ts';
+import { Needs, nullDefinition } from '../../../src/schemas/language/definition.ts';
 import { compileValid, schemaOf } from '../support/fixtures.ts';
 
 const use = (alias: string): Json => ({ type: 'partial', input: '{root}', alias });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { compileTest, Reads } from '../../../src/schemas/filter/evaluate.ts';
 import type { FilterNode } from '../../../src/schemas/filter/node.ts';
-import { layoutOf, project } from '../../../src/schemas/lookup/layout.ts';
+import { layoutOf, project } from '../../../src/schemas/lookup-layout.ts';
 import { entityOf, frameOf } from '../support/fixtures.ts';
 import { parseFilter } from '../support/lookups.ts';
 

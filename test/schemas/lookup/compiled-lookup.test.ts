@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { InvariantError } from '../../../src/lib/assert.ts';
-import { layoutOf, project } from '../../../src/schemas/lookup/layout.ts';
+import { layoutOf, project } from '../../../src/schemas/lookup-layout.ts';
 import { candidates, entityOf } from '../support/fixtures.ts';
 import { compiledLookup, queryOf } from '../support/lookups.ts';
 

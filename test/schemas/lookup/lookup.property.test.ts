@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import type { StoredEntity } from '../../../src/contract/entity.ts';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
-import { layoutOf } from '../../../src/schemas/lookup/layout.ts';
+import { layoutOf } from '../../../src/schemas/lookup-layout.ts';
 import { runs } from '../../support/runs.ts';
 import { answer, entityOf } from '../support/fixtures.ts';
 import { compiledLookup, queryOf } from '../support/lookups.ts';

@@ -10,8 +10,14 @@ import type { BuildInput } from '../../../src/schemas/build/build-input.ts';
 import type { ReferencePiece, ViewBody } from '../../../src/schemas/build/build-outcome.ts';
 import { compileSchemas } from '../../../src/schemas/compile.ts';
 import { Frame } from '../../../src/schemas/language/scope.ts';
-import { entriesOf, type LookupLayout, layoutOf, project } from '../../../src/schemas/lookup/layout.ts';
-import type { LookupCandidate, LookupQuery } from '../../../src/schemas/lookup/lookup-query.ts';
+import {
+  entriesOf,
+  type LookupCandidate,
+  type LookupLayout,
+  type LookupQuery,
+  layoutOf,
+  project,
+} from '../../../src/schemas/lookup-layout.ts';
 import type { CompiledSchemas, FullSchema } from '../../../src/schemas/schema.ts';
 
 export function entityOf(properties: JsonObject, fields: Partial<StoredEntity> = {}): StoredEntity {

@@ -6,8 +6,7 @@ import { type FilterNode, QueryValues } from '../../../src/schemas/filter/node.t
 import { FilterParser } from '../../../src/schemas/filter/parser.ts';
 import { Reader } from '../../../src/schemas/language/reader.ts';
 import { Scope } from '../../../src/schemas/language/scope.ts';
-import { layoutOf } from '../../../src/schemas/lookup/layout.ts';
-import type { LookupQuery } from '../../../src/schemas/lookup/lookup-query.ts';
+import { type LookupQuery, layoutOf } from '../../../src/schemas/lookup-layout.ts';
 import type { FullSchema } from '../../../src/schemas/schema.ts';
 import { answer, compileValid, entityOf, inputOf, schemaOf } from './fixtures.ts';
 

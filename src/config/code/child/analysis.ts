@@ -10,7 +10,7 @@ import type {
 } from 'acorn';
 import { ancestor, full } from 'acorn-walk';
 import { adviceForUnknown } from '../../../lib/suggest.ts';
-import type { LookupRequest } from '../../../schemas/code/code-call.ts';
+import type { LookupRequest } from '../../../schemas/build/code-call.ts';
 import { codeLookup } from '../../../schemas/code/code-lookup.ts';
 import type { CodeName } from '../../../schemas/code/program.ts';
 import { SyntaxMistake } from '../../../schemas/language/reader.ts';

@@ -10,7 +10,7 @@ import type { ConfigIssue } from '../../../contract/diagnostic.ts';
 import { quote } from '../../../lib/quote.ts';
 import { lineStartsOf } from '../../../lib/text-place.ts';
 import { sourcePlace } from '../../../schemas/code/program.ts';
-import { moduleCandidates } from '../../documents/document-path.ts';
+import { moduleCandidates } from '../../document-path.ts';
 import { ModuleRefused, type ReadModule } from '../compiler-protocol.ts';
 import { variableImport } from './analysis.ts';
 

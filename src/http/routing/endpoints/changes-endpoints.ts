@@ -1,8 +1,11 @@
-/** The changes interface (docs/reference/http.md "Changes"). */
+/**
+ * The changes interface (docs/reference/http.md "Changes"), and the same for a management key (docs/reference/management.md
+ * "Changes").
+ */
 import type { Json } from '../../../contract/json.ts';
 import { longPollMs } from '../../../contract/limits.ts';
 import { changesAnswerShape } from '../../../contract/shapes-read.ts';
-import { minVersion, type RouteDefinition } from '../route-definition.ts';
+import { managedEnvironment, minVersion, type RouteDefinition } from '../../route-definition.ts';
 
 const changeExample: Json = {
   id: 'gid://Environment/e-1/Source/s-1/Entity/fr/View/country',
@@ -20,7 +23,7 @@ const changeExample: Json = {
   at: '2026-05-01T12:00:00.000Z',
 };
 
-export const changesEndpoint: RouteDefinition = {
+const changesEndpoint: RouteDefinition = {
   name: 'changes',
   method: 'get',
   path: '/changes/v1',
@@ -64,3 +67,17 @@ export const changesEndpoint: RouteDefinition = {
 };
 
 export const changesEndpoints: readonly RouteDefinition[] = [changesEndpoint];
+
+export const managementChangesEndpoint: RouteDefinition = {
+  name: 'managementChanges',
+  method: 'get',
+  path: '/management/v1/changes',
+  tag: 'management',
+  summary: 'Follow the changes of an environment',
+  access: { kind: 'management', scope: 'read' },
+  problems: 'management',
+  parameters: [managedEnvironment, ...changesEndpoint.parameters],
+  headers: [minVersion, ...changesEndpoint.headers.filter(({ prefixed }) => !prefixed)],
+  answers: { 200: { ...changesEndpoint.answers[200], description: 'As for GET /changes/v1' } },
+  problemStatuses: [401, 403, 404, 410, 422, 429, 500, 503],
+};

@@ -11,7 +11,7 @@ import {
   minVersion,
   type ParameterDefinition,
   type RouteDefinition,
-} from '../route-definition.ts';
+} from '../../route-definition.ts';
 
 const etag: HeaderDefinition = { name: 'ETag', prefixed: false, description: 'For If-None-Match' };
 const answerHeaders: readonly HeaderDefinition[] = [

@@ -19,7 +19,7 @@ import {
   minVersion,
   type ParameterDefinition,
   type RouteDefinition,
-} from '../route-definition.ts';
+} from '../../route-definition.ts';
 
 const forceType: HeaderDefinition = {
   name: 'Force-Type',

@@ -17,14 +17,11 @@ import {
   statusAnswerShape,
   tenantAnswerShape,
 } from '../../../contract/shapes-management.ts';
-import type { ParameterDefinition, RouteDefinition } from '../route-definition.ts';
-
-const environment: ParameterDefinition = {
-  name: 'environment',
-  in: 'query',
-  shape: { type: 'string' },
-  description: 'Alias or id; optional if the tenant has only one',
-};
+import {
+  managedEnvironment,
+  type ParameterDefinition,
+  type RouteDefinition,
+} from '../../route-definition.ts';
 
 /** Of every list. */
 const paging: readonly ParameterDefinition[] = [
@@ -73,7 +70,7 @@ export const managementEndpoints: readonly RouteDefinition[] = [
     summary: 'Entities of a source group, in the order of their originIds',
     parameters: [
       { name: 'sourceGroup', in: 'query', required: true, shape: { type: 'string' }, description: 'Alias' },
-      environment,
+      managedEnvironment,
       { name: 'type', in: 'query', shape: { type: 'string' }, description: 'Only entities of this type' },
       {
         name: 'state',
@@ -132,7 +129,7 @@ export const managementEndpoints: readonly RouteDefinition[] = [
         shape: { type: 'string' },
         description: 'Percent-encoded',
       },
-      environment,
+      managedEnvironment,
     ],
     answers: { 200: { description: 'The entity', shape: entityAnswerShape } },
   },
@@ -157,7 +154,7 @@ export const managementEndpoints: readonly RouteDefinition[] = [
     path: '/management/v1/explain/url',
     summary: 'Explain the response to a URL',
     parameters: [
-      environment,
+      managedEnvironment,
       {
         name: 'client',
         in: 'query',

@@ -3,7 +3,7 @@
  * the OpenAPI document"), the Model Context Protocol, and the console.
  */
 import { liveShape, notReadyShape, readyShape } from '../../../contract/shapes-read.ts';
-import type { RouteDefinition } from '../route-definition.ts';
+import type { RouteDefinition } from '../../route-definition.ts';
 
 export const operationsEndpoints: readonly RouteDefinition[] = [
   {

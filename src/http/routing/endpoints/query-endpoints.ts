@@ -1,4 +1,7 @@
-/** The query interface (docs/reference/http.md "Queries"). */
+/**
+ * The query interface (docs/reference/http.md "Queries"), and the same for a management key (docs/reference/management.md
+ * "Queries").
+ */
 import { entityTypeShape } from '../../../contract/shapes-ingest.ts';
 import {
   autoQueryBodyShape,
@@ -9,7 +12,7 @@ import {
   sourceGroupAnswersShape,
   sourceGroupQueriesShape,
 } from '../../../contract/shapes-query.ts';
-import { minVersion, type RouteDefinition } from '../route-definition.ts';
+import { managedEnvironment, minVersion, type RouteDefinition } from '../../route-definition.ts';
 
 const queryAnswerExample = {
   status: 0,
@@ -132,3 +135,22 @@ export const queryEndpoints: readonly RouteDefinition[] = [
     problemStatuses: [400, 401, 403, 404, 408, 429, 500, 503],
   },
 ];
+
+export const managementQueryEndpoint: RouteDefinition = {
+  name: 'managementQuery',
+  method: 'post',
+  path: '/management/v1/query',
+  tag: 'management',
+  summary: 'Query any index of the environment',
+  access: { kind: 'management', scope: 'read' },
+  problems: 'management',
+  parameters: [managedEnvironment],
+  headers: [],
+  body: {
+    shape: autoQueryBodyShape,
+    description: 'A query object with an additional `index`, or `sourceGroupAlias` and `sourceEntityType`',
+    example: { index: 'countries', search: { field: 'name', value: 'France' } },
+  },
+  answers: { 200: { description: 'As for POST /v1/{indexAlias}', shape: queryAnswerShape } },
+  problemStatuses: [400, 401, 403, 404, 408, 422, 429, 500, 503],
+};

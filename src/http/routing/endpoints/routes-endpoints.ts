@@ -2,7 +2,7 @@
 import type { Json } from '../../../contract/json.ts';
 import { routesPageMax, routesPageMin } from '../../../contract/limits.ts';
 import { routesV1AnswerShape, routesV2AnswerShape } from '../../../contract/shapes-read.ts';
-import { minVersion, type RouteDefinition } from '../route-definition.ts';
+import { minVersion, type RouteDefinition } from '../../route-definition.ts';
 
 const routeExample: Json = { url: '/europe/france', redirect: null, updatedAt: '2024-05-01T12:00:00.000Z' };
 export const routesEndpoints: readonly RouteDefinition[] = [

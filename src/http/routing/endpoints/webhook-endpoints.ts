@@ -5,7 +5,7 @@ import {
   webhooksAnswerShape,
   webhookTestShape,
 } from '../../../contract/shapes-management.ts';
-import type { RouteDefinition } from '../route-definition.ts';
+import type { RouteDefinition } from '../../route-definition.ts';
 import { problemStatuses, reading } from './management-endpoints.ts';
 
 /** What every endpoint that sets a webhook going has in common. */

@@ -14,9 +14,9 @@ import {
 import { assert } from '../../../lib/assert.ts';
 import { type Answer, jsonAnswer } from '../../answer.ts';
 import type { Handler } from '../../call.ts';
+import type { AnswerDefinition, HeaderDefinition, RouteDefinition } from '../../route-definition.ts';
 import type { Services } from '../../services.ts';
 import { styleBefore } from '../problem-answer.ts';
-import type { AnswerDefinition, HeaderDefinition, RouteDefinition } from '../route-definition.ts';
 import { routeTable } from '../route-table.ts';
 import { OpenapiComponents } from './components.ts';
 

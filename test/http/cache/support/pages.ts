@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { ClientPrincipal } from '../../../../src/config/configuration.ts';
 import type { AnswerCache, AnswerKey, ComputedAnswer } from '../../../../src/http/cache/answer-cache.ts';
-import { FinishedAnswer } from '../../../../src/http/delivery/finished-answer.ts';
+import { FinishedAnswer } from '../../../../src/http/cache/finished-answer.ts';
 import { subjectKey } from '../../../../src/store/derived/subjects.ts';
 import { apiKeys, testConfiguration } from '../../support/site.ts';
 

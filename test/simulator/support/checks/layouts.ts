@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import type { Configuration } from '../../../../src/config/configuration.ts';
-import type { LookupLayout } from '../../../../src/schemas/lookup/layout.ts';
+import type { LookupLayout } from '../../../../src/schemas/lookup-layout.ts';
 import { unpack } from '../../../../src/store/codec/pack.ts';
 import type { LayoutStates } from '../../../../src/store/configuration/layouts.ts';
 import { keys } from '../../../../src/store/keys.ts';

@@ -6,8 +6,7 @@ import type { ViewRef } from '../../../../src/contract/ids.ts';
 import { finish } from '../../../../src/lib/cooperative-yield.ts';
 import type { BuildInput } from '../../../../src/schemas/build/build-input.ts';
 import type { ViewBody } from '../../../../src/schemas/build/build-outcome.ts';
-import { entriesOf, project } from '../../../../src/schemas/lookup/layout.ts';
-import type { LookupQuery } from '../../../../src/schemas/lookup/lookup-query.ts';
+import { entriesOf, type LookupQuery, project } from '../../../../src/schemas/lookup-layout.ts';
 import { storedEntity, type World } from '../data/entities.ts';
 import { Reference, type Tree } from './render.ts';
 

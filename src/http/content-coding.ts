@@ -1,0 +1,54 @@
+/** Compresses an answer as its client wants it (docs/reference/http.md "Caching"), off the main thread. */
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import { compressionBytesMin } from '../contract/limits.ts';
+
+const compressBrotli = promisify(brotliCompress);
+const compressGzip = promisify(gzip);
+
+/** At these levels compression costs about as much time as it saves on the wire. */
+const brotliQuality = 4;
+const gzipLevel = 6;
+
+/** The coding for a body: the one that the client likes best, if the body is large enough. */
+export function codingFor(body: Uint8Array, acceptEncoding: string): Coding {
+  return body.length > compressionBytesMin ? chooseCoding(acceptEncoding) : 'identity';
+}
+
+/** Compresses a body, on a helper thread of Node. */
+export function compressed(body: Uint8Array, coding: 'br' | 'gzip'): Promise<Uint8Array> {
+  if (coding === 'gzip') return compressGzip(body, { level: gzipLevel });
+  return compressBrotli(body, {
+    params: {
+      [constants.BROTLI_PARAM_QUALITY]: brotliQuality,
+      [constants.BROTLI_PARAM_SIZE_HINT]: body.length,
+    },
+  });
+}
+
+export type Coding = 'br' | 'gzip' | 'identity';
+
+/** The coding that the client likes best (RFC 9110, section 12.5.3) of those we have; br before gzip before none at equal weight. */
+export function chooseCoding(acceptEncoding: string): Coding {
+  if (acceptEncoding === '') return 'identity';
+  const weights = new Map<string, number>();
+  for (const part of acceptEncoding.toLowerCase().split(',', 64)) {
+    const [name = '', ...parameters] = part.split(';', 8).map((piece) => piece.trim());
+    weights.set(name === 'x-gzip' ? 'gzip' : name, weightOf(parameters));
+  }
+  const any = weights.get('*') ?? 0;
+  const br = weights.get('br') ?? any;
+  const gzip = weights.get('gzip') ?? any;
+  // A client that does not name identity accepts it (RFC 9110), but prefers what it names.
+  const identity = weights.get('identity') ?? 0;
+  if (br > 0 && br >= gzip && br >= identity) return 'br';
+  if (gzip > 0 && gzip >= identity) return 'gzip';
+  return 'identity';
+}
+
+function weightOf(parameters: readonly string[]): number {
+  const written = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
+  if (written === undefined) return 1;
+  const weight = Number(written);
+  return weight >= 0 && weight <= 1 ? weight : 0;
+}

@@ -1,0 +1,123 @@
+/** The columns of the route table. */
+import type { Json } from '../contract/json.ts';
+import type { Shape } from '../contract/shape.ts';
+import type { Access } from './routing/access.ts';
+import type { ProblemStyle } from './routing/problem-answer.ts';
+
+export interface ParameterDefinition {
+  readonly name: string;
+  readonly in: 'path' | 'query';
+  readonly required?: boolean;
+  readonly shape: Shape;
+  readonly description: string;
+}
+
+export interface HeaderDefinition {
+  /** Without prefix when `prefixed`. */
+  readonly name: string;
+  /** Read under every prefix of `HEADER_PREFIX`. */
+  readonly prefixed: boolean;
+  readonly description: string;
+}
+
+export interface AnswerDefinition {
+  readonly description: string;
+  /** Absent: no JSON body. */
+  readonly shape?: Shape;
+  readonly contentType?: string;
+  readonly example?: Json;
+  /** Response headers. A prefixed one is sent under the first prefix. */
+  readonly headers?: readonly HeaderDefinition[];
+}
+
+export interface RouteDefinition {
+  readonly name: RouteName;
+  readonly method: 'get' | 'post' | 'put' | 'delete';
+  /** OpenAPI form: `/ingest/v2/{originId}`. */
+  readonly path: string;
+  /** Further paths that it is served at. The documents do not list them by themselves. */
+  readonly alsoAt?: readonly string[];
+  /** Its only parameter, which is last, may hold slashes: clients are known that do not encode them. */
+  readonly takesSlashes?: true;
+  readonly tag:
+    | 'ingest'
+    | 'delivery'
+    | 'routes'
+    | 'query'
+    | 'changes'
+    | 'management'
+    | 'console'
+    | 'mcp'
+    | 'operations';
+  readonly summary: string;
+  readonly access: Access;
+  readonly problems: ProblemStyle;
+  readonly parameters: readonly ParameterDefinition[];
+  readonly headers: readonly HeaderDefinition[];
+  /** Absent: the endpoint takes no body. */
+  readonly body?: { readonly shape: Shape; readonly description?: string; readonly example?: Json };
+  /** Answers by status, without the errors that `problemStatuses` names. */
+  readonly answers: Readonly<Record<number, AnswerDefinition>>;
+  /** Errors written in the style of `problems`. */
+  readonly problemStatuses: readonly number[];
+}
+
+export type RouteName =
+  | 'saveEntities'
+  | 'saveEntity'
+  | 'deleteEntity'
+  | 'deleteEntities'
+  | 'listEntities'
+  | 'saveEntityV1'
+  | 'deleteEntityV1'
+  | 'deliver'
+  | 'deliverV1'
+  | 'deliverKeys'
+  | 'listRoutesV1'
+  | 'listRoutesV2'
+  | 'changes'
+  | 'queryIndex'
+  | 'querySourceGroup'
+  | 'querySources'
+  | 'queryIndexes'
+  | 'managementStatus'
+  | 'managementTenant'
+  | 'managementEntities'
+  | 'managementEntity'
+  | 'managementSchedule'
+  | 'explainUrl'
+  | 'explainView'
+  | 'managementQuery'
+  | 'managementChanges'
+  | 'getConfiguration'
+  | 'putConfiguration'
+  | 'managementWebhooks'
+  | 'testWebhook'
+  | 'replayWebhook'
+  | 'enableWebhook'
+  | 'managementJob'
+  | 'managementDiagnostics'
+  | 'console'
+  | 'consoleView'
+  | 'managementPreview'
+  | 'mcp'
+  | 'live'
+  | 'ready'
+  | 'metrics'
+  | 'openapi';
+
+/** Header of every endpoint that reads (docs/reference/http.md "Reading your own writes"). */
+export const minVersion: HeaderDefinition = {
+  name: 'Min-Version',
+  prefixed: true,
+  description:
+    'A token of an ingest response: this response shows that state or a later one (waits up to 5 s, then 503)',
+};
+
+/** Parameter of the endpoints that show a management key the content of an environment. */
+export const managedEnvironment: ParameterDefinition = {
+  name: 'environment',
+  in: 'query',
+  shape: { type: 'string' },
+  description: 'Alias or id; optional if the tenant has only one',
+};

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { parseJsonText } from '../../src/config/json-text.ts';
+import { runs } from '../support/runs.ts';
+import { spentMs } from '../support/spent.ts';
+
+function mistakesOf(text: string) {
+  const parsed = parseJsonText(text);
+  return parsed.ok ? [] : parsed.mistakes;
+}
+
+test('reads every JSON value as JSON.parse does, in any white space', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 6 }), fc.constantFrom(undefined, 1, '\t', '\n'), (value, indent) => {
+      const text = JSON.stringify(value, null, indent);
+      assert.deepEqual(parseJsonText(`${text}\n`), { ok: true, json: JSON.parse(text) });
+    }),
+    { numRuns: runs(300) },
+  );
+});
+
+test('accepts a text exactly when JSON.parse does, apart from names given twice and endless numbers', () => {
+  const piece = fc.constantFrom(
+    '{',
+    '}',
+    '[',
+    ']',
+    ',',
+    ':',
+    '"a"',
+    '"b"',
+    '1',
+    '-',
+    '0',
+    '.5',
+    'e3',
+    'true',
+    'nul',
+    ' ',
+    '\\',
+    '"',
+    "'",
+    '\u00a0',
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 9 }), (pieces) => {
+      const text = pieces.join('');
+      let expected: unknown;
+      try {
+        expected = JSON.parse(text);
+      } catch {
+        assert.equal(parseJsonText(text).ok, false);
+        return;
+      }
+      const parsed = parseJsonText(text);
+      if (parsed.ok) assert.deepEqual(parsed.json, expected);
+      else assert.match(parsed.mistakes[0]?.message ?? '', /given twice|beyond a 64-bit float/);
+    }),
+    { numRuns: runs(3000) },
+  );
+});
+
+test('says line, column, place and what to change', () => {
+  const cases: [string, RegExp, RegExp, string][] = [
+    ['', /the file is empty \(line 1, column 1\)/, /\{\}/, '$'],
+    ['{\n  "a": 1,\n}', /"," before "}" \(line 2, column 9\)/, /trailing comma/, '$'],
+    ['{"a": [1 2]}', /"2" where "," or "]" should be \(line 1, column 10\)/, /comma missing/, '$.a'],
+    ['{"a": {"b": }}', /"}" where a value should be \(line 1, column 13\)/, /comma too many/, '$.a.b'],
+    ['{a: 1}', /"a" where a member name should be \(line 1, column 2\)/, /double quotes/, '$'],
+    ["{'a': 1}", /"'" where a member name/, /double quotes/, '$'],
+    ["['a']", /single quotes/, /double quotes/, '$[0]'],
+    ['{"a" 1}', /"1" where ":" should be/, /colon after "a"/, '$'],
+    ['{"a": "x\n"}', /not closed on its line \(line 1, column 7\)/, /\\n/, '$.a'],
+    ['["\t"]', /raw control character/, /\\t/, '$[0]'],
+    ['["\\x"]', /unknown escape/, /\\uXXXX/, '$[0]'],
+    ['[// no\n1]', /"\/" where a value should be/, /no comments/, '$[0]'],
+    ['[01]', /01 is no JSON number/, /look like/, '$[0]'],
+    ['[1e999]', /beyond a 64-bit float/, /smaller/, '$[0]'],
+    ['[1', /the file ends where "," or "]"/, /not closed/, '$'],
+    ['{} x', /"x" after the end/, /closing bracket/, '$'],
+    ['[undefined]', /"u" where a value/, /double quotes/, '$[0]'],
+  ];
+  for (const [text, message, advice, path] of cases) {
+    const [mistake] = mistakesOf(text);
+    assert.match(mistake?.message ?? '', message, text);
+    assert.match(mistake?.advice ?? '', advice, text);
+    assert.equal(mistake?.path, path, text);
+  }
+});
+
+test('reports every member name that is given twice, with its place, and the syntax mistake behind them', () => {
+  const mistakes = mistakesOf('{"a": 1,\n "a": 2, "b": {"__proto__": 1, "__proto__": 2}, }');
+  assert.deepEqual(
+    mistakes.map(({ path, message }) => [path, message]),
+    [
+      ['$.a', '"a" is given twice (line 2, column 2)'],
+      ['$.b.__proto__', '"__proto__" is given twice (line 2, column 32)'],
+      ['$', 'broken JSON: "," before "}" (line 2, column 47)'],
+    ],
+  );
+});
+
+test('__proto__ is a name like any other', () => {
+  const parsed = parseJsonText('{"__proto__": {"x": 1}, "constructor": 2}');
+  assert.ok(parsed.ok);
+  assert.equal(JSON.stringify(parsed.json), '{"__proto__":{"x":1},"constructor":2}');
+});
+
+test('deep nesting and hostile sizes end in an issue, quickly', () => {
+  assert.match(mistakesOf('['.repeat(1_000_000))[0]?.message ?? '', /nested deeper than 200 levels/);
+  const startedAt = spentMs();
+  const twice = `{${'"a":1,'.repeat(200_000)}"a":1}`;
+  assert.equal(mistakesOf(twice).length, 20);
+  assert.ok(spentMs() - startedAt < 2000);
+});
+
+test('a byte order mark is passed over', () => {
+  assert.deepEqual(parseJsonText('\uFEFF[]'), { ok: true, json: [] });
+});

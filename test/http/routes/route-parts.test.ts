@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { sealUrl, unsealUrl } from '../../../src/http/routes/route-parts.ts';
+import { runs } from '../../support/runs.ts';
+
+test('a cursor opens only under its secret, for its list, and as it was made', () => {
+  const secret = Buffer.alloc(32, 1);
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), fc.nat(), (text, at) => {
+      const url = `/${text}`;
+      const token = sealUrl(secret, 'a', url);
+      assert.equal(unsealUrl(secret, 'a', token), url);
+      assert.equal(unsealUrl(secret, 'b', token), null);
+      assert.equal(unsealUrl(Buffer.alloc(32, 2), 'a', token), null);
+      const place = at % token.length;
+      const changed = `${token.slice(0, place)}${token[place] === 'A' ? 'B' : 'A'}${token.slice(place + 1)}`;
+      assert.equal(unsealUrl(secret, 'a', changed), null);
+    }),
+    { numRuns: runs(200) },
+  );
+});
