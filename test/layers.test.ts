@@ -213,10 +213,6 @@ const tangledFolders: readonly (readonly string[])[] = [
     ],
     ...['search/shard', 'search/sort', 'search/text'],
   ],
-  [
-    ...['store/change-log', 'store/claims', 'store/derived', 'store/entities', 'store/partitions'],
-    ...['store/streams', 'store/visibility'],
-  ],
 ];
 
 test('the folders of a room import one way, apart from those that are known', () => {

@@ -1,7 +1,7 @@
 /** The open store: one client, the partitions, and the facts that are fixed when a store is first used. */
 import { Redis } from 'ioredis';
 import { keys, Partitions, platformTag } from './keys.ts';
-import { channelsOf, type ProcessChannels } from './processes/channels.ts';
+import { channelsOf, type ProcessChannels } from './processes/process-messages.ts';
 import { Registry } from './processes/registry.ts';
 import { FieldReader } from './redis/field-reader.ts';
 import {

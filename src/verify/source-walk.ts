@@ -4,7 +4,7 @@ import { stateAt } from '../contract/publish-times.ts';
 import { entriesOf, type LookupLayout, project } from '../schemas/lookup/layout.ts';
 import type { LookupCandidate } from '../schemas/lookup/lookup-query.ts';
 import { readEntities, scanOriginIds } from '../store/entities/entities.ts';
-import { readOwner } from '../store/partitions/owners.ts';
+import { readOwner } from '../store/ownership/owners.ts';
 import type { Store } from '../store/store.ts';
 
 export interface SourceWalk {

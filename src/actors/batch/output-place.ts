@@ -1,5 +1,5 @@
 /** Where an output lies in Redis. */
-import { type NameList, nameListFor } from '../../store/entities/name-lists.ts';
+import { type NameList, nameListFor } from '../../store/codec/name-lists.ts';
 import { keys, viewField } from '../../store/keys.ts';
 import type { Builder, OutputName } from './builder.ts';
 import type { Turn } from './turn.ts';

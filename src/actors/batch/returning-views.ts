@@ -1,6 +1,6 @@
 /** Views that were removed and are made again: what they claimed before is still part of their history. */
 import { groupBy } from '../../lib/lists.ts';
-import { readRemovedViews } from '../../store/change-log/removed-views.ts';
+import { readRemovedViews } from '../../store/change-log/reported-views.ts';
 import type { FormerClaim } from '../../store/derived/processed-record.ts';
 import type { Store } from '../../store/store.ts';
 import { outputKey } from './builder.ts';

@@ -11,8 +11,7 @@ import {
 } from '../../contract/limits.ts';
 import type { EndOfTurn } from '../../lib/turns.ts';
 import { ReferenceCounts } from '../../store/derived/reference-counts.ts';
-import type { StoredBody, ViewTarget } from '../../store/derived/stored-body.ts';
-import { bytesApart, decodeBody } from '../../store/derived/stored-body.ts';
+import { bytesApart, decodeBody, type StoredBody, type ViewTarget } from '../../store/derived/stored-body.ts';
 import { subjectKey, viewSubject } from '../../store/derived/subjects.ts';
 import { bodyIn, placeApart, placeOfView } from '../../store/derived/views.ts';
 import type { EnvironmentScope } from '../../store/environment-scope.ts';

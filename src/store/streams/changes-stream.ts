@@ -3,8 +3,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { digestBytes } from '../codec/digest.ts';
 import { keys } from '../keys.ts';
-import { type Announcement, decodeAnnouncement } from '../partitions/announcement.ts';
 import type { Store } from '../store.ts';
+import { type Announcement, decodeAnnouncement } from './announcement.ts';
 import type { StreamSource } from './shared-streams.ts';
 import { type StreamEntry, StreamGapError, StreamReader } from './stream.ts';
 

@@ -1,8 +1,8 @@
 /** How far one partition has come, as this process has received it. */
 import { unpack } from '../codec/pack.ts';
 import { keys } from '../keys.ts';
-import { type DownstreamInvalidation, downstreamField } from '../partitions/announcement.ts';
 import type { Store } from '../store.ts';
+import { type DownstreamInvalidation, downstreamField } from '../streams/announcement.ts';
 import type { Change } from '../streams/changes-stream.ts';
 
 export class PartitionProgress {

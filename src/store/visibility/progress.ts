@@ -8,9 +8,8 @@ import { keys } from '../keys.ts';
 import type { Store } from '../store.ts';
 import { type Change, ChangesFollower } from '../streams/changes-stream.ts';
 import { openStreamSource, type StreamSource } from '../streams/shared-streams.ts';
-import type { HighWaterMark } from './high-water-mark.ts';
 import { PartitionProgress } from './partition-progress.ts';
-import { UnseenWrites, type Version, type VersionVector } from './version.ts';
+import { type HighWaterMark, UnseenWrites, type Version, type VersionVector } from './version.ts';
 
 /** What callers wait for: conditions that are looked at again whenever something was heard. */
 export class Conditions {

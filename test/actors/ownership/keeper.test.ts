@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { keys } from '../../../src/store/keys.ts';
-import { readOwners } from '../../../src/store/partitions/owners.ts';
+import { readOwners } from '../../../src/store/ownership/owners.ts';
 import { liveProcesses } from '../../../src/store/processes/registry.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { typeScriptWords } from '../../../src/typescript/words.ts';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { changedItems, packItemNames } from '../../../src/store/derived/item-names.ts';
-import type { ItemChange } from '../../../src/store/derived/item-sink.ts';
+import { changedItems, type ItemChange, packItemNames } from '../../../src/store/derived/changed-items.ts';
 
 const scope = { tenant: 'acme', environmentId: 'env' };
 

@@ -4,14 +4,14 @@
  * crash: a reader looks into the referrer's processed record.
  */
 import { groupBy, portions } from '../../lib/lists.ts';
-import { type LoggedView, logField } from '../change-log/logged-views.ts';
+import { changeMembers, noValue, scanMembers } from '../derived/member-hash.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys, viewIdentity } from '../keys.ts';
-import type { Caller } from '../partitions/lease.ts';
+import type { Caller } from '../ownership/lease.ts';
 import type { LuaValue } from '../redis/lua-list.ts';
 import { answerOf } from '../redis/redis-errors.ts';
 import type { Store } from '../store.ts';
-import { changeMembers, noValue, scanMembers } from './member-hash.ts';
+import { type LoggedView, logField } from './logged-views.ts';
 
 /** Above this, referrers are scanned a portion at a time instead of listed in one reply. */
 const listedMax = 1000;

@@ -4,17 +4,16 @@ import fc from 'fast-check';
 import type { SourceEntity } from '../../../src/contract/entity.ts';
 import type { JsonObject } from '../../../src/contract/json.ts';
 import { InvariantError } from '../../../src/lib/assert.ts';
+import { findNames, forgetNames, knownNames, type NameList } from '../../../src/store/codec/name-lists.ts';
 import { acceptEntities } from '../../../src/store/entities/accept.ts';
-import { readEntities } from '../../../src/store/entities/entities.ts';
+import { readEntities, removeEntities } from '../../../src/store/entities/entities.ts';
 import {
   decodeEntity,
   encodeEntity,
   type OpenRecord,
   openRecord,
 } from '../../../src/store/entities/entity-record.ts';
-import { findNames, forgetNames, knownNames, type NameList } from '../../../src/store/entities/name-lists.ts';
 import { recordHeadsOf } from '../../../src/store/entities/record-heads.ts';
-import { removeEntities } from '../../../src/store/entities/remove.ts';
 import { keys } from '../../../src/store/keys.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { beforeCommand } from '../../support/before-command.ts';

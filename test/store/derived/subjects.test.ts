@@ -8,7 +8,7 @@ import {
   answerTags,
   changeTags,
   environmentTag,
-} from '../../../src/store/derived/cache-tags.ts';
+} from '../../../src/store/derived/subjects.ts';
 import { claimField } from '../../../src/store/keys.ts';
 import { runs } from '../../support/runs.ts';
 

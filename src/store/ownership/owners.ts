@@ -1,4 +1,5 @@
-/** The owners of the partitions, as every process can read them. */
+/** The owners of the partitions, as every process can read them, and Redis' clock, which each reply brings. */
+import { performance } from 'node:perf_hooks';
 import { assert } from '../../lib/assert.ts';
 import { keys } from '../keys.ts';
 import { Script } from '../redis/script.ts';
@@ -54,4 +55,19 @@ function ownerOf([worker, until, epoch, checkpoint]: OwnerFields, nowMs: number)
     checkpoint: Number(checkpoint ?? 0),
     clockMs: nowMs,
   };
+}
+
+/** What Redis' clock said last, and how much time has passed since by the process' own clock. */
+export class ServerClock {
+  #aheadMs: number | null = null;
+
+  /** Notes what a reply says that has just come. The reply was on its way for a while, so this clock is never ahead. */
+  note(clockMs: number): void {
+    this.#aheadMs = clockMs - performance.now();
+  }
+
+  get nowMs(): number {
+    assert(this.#aheadMs !== null, 'the clock was asked for before it was noted');
+    return performance.now() + this.#aheadMs;
+  }
 }

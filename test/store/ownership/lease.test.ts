@@ -4,8 +4,6 @@ import { writeClaims } from '../../../src/store/claims/claims.ts';
 import { noteIntents } from '../../../src/store/derived/intents.ts';
 import { registerDependents, touchKeys } from '../../../src/store/derived/lookups.ts';
 import { claimField, keys } from '../../../src/store/keys.ts';
-import { commit, PartitionWrites } from '../../../src/store/partitions/commit.ts';
-import { invalidate, outsideCaller } from '../../../src/store/partitions/invalidate.ts';
 import {
   fenceOlderOwners,
   type Lease,
@@ -13,8 +11,10 @@ import {
   renewLease,
   type TakenLease,
   takeLease,
-} from '../../../src/store/partitions/lease.ts';
-import { readOwners } from '../../../src/store/partitions/owners.ts';
+} from '../../../src/store/ownership/lease.ts';
+import { readOwners } from '../../../src/store/ownership/owners.ts';
+import { commit, PartitionWrites } from '../../../src/store/partitions/commit.ts';
+import { invalidate, outsideCaller } from '../../../src/store/partitions/invalidate.ts';
 import { FencedError } from '../../../src/store/redis/redis-errors.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { TestRedis } from '../../support/redis.ts';

@@ -10,7 +10,7 @@ import {
   referrersKey,
   viewOfReference,
   writeReferences,
-} from '../../../src/store/derived/references.ts';
+} from '../../../src/store/change-log/references.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { TestRedis } from '../../support/redis.ts';
 import { runs } from '../../support/runs.ts';

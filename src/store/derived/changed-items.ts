@@ -1,10 +1,37 @@
 /**
- * The names of the items that a commit changed, as it announces them for the workers that hold copies of shards
- * (docs/design/ownership.md "Shard copies"). The items themselves they read from Redis.
+ * The changes of index items: where they go besides Redis, and the names of the changed items as a commit announces them for the
+ * workers that hold copies of shards (docs/design/ownership.md "Shard copies"), which read the items themselves from Redis.
  */
+import type { EntityRef } from '../../contract/ids.ts';
 import { pack, unpack } from '../codec/pack.ts';
-import type { ItemChange } from './item-sink.ts';
+import type { EnvironmentScope } from '../environment-scope.ts';
+import type { StoredItem } from './item-record.ts';
 import { indexOfField, itemIndexField, type ScopedIndex } from './items.ts';
+
+/** A change of one index item: null removes it. */
+export interface ItemChange extends EntityRef {
+  readonly scope: EnvironmentScope;
+  /** From `indexName`. */
+  readonly index: string;
+  readonly item: StoredItem | null;
+}
+
+/** Where a partition's owner puts index items besides Redis: the worker's in-memory shards. */
+export interface ItemSink {
+  /** Loads the partition's items from Redis, as of commit number `commits` or later. */
+  open(partition: number, epoch: number, commits: number): Promise<void>;
+  /** Called right after commit `commits` of the partition, in order; without changes too. */
+  apply(partition: number, commits: number, changes: readonly ItemChange[]): void;
+  /** The partition is no longer ours. */
+  close(partition: number): void;
+}
+
+/** The sink of an owner whose items the shard copies fetch, in its worker too: they follow what its commits announce. */
+export const fetchedItems: ItemSink = {
+  open: async () => {},
+  apply: () => {},
+  close: () => {},
+};
 
 type PackedNames = [index: string, sourceId: string, originIds: string[]][];
 

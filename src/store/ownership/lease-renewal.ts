@@ -1,10 +1,9 @@
 /**
  * Renews the leases of a worker, each for itself. A shard of a cluster that does not answer must not end the leases of
- * the others.
+ * the others. Until when they hold is in memory that all threads share.
  */
 import type { RedisClient } from '../redis/redis-connection.ts';
 import { type Lease, renewLease } from './lease.ts';
-import type { LeaseEnds } from './lease-ends.ts';
 
 /** Parts of the lease time: the age of a renewal at which the next one is due, and the interval of that check. */
 const renewalPart = 0.4;
@@ -80,5 +79,31 @@ export class LeaseRenewal {
     } finally {
       kept.isRenewing = false;
     }
+  }
+}
+
+/**
+ * Until when the leases of a worker hold. All its threads see a change at once: one thread renews and writes, the other
+ * answers and reads.
+ */
+export class LeaseEnds {
+  readonly #endsMs: BigInt64Array;
+
+  /** @param shared what several threads share */
+  constructor(readonly shared: SharedArrayBuffer) {
+    this.#endsMs = new BigInt64Array(shared);
+  }
+
+  static ofPartitions(count: number): LeaseEnds {
+    return new LeaseEnds(new SharedArrayBuffer(count * BigInt64Array.BYTES_PER_ELEMENT));
+  }
+
+  /** By the clock of the worker's main thread, rounded down; 0 when there was never a lease. */
+  endMs(partition: number): number {
+    return Number(Atomics.load(this.#endsMs, partition));
+  }
+
+  set(partition: number, endMs: number): void {
+    Atomics.store(this.#endsMs, partition, BigInt(Math.floor(endMs)));
   }
 }
