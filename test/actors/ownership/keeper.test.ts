@@ -8,7 +8,7 @@ import { keys } from '../../../src/store/keys.ts';
 import { readOwners } from '../../../src/store/ownership/owners.ts';
 import { liveProcesses } from '../../../src/store/processes/registry.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { typeScriptWords } from '../../../src/typescript/words.ts';
+import { typeScriptWords } from '../../../src/typescript/clone-or-package.mjs';
 import { TestRedis } from '../../support/redis.ts';
 import { redisTimeMs } from '../../support/redis-time.ts';
 import { until } from '../../support/until.ts';

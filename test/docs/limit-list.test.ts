@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { listLimits } from '../../src/contract/limit-list.ts';
 import * as limits from '../../src/contract/limits.ts';
+import { listLimits } from './support/limit-list.ts';
 
 const listed = listLimits(readFileSync(new URL('../../src/contract/limits.ts', import.meta.url), 'utf8'));
 

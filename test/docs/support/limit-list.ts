@@ -1,4 +1,4 @@
-import * as limits from './limits.ts';
+import * as limits from '../../../src/contract/limits.ts';
 
 /** A limit as the reference lists it. */
 export interface ListedLimit {
@@ -9,7 +9,7 @@ export interface ListedLimit {
   readonly meaning: string;
 }
 
-/** A declaration of `limits.ts`; a meaning of several lines is joined. */
+/** A declaration of `src/contract/limits.ts`; a meaning of several lines is joined. */
 const declaration = /^\/\*\* ((?:(?!\*\/)[\s\S])*?) \*\/\nexport const (\w+) = [^;]+;$/gm;
 
 /** The first pattern that fits a name gives the unit. */

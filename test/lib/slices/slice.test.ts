@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TimeSlices } from '../../../src/lib/slices/time-slices.ts';
+import { TimeSlices } from '../../../src/lib/slices/slice.ts';
 
 function work(ms: number): void {
   const endMs = performance.now() + ms;
