@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FairShares, Turns } from '../../src/sandbox/tenant-turns.ts';
+import { FairShares, TenantTurns } from '../../src/sandbox/tenant-turns.ts';
 
 test('fair shares: whoever has used the least is next, and nobody saves up time while idle', () => {
   const shares = new FairShares();
@@ -24,7 +24,7 @@ test('fair shares: whoever has used the least is next, and nobody saves up time 
 });
 
 test('turns: a bounded number at a time, then by processor time', async () => {
-  const turns = new Turns(1);
+  const turns = new TenantTurns(1);
   const order: string[] = [];
   await turns.begin('slow');
   const ask = (tenant: string) => turns.begin(tenant).then(() => order.push(tenant));
