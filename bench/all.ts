@@ -1,7 +1,7 @@
 /** `npm run bench -- all`: every benchmark, one after the other. Exit code 1 when one of them broke. */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { typeScriptWords } from '../src/typescript/words.ts';
+import { typeScriptWords } from '../src/typescript/clone-or-package.mjs';
 
 const names = [
   'delivery',

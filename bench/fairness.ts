@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { typeScriptWords } from '../src/typescript/words.ts';
+import { typeScriptWords } from '../src/typescript/clone-or-package.mjs';
 import type { BenchContext, Target } from './support/bench.ts';
 import { citiesTenant, cityIndex } from './support/data/cities-tenant.ts';
 import { cityEntities, type Entity } from './support/data/sets.ts';

@@ -1,5 +1,5 @@
 /** `npm run bench -- ingest`: from a file to delivered and queryable, against PostgreSQL. */
-import { CommandStop } from '../src/cli/terminal/command-stop.ts';
+import { CommandStop } from '../src/cli/terminal/command-line.ts';
 import type { BenchContext, Target } from './support/bench.ts';
 import {
   connectPostgres,

@@ -1,6 +1,6 @@
 /** `npm run bench -- scale`: what more fronts and workers are worth, each with a fixed share of a processor. */
 import { availableParallelism } from 'node:os';
-import { CommandStop } from '../src/cli/terminal/command-stop.ts';
+import { CommandStop } from '../src/cli/terminal/command-line.ts';
 import type { Target } from './support/bench.ts';
 import { cityItems } from './support/data/items.ts';
 import { cityEntities } from './support/data/sets.ts';

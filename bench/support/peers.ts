@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { CommandStop } from '../../src/cli/terminal/command-stop.ts';
+import { CommandStop } from '../../src/cli/terminal/command-line.ts';
 
 const peersDir = fileURLToPath(new URL('../.peers/', import.meta.url));
 const dependencies = { '@orama/orama': '3.1.18', minisearch: '7.2.0', pg: '8.23.1' };

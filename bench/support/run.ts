@@ -5,8 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { readArguments } from '../../src/cli/terminal/arguments.ts';
-import { CommandStop } from '../../src/cli/terminal/command-stop.ts';
+import { CommandStop, readArguments } from '../../src/cli/terminal/command-line.ts';
 import type { Bench, BenchContext, BenchResult } from './bench.ts';
 import { dataNote } from './data/sets.ts';
 import { printReport, writeReport } from './report/section.ts';

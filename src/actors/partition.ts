@@ -6,11 +6,11 @@ import { performance } from 'node:perf_hooks';
 import { deferredWaitMs } from '../contract/limits.ts';
 import { assert } from '../lib/assert.ts';
 import type { Semaphore } from '../lib/semaphore.ts';
+import { writeReferences } from '../store/change-log/references.ts';
 import { trimPauseMs, trimTraces } from '../store/change-log/trim.ts';
-import { packItemNames } from '../store/derived/item-names.ts';
-import type { ItemSink } from '../store/derived/item-sink.ts';
-import { writeReferences } from '../store/derived/references.ts';
+import { type ItemSink, packItemNames } from '../store/derived/changed-items.ts';
 import type { AutoFields } from '../store/entities/auto-fields.ts';
+import { fenceOlderOwners, type TakenLease } from '../store/ownership/lease.ts';
 import { commit } from '../store/partitions/commit.ts';
 import {
   type EntityWork,
@@ -20,7 +20,6 @@ import {
   portionsOf,
   rebuildWorks,
 } from '../store/partitions/intake.ts';
-import { fenceOlderOwners, type TakenLease } from '../store/partitions/lease.ts';
 import { lastSequence } from '../store/partitions/partition-state.ts';
 import { FencedError } from '../store/redis/redis-errors.ts';
 import type { Store } from '../store/store.ts';

@@ -21,9 +21,7 @@ import {
 } from './configuration/publish-configuration.ts';
 import { obstacleOf, waitForJobs, waitForProcesses, waitForRebuild } from './platform/job-wait.ts';
 import { withCommandStore } from './platform/open-store.ts';
-import { readArguments } from './terminal/arguments.ts';
-import { CommandStop, runCommand } from './terminal/command-stop.ts';
-import { requireConsent } from './terminal/consent.ts';
+import { CommandStop, readArguments, requireConsent, runCommand } from './terminal/command-line.ts';
 import { percentOf, withBar } from './terminal/percent-bar.ts';
 import { interruptible } from './terminal/stop-signals.ts';
 

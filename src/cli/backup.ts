@@ -10,8 +10,7 @@ import { readGenerations } from '../store/configuration/rebuild-generation.ts';
 import type { Store } from '../store/store.ts';
 import { writeBackup } from './backup/write.ts';
 import { withCommandStore } from './platform/open-store.ts';
-import { readArguments, requiredFile } from './terminal/arguments.ts';
-import { CommandStop, runCommand } from './terminal/command-stop.ts';
+import { CommandStop, readArguments, requiredFile, runCommand } from './terminal/command-line.ts';
 import { percentOf, withBar } from './terminal/percent-bar.ts';
 
 async function main(): Promise<number> {

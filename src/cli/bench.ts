@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { CommandStop, runCommand } from './terminal/command-stop.ts';
+import { CommandStop, runCommand } from './terminal/command-line.ts';
 
 const benchDir = fileURLToPath(new URL('../../bench/', import.meta.url));
 

@@ -9,10 +9,10 @@ import { counted, issueText, warningsText } from '../config/documents/issue-text
 import { readConfiguration } from '../config/documents/read-documents.ts';
 import { commandSettings, SettingsError } from '../config/settings/settings.ts';
 import type { ConfigIssue } from '../contract/diagnostic.ts';
-import { itemPath } from '../lib/json-place.ts';
+import { itemPath } from '../lib/text-place.ts';
 import { AddressGuard } from '../webhooks/allowed-addresses.ts';
 import { answerWords } from './help.mjs';
-import { readArguments } from './terminal/arguments.ts';
+import { readArguments } from './terminal/command-line.ts';
 
 process.exitCode = await check();
 

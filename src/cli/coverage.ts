@@ -9,9 +9,8 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runCommand } from './terminal/command-stop.ts';
-import { runTests } from './test/run-tests.ts';
-import { roomTests } from './test/test-files.ts';
+import { runCommand } from './terminal/command-line.ts';
+import { roomTests, runTests } from './test/test-files.ts';
 
 const linesPercentMin = 90;
 const codePattern =

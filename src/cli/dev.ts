@@ -11,7 +11,7 @@ import { followFindings } from './site/follow-findings.ts';
 import { applyAgain, type RunningPlatform, runPlatform } from './start/platform.ts';
 import { waitUntilSettled } from './start/wait-until-settled.ts';
 import { welcomeText } from './start/welcome.ts';
-import { runCommand } from './terminal/command-stop.ts';
+import { runCommand } from './terminal/command-line.ts';
 
 const dataFile = 'data.ndjson';
 const importConcurrency = 4;

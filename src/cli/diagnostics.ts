@@ -10,10 +10,8 @@ import {
   shownDiagnostic,
 } from '../verify/diagnostics/located-diagnostic.ts';
 import { NullPaths } from '../verify/diagnostics/null-paths.ts';
-import { activeConfiguration } from './configuration/load-active-configuration.ts';
-import { withCommandStore } from './platform/open-store.ts';
-import { readArguments } from './terminal/arguments.ts';
-import { runCommand } from './terminal/command-stop.ts';
+import { activeConfiguration, withCommandStore } from './platform/open-store.ts';
+import { readArguments, runCommand } from './terminal/command-line.ts';
 import { percentOf, withBar } from './terminal/percent-bar.ts';
 
 /** The words for each kind in the summary. */

@@ -2,8 +2,7 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildSite, DocsMistakes } from '../docs-site/build-site.ts';
-import { readArguments } from './terminal/arguments.ts';
-import { CommandStop, runCommand } from './terminal/command-stop.ts';
+import { CommandStop, readArguments, runCommand } from './terminal/command-line.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { asTyped, script } from '../lib/typed-command.mjs';
-import { isClone } from '../typescript/is-clone.mjs';
+import { isClone } from '../typescript/clone-or-package.mjs';
 import { commands, commandsOfClones } from './commands.mjs';
 
 const helpWords = ['--help', '-h'];

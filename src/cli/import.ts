@@ -4,7 +4,7 @@ import { readImportArguments } from './import/import-arguments.ts';
 import { importFile } from './import/import-file.ts';
 import { importAndPrune } from './import/prune.ts';
 import { baseUrl, ownTrust, type Trust } from './platform/own-front.ts';
-import { runCommand } from './terminal/command-stop.ts';
+import { runCommand } from './terminal/command-line.ts';
 import { interruptedCode, stopSignals } from './terminal/stop-signals.ts';
 
 /** @returns exit code 0: every line is in; 1: some failed, or the import ended early; 130: stopped by Ctrl-C */

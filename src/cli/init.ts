@@ -3,10 +3,9 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isTenantName } from '../config/document-path.ts';
 import { script } from '../lib/typed-command.mjs';
-import { isClone } from '../typescript/is-clone.mjs';
+import { isClone } from '../typescript/clone-or-package.mjs';
 import { newSite } from './site/new-site.ts';
-import { readArguments } from './terminal/arguments.ts';
-import { CommandStop, runCommand } from './terminal/command-stop.ts';
+import { CommandStop, readArguments, runCommand } from './terminal/command-line.ts';
 
 async function main(): Promise<number> {
   const { positionals } = readArguments('init');

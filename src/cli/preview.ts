@@ -18,10 +18,8 @@ import {
   storedSchema,
   withSchemaText,
 } from '../trial/preview/previewed-schema.ts';
-import { activeConfiguration, oneTenant } from './configuration/load-active-configuration.ts';
-import { withCommandStore } from './platform/open-store.ts';
-import { readArguments } from './terminal/arguments.ts';
-import { CommandStop, runCommand } from './terminal/command-stop.ts';
+import { activeConfiguration, oneTenant, withCommandStore } from './platform/open-store.ts';
+import { CommandStop, readArguments, runCommand } from './terminal/command-line.ts';
 
 /** A preview as people read it on a terminal. */
 const indent = 2;

@@ -11,12 +11,9 @@ import { beginPurge, readPurge } from '../store/configuration/purge-state.ts';
 import { processedSources } from '../store/derived/processed.ts';
 import { AutoFields } from '../store/entities/auto-fields.ts';
 import type { Store } from '../store/store.ts';
-import { activeConfiguration } from './configuration/load-active-configuration.ts';
 import { waitForJobs } from './platform/job-wait.ts';
-import { withCommandStore } from './platform/open-store.ts';
-import { readArguments } from './terminal/arguments.ts';
-import { CommandStop, runCommand } from './terminal/command-stop.ts';
-import { requireConsent } from './terminal/consent.ts';
+import { activeConfiguration, withCommandStore } from './platform/open-store.ts';
+import { CommandStop, readArguments, requireConsent, runCommand } from './terminal/command-line.ts';
 import { type PercentBar, percentOf, withBar } from './terminal/percent-bar.ts';
 
 const goesOn = 'The purge continues without this command. To follow it: npm run purge';

@@ -12,8 +12,7 @@ import type { Store } from '../store/store.ts';
 import { type CheckedBackup, checkBackup } from './backup/read-backup.ts';
 import { restoreBackup } from './backup/restore-backup.ts';
 import { redisAddress, withCommandStore } from './platform/open-store.ts';
-import { readArguments, requiredFile } from './terminal/arguments.ts';
-import { CommandStop, runCommand } from './terminal/command-stop.ts';
+import { CommandStop, readArguments, requiredFile, runCommand } from './terminal/command-line.ts';
 import { withBar } from './terminal/percent-bar.ts';
 
 const unfinished = 'Stopped. Run the same command again to finish the restore.';

@@ -7,7 +7,7 @@ import { commands } from './commands.mjs';
 import { loadDemo } from './start/demo.ts';
 import { type RunningPlatform, runPlatform } from './start/platform.ts';
 import { welcomeText } from './start/welcome.ts';
-import { runCommand } from './terminal/command-stop.ts';
+import { runCommand } from './terminal/command-line.ts';
 
 async function welcome({ settings, url, trust, signal, say, runsFolder }: RunningPlatform): Promise<void> {
   // The keys of the demo work only where its configuration is active.

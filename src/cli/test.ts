@@ -4,10 +4,9 @@
  * end. How much of `src` ran is asked by `npm run coverage`: to count it costs a fifth more processor time.
  */
 import { fileURLToPath } from 'node:url';
-import { CommandStop, runCommand } from './terminal/command-stop.ts';
+import { CommandStop, runCommand } from './terminal/command-line.ts';
 import { changedTests } from './test/affected-tests.ts';
-import { runTests } from './test/run-tests.ts';
-import { namedFiles, testFiles } from './test/test-files.ts';
+import { namedFiles, runTests, testFiles } from './test/test-files.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 

@@ -4,10 +4,8 @@ import path from 'node:path';
 import type { ConfigDocuments } from '../config/configuration.ts';
 import { typesFile } from '../config/delivered-types/types-file.ts';
 import { readPublished } from '../store/configuration/published-configuration.ts';
-import { activeConfiguration, oneTenant } from './configuration/load-active-configuration.ts';
-import { withCommandStore } from './platform/open-store.ts';
-import { readArguments } from './terminal/arguments.ts';
-import { CommandStop, runCommand } from './terminal/command-stop.ts';
+import { activeConfiguration, oneTenant, withCommandStore } from './platform/open-store.ts';
+import { CommandStop, readArguments, runCommand } from './terminal/command-line.ts';
 
 async function main(): Promise<number> {
   const { out = null, tenant: name = null } = readArguments('types').values;

@@ -8,11 +8,9 @@ import { StandstillError } from '../store/partitions/settled.ts';
 import { liveProcesses } from '../store/processes/registry.ts';
 import type { Store } from '../store/store.ts';
 import { type VerifyProgress, type VerifyResult, verify } from '../verify/verification.ts';
-import { activeConfiguration } from './configuration/load-active-configuration.ts';
 import { waitForRebuild } from './platform/job-wait.ts';
-import { withCommandStore } from './platform/open-store.ts';
-import { readArguments } from './terminal/arguments.ts';
-import { CommandStop, runCommand } from './terminal/command-stop.ts';
+import { activeConfiguration, withCommandStore } from './platform/open-store.ts';
+import { CommandStop, readArguments, runCommand } from './terminal/command-line.ts';
 import { type PercentBar, percentOf, withBar } from './terminal/percent-bar.ts';
 
 const stopped = 'Stopped before everything was compared.';

@@ -1,7 +1,6 @@
 /** Follows the change feed, by server-sent events or by long-polling. */
-import { type Connection, pause } from './connection.ts';
+import { type Connection, errorOf, MillraceError, pause } from './connection.ts';
 import { eventsOf, withinTime } from './events.ts';
-import { errorOf, MillraceError } from './millrace-error.ts';
 import type { Change } from './types.ts';
 
 export interface ChangesOptions {

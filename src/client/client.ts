@@ -32,8 +32,8 @@ import type {
 
 export type { ChangesOptions } from './changes.ts';
 export type { ConnectionOptions as ClientOptions, ReadOptions } from './connection.ts';
+export { MillraceError } from './connection.ts';
 export type { DeliveryOptions, Keys } from './delivery.ts';
-export { MillraceError } from './millrace-error.ts';
 export type * from './query.ts';
 export type * from './types.ts';
 

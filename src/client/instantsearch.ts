@@ -8,7 +8,7 @@ import { queryOfRequest, type SearchIndex, type SearchRequest } from './search-r
 import { resultOf, type SearchResult } from './search-results.ts';
 import type { GroupItem, QueryResult } from './types.ts';
 
-export { MillraceError } from './millrace-error.ts';
+export { MillraceError } from './connection.ts';
 export type * from './search-requests.ts';
 export type * from './search-results.ts';
 

@@ -1,6 +1,5 @@
 /** Queries of indexes and of source groups. */
-import type { Connection, ReadOptions } from './connection.ts';
-import { errorOf, MillraceError } from './millrace-error.ts';
+import { type Connection, errorOf, MillraceError, type ReadOptions } from './connection.ts';
 import type { Query } from './query.ts';
 import type { BuiltIn, QueryResult } from './types.ts';
 

@@ -6,8 +6,8 @@
  */
 import { type Json, type JsonObject, setOwn } from '../contract/json.ts';
 import { configDepthMax } from '../contract/limits.ts';
-import { itemPath, memberPath } from '../lib/json-place.ts';
 import { excerpt, quote } from '../lib/quote.ts';
+import { itemPath, memberPath } from '../lib/text-place.ts';
 
 export interface TextMistake {
   /** JSON path of the value being read. */

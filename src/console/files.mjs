@@ -10,7 +10,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
-import { isClone } from '../typescript/is-clone.mjs';
+import { isClone } from '../typescript/clone-or-package.mjs';
 import { keepFiles, keptFiles, readFiles, writeFiles } from './kept-files.mjs';
 
 const sourceFolder = fileURLToPath(new URL('./', import.meta.url));

@@ -1,5 +1,5 @@
 /**
- * Every limit of the platform, named once. The end of a name says what is counted (`limit-list.ts` lists them so):
+ * Every limit of the platform, named once. The end of a name says what is counted (the reference lists them so):
  * bytes, ms, seconds, characters (UTF-16 units), code points, otherwise things. `Min` or `Max` follows. A default that a setting
  * replaces has neither (`front-limits.ts`, `src/config/settings/table.ts`). Each has its meaning on the line above it.
  */

@@ -12,8 +12,7 @@ import {
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { Document, textOf } from './document.ts';
-import { LinkCheck } from './link-check.ts';
+import { Document, LinkCheck, textOf } from './document.ts';
 import { navigationOf, pageHtml } from './page.ts';
 
 /** Why the site is not built; of wrong links one per line, each with file and line. */

@@ -1,8 +1,7 @@
 /** The frame of a page: head, search, navigation, the document. */
 import path from 'node:path';
 import type { Token, Tokens } from 'marked';
-import { type Document, escapeHtml, textOf } from './document.ts';
-import { relative } from './link-check.ts';
+import { type Document, escapeHtml, relative, textOf } from './document.ts';
 
 interface NavigationGroup {
   readonly title: string;

@@ -3,7 +3,12 @@ import { shownOnMax, shownReferencesMax } from '../contract/limits.ts';
 import { portions } from '../lib/lists.ts';
 import type { LogReader } from '../store/change-log/entries.ts';
 import type { LoggedView } from '../store/change-log/logged-views.ts';
-import { type Reference, readReferences, readReferrers, referenceText } from '../store/derived/references.ts';
+import {
+  type Reference,
+  readReferences,
+  readReferrers,
+  referenceText,
+} from '../store/change-log/references.ts';
 import type { Store } from '../store/store.ts';
 import { readViewStates, type ViewState, viewName } from './view-states.ts';
 

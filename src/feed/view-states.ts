@@ -4,7 +4,7 @@ import type { EntityRef } from '../contract/ids.ts';
 import { groupBy } from '../lib/lists.ts';
 import type { LogReader } from '../store/change-log/entries.ts';
 import type { LoggedView } from '../store/change-log/logged-views.ts';
-import { readRemovedViews } from '../store/change-log/removed-views.ts';
+import { readRemovedViews } from '../store/change-log/reported-views.ts';
 import { type ClaimOfView, readService, type ServiceState } from '../store/change-log/served.ts';
 import { readProcessed } from '../store/derived/processed.ts';
 import type { Destination, FormerClaim, ProcessedRecord } from '../store/derived/processed-record.ts';

@@ -1,6 +1,6 @@
 /** Says whether everybody knows something new, those included that could still act by what was before. */
 import type { LayoutStates } from '../store/configuration/layouts.ts';
-import { type PartitionOwner, readOwners } from '../store/partitions/owners.ts';
+import { type PartitionOwner, readOwners } from '../store/ownership/owners.ts';
 import type { ProcessBeat, Role } from '../store/processes/process-messages.ts';
 import { liveProcesses } from '../store/processes/registry.ts';
 import type { Store } from '../store/store.ts';

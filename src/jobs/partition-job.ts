@@ -4,7 +4,7 @@ import { Semaphore } from '../lib/semaphore.ts';
 import type { JobRun } from '../store/configuration/job-runner.ts';
 import type { PartitionTask } from '../store/configuration/jobs-queue.ts';
 import type { AutoFields } from '../store/entities/auto-fields.ts';
-import { readOwner } from '../store/partitions/owners.ts';
+import { readOwner } from '../store/ownership/owners.ts';
 import type { Store } from '../store/store.ts';
 import type { PacedPortions } from './backpressure.ts';
 import { RebuildWaits } from './rebuild-waits.ts';

@@ -12,17 +12,17 @@ import { groupBy } from '../lib/lists.ts';
 import { Slice } from '../lib/slices/slice.ts';
 import { textsBeside } from '../store/configuration/active-configuration.ts';
 import {
+  forgetRuntimeLookups,
+  type RuntimeLookupOf,
+  readRuntimeLookups,
+} from '../store/configuration/layouts.ts';
+import {
   ConfigurationRefusedError,
   publishTenants,
   readActiveDigest,
   readDocuments,
   readTenants,
 } from '../store/configuration/published-configuration.ts';
-import {
-  forgetRuntimeLookups,
-  type RuntimeLookupOf,
-  readRuntimeLookups,
-} from '../store/configuration/runtime-lookups.ts';
 import type { Store } from '../store/store.ts';
 
 /** @param current what this process runs: tenants that are the same are not read. @throws StoreUnavailableError */

@@ -6,16 +6,15 @@
  */
 
 import { forgetLogs } from '../store/change-log/trim.ts';
+import { forgetNames } from '../store/codec/name-lists.ts';
 import type { ActiveConfiguration } from '../store/configuration/active-configuration.ts';
 import type { JobRun } from '../store/configuration/job-runner.ts';
 import type { SourcePlace } from '../store/configuration/layouts.ts';
 import { endPurge, notePurged, type Purge, readPurge } from '../store/configuration/purge-state.ts';
 import { readProcessed } from '../store/derived/processed.ts';
 import { forgetTypes } from '../store/entities/directory.ts';
-import { countEntities, scanOriginIds } from '../store/entities/entities.ts';
+import { countEntities, removeEntities, scanOriginIds } from '../store/entities/entities.ts';
 import { forgetSchedule } from '../store/entities/entity-schedule.ts';
-import { forgetNames } from '../store/entities/name-lists.ts';
-import { removeEntities } from '../store/entities/remove.ts';
 import { lastSequence } from '../store/partitions/partition-state.ts';
 import { liveProcesses } from '../store/processes/registry.ts';
 import { portionMax } from './backpressure.ts';

@@ -19,7 +19,7 @@ import { readLayouts } from '../store/configuration/layouts.ts';
 import { countProcessed } from '../store/derived/processed.ts';
 import { type ProcessedRecord, processedState } from '../store/derived/processed-record.ts';
 import { urlFormOfField } from '../store/keys.ts';
-import { readOwner } from '../store/partitions/owners.ts';
+import { readOwner } from '../store/ownership/owners.ts';
 import { liveProcesses } from '../store/processes/registry.ts';
 import { isOwnerAlive } from './applied-by-all.ts';
 import { type LayoutChange, type LayoutWatch, layoutChanges } from './layout-change.ts';

@@ -1,4 +1,7 @@
-/** Lines and columns in texts: of a byte in one that arrives in pieces, of an offset in one that is whole. */
+/**
+ * Places in texts as messages name them. Line and column: of a byte in a text that arrives in pieces, of an offset in one that is
+ * whole. A JSON path: of a member or an item.
+ */
 import { isAscii } from 'node:buffer';
 
 export interface Place {
@@ -73,4 +76,21 @@ export function lineAt(starts: readonly number[], offset: number): number {
     else high = middle - 1;
   }
   return low;
+}
+
+const plainName = /^[A-Za-z_$][A-Za-z0-9_$]*$/;
+
+/** One step of a JSON path down to a member: `.author`, or `['a b']` where the name is not a plain one. */
+export function memberStep(name: string): string {
+  return plainName.test(name) ? `.${name}` : `['${name.replace(/[\\']/g, '\\$&')}']`;
+}
+
+/** The place of a member below `path`, on one line: `$.domains`, `$['two words']`. */
+export function memberPath(path: string, name: string): string {
+  return path + memberStep(name).replace(/[\n\r]/g, ' ');
+}
+
+/** The place of an item below `path`: `$.domains[0]`. */
+export function itemPath(path: string, index: number): string {
+  return `${path}[${index}]`;
 }

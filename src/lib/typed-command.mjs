@@ -3,7 +3,7 @@
  * How commands are typed here: by npm in a clone, and by npx where the package is installed. Plain JavaScript, because it is
  * needed before anything is installed.
  */
-import { isClone } from '../typescript/is-clone.mjs';
+import { isClone } from '../typescript/clone-or-package.mjs';
 
 /** `npm run types` checks the types of this repository itself. */
 const ownScripts = new Map([['types', 'view-types']]);

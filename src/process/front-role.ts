@@ -1,5 +1,5 @@
 /** The role of an HTTP front: everything that it works with. */
-import './http-library.ts';
+import './check-http-library.ts';
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { platformVersion } from '../config/settings/platform-version.ts';

@@ -3,15 +3,14 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { supervisedVariable } from '../cli/bootstrap/supervised.mjs';
+import { supervisedVariable } from '../cli/bootstrap/procfile-entry.mjs';
 import { answerWords } from '../cli/help.mjs';
 import { type Niceness, nicenessMax } from '../config/settings/setting.ts';
 import { stopMsOf } from '../contract/front-limits.ts';
 import { asTyped } from '../lib/typed-command.mjs';
 import { releaseMemoryWhileIdle } from './idle-memory.ts';
-import { type MetricsOrigin, serveMetrics } from './metrics-server.ts';
+import { collectProcessFigures, type MetricsOrigin, serveMetrics } from './metrics-server.ts';
 import { processSettings, type RunningRole } from './process-context.ts';
-import { collectProcessFigures } from './process-figures.ts';
 
 export type ProcessName = 'web' | 'worker' | 'jobs' | 'small';
 

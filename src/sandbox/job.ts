@@ -22,7 +22,7 @@ export interface Job {
 }
 
 /** Jobs that wait, by program: a slow program does not delay the others for longer than one of its builds. */
-export class JobQueue {
+export class WaitingJobs {
   readonly #byProgram = new Map<string, Job[]>();
 
   get programs(): Iterable<string> {

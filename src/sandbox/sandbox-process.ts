@@ -1,5 +1,9 @@
-/** One process of a sandbox: lines go in, lines come out; it is watched while it has something to do, and may be ended. */
+/**
+ * One process of a sandbox: lines go in, lines come out. It is watched while it has something to do, by what the system tells of
+ * its processor time and memory, and may be ended.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +13,6 @@ import {
   codeResidentMebibytes,
   codeStartCpuMs,
 } from '../contract/limits.ts';
-import { processorTimeMs, residentMebibytes } from './process-use.ts';
 import { answersDescriptor, type FromSandbox, type ToSandbox } from './protocol.ts';
 
 const script = fileURLToPath(new URL('./child/start.mjs', import.meta.url));
@@ -135,5 +138,36 @@ export class SandboxProcess {
     const isMemory = /heap|memory/i.test(this.#errors);
     const reason = this.#endReason ?? (isMemory ? 'memory' : 'unknown');
     this.events.ended(reason, `${detail} ${this.#errors.split('\n')[0] ?? ''}`.trim());
+  }
+}
+
+/** Linux counts in hundredths of a second, whatever the clock of the kernel. */
+const tickMs = 10;
+const userTimeField = 13;
+
+/**
+ * Processor time that another process has used, in milliseconds. Null where the system does not tell: only Linux has
+ * `/proc` (proc(5), "/proc/pid/stat").
+ */
+export function processorTimeMs(pid: number): number | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // The name, in parentheses, may hold anything; after it fields are separated by single blanks.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return (Number(fields[userTimeField - 2]) + Number(fields[userTimeField - 1])) * tickMs;
+  } catch {
+    return null;
+  }
+}
+
+const kibibytes = /^VmRSS:\s*([0-9]+) kB$/m;
+
+/** Memory of the machine that another process holds, in MiB; 0 where the system does not tell (proc(5), "/proc/pid/status"). */
+export function residentMebibytes(pid: number): number {
+  try {
+    const [, held = '0'] = kibibytes.exec(readFileSync(`/proc/${pid}/status`, 'latin1')) ?? [];
+    return Number(held) / 1024;
+  } catch {
+    return 0;
   }
 }

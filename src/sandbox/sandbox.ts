@@ -9,7 +9,7 @@ import { CircuitBreaker } from './circuit-breaker.ts';
 import type { Job } from './job.ts';
 import type { DescribeReply, FromSandbox } from './protocol.ts';
 import { TenantSandbox, type TenantSandboxHost } from './tenant-sandbox.ts';
-import { Turns } from './tenant-turns.ts';
+import { TenantTurns } from './tenant-turns.ts';
 
 /** A call that is waited for. */
 export interface AskedCode {
@@ -60,7 +60,7 @@ export class Sandbox {
     const isCrowded = () =>
       [...this.#tenants.values()].filter(({ isIdle }) => !isIdle).length > codeProcessesMax;
     return {
-      turns: new Turns(codeRunningMax),
+      turns: new TenantTurns(codeRunningMax),
       breaker: new CircuitBreaker(),
       get isCrowded() {
         return isCrowded();

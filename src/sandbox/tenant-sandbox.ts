@@ -7,10 +7,10 @@ import { codeBuildCpuMs, codeMemoryMebibytes, codeProgramsCharactersMax } from '
 import { BoundedCache } from '../lib/bounded-cache.ts';
 import type { CodeReply, ProgramSet } from '../schemas/build/code-call.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
-import { type Job, JobQueue } from './job.ts';
+import { type Job, WaitingJobs } from './job.ts';
 import type { FromSandbox } from './protocol.ts';
 import { type EndReason, SandboxProcess } from './sandbox-process.ts';
-import { FairShares, type Turns } from './tenant-turns.ts';
+import { FairShares, type TenantTurns } from './tenant-turns.ts';
 
 /** Characters of the calls of one message. */
 const messageCharacters = 512 * 1024;
@@ -29,7 +29,7 @@ const programsRemembered = { entriesMax: 10_000 };
 type Limit = 'time' | 'memory' | 'unknown';
 
 export interface TenantSandboxHost {
-  readonly turns: Turns;
+  readonly turns: TenantTurns;
   readonly breaker: CircuitBreaker;
   /** More tenants have something to run than may have processes. */
   readonly isCrowded: boolean;
@@ -42,7 +42,7 @@ export interface TenantSandboxHost {
 export class TenantSandbox {
   #process: SandboxProcess | null = null;
   #isReady = false;
-  readonly #waiting = new JobQueue();
+  readonly #waiting = new WaitingJobs();
   /** Jobs whose circuit breaker is open. */
   readonly #held = new Map<Job, NodeJS.Timeout>();
   readonly #shares = new FairShares();

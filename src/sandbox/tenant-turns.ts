@@ -1,7 +1,7 @@
 /** A bounded number of tenants run code at a time. Those that wait get their turns by the processor time that they have used. */
 import { BoundedCache } from '../lib/bounded-cache.ts';
 
-export class Turns {
+export class TenantTurns {
   readonly #waiting = new Map<string, () => void>();
   readonly #shares = new FairShares();
 

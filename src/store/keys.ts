@@ -69,7 +69,7 @@ export const keys = {
   fence: (tag: string) => `${tag}:fence`,
   /** Hash: pending rebuild (a view or an item) -> first and last invalidation that asks for it. */
   pendingRebuilds: (tag: string) => `${tag}:dirty`,
-  /** Hash: view, item or actions, as in `pendingRebuilds` -> what it waits for, and since which entry of the stream (`deferred.ts`). */
+  /** Hash: view, item or actions, as in `pendingRebuilds` -> what it waits for, and since which entry of the stream (`pending-work.ts`). */
   deferred: (tag: string) => `${tag}:refused`,
   /** Hash: `<tenant>:<partition>` -> last invalidation that this partition's changes sent there. */
   downstream: (tag: string) => `${tag}:caused`,
@@ -82,7 +82,7 @@ export const keys = {
 
   /** Hash: originId -> entity record (`scripts/parts/entity-heads.lua`). */
   entities: (tag: string, tenant: string, sourceId: string) => `${tag}:entities:${tenant}:${sourceId}`,
-  /** Hash: digest -> names that records of entities, views, index items and processed records leave out, in JSON (`entities/name-lists.ts`). */
+  /** Hash: digest -> names that records of entities, views, index items and processed records leave out, in JSON (`codec/name-lists.ts`). */
   names: (tag: string, tenant: string, sourceId: string) => `${tag}:names:${tenant}:${sourceId}`,
   /** Hash: originId -> processed record. */
   processed: (tag: string, tenant: string, sourceId: string) => `${tag}:processed:${tenant}:${sourceId}`,
@@ -104,7 +104,7 @@ export const keys = {
   /** Hash: claim field -> number of views that claim it; only those above 1. */
   clashes: (tag: string, tenant: string, environmentId: string) =>
     `${tag}:clashes:${tenant}:${environmentId}`,
-  /** Hash: view that refers to a view (`derived/references.ts`) -> nothing. */
+  /** Hash: view that refers to a view (`change-log/references.ts`) -> nothing. */
   referrers: (tag: string, tenant: string, environmentId: string, view: string) =>
     `${tag}:referrers:${tenant}:${environmentId}:${view}`,
   /** Sorted set: view in the change log (`change-log/logged-views.ts`) -> sequence of its latest change. */

@@ -1,15 +1,15 @@
 /** The open store: one client, the partitions, and the facts that are fixed when a store is first used. */
 import { Redis } from 'ioredis';
 import { keys, Partitions, platformTag } from './keys.ts';
-import { channelsOf, type ProcessChannels } from './processes/channels.ts';
+import { channelsOf, type ProcessChannels } from './processes/process-messages.ts';
 import { Registry } from './processes/registry.ts';
 import { FieldReader } from './redis/field-reader.ts';
 import {
-  type ConnectionOptions,
   connect,
   disconnect,
   type RedisAddress,
   type RedisClient,
+  type RedisConnectionOptions,
 } from './redis/redis-connection.ts';
 import { answerOf, storeError } from './redis/redis-errors.ts';
 import { confirmationOf, type Replication, replicationOf, surviving } from './redis/replication.ts';
@@ -22,7 +22,7 @@ import {
   StoreFormatError,
 } from './store-facts.ts';
 
-export interface StoreOptions extends ConnectionOptions {
+export interface StoreOptions extends RedisConnectionOptions {
   readonly partitionCount: number;
   /** Replicas of the one Redis, or of each master, that must have what is acknowledged; absent: none is demanded. */
   readonly confirmReplicas?: number;

@@ -3,8 +3,7 @@
  * made of it. The package needs no hooks, which would run in a thread of their own in every process.
  */
 import './loader.mjs';
-import { builtUrl } from './built-files.mjs';
-import { isClone } from './is-clone.mjs';
+import { builtUrl, isClone } from './clone-or-package.mjs';
 
 const root = new URL('../../', import.meta.url).href;
 

@@ -5,7 +5,7 @@
  */
 import { createRequire, register } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { isClone } from './is-clone.mjs';
+import { isClone } from './clone-or-package.mjs';
 
 if (isClone) registerCompiler();
 

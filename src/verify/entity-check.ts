@@ -15,16 +15,16 @@ import { momentAfter, momentText, type PublishState } from '../contract/publish-
 import { assert } from '../lib/assert.ts';
 import { groupBy } from '../lib/lists.ts';
 import { readLayouts } from '../store/configuration/layouts.ts';
+import type { Suspect } from '../store/derived/dependents.ts';
 import { intentName, readIntents } from '../store/derived/intents.ts';
 import { readProcessed } from '../store/derived/processed.ts';
 import { type ProcessedClaim, processedState } from '../store/derived/processed-record.ts';
 import { StoredState } from '../store/derived/stored-state.ts';
-import type { Suspect } from '../store/derived/suspects.ts';
 import type { AutoFields } from '../store/entities/auto-fields.ts';
 import { areListed } from '../store/entities/directory.ts';
 import { areScheduled } from '../store/entities/entity-schedule.ts';
+import { readOwner } from '../store/ownership/owners.ts';
 import { wholeTurn } from '../store/partitions/intake.ts';
-import { readOwner } from '../store/partitions/owners.ts';
 import type { Store } from '../store/store.ts';
 import { checkBytes, checkNotMade } from './bytes-check.ts';
 import { askedViews, checkListed, checkListedWithoutView, ListedViews } from './changes/log-check.ts';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { formatEntityId, formatViewId } from '../contract/ids.ts';
 import { digestOf } from '../store/codec/digest.ts';
-import type { Suspect } from '../store/derived/suspects.ts';
+import type { Suspect } from '../store/derived/dependents.ts';
 
 export interface Finding {
   /** What differs: a view id where there is one, else an index item, a URL or an entity id. */

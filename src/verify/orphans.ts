@@ -4,14 +4,13 @@
  */
 import { normalizeUrl } from '../config/urls/url.ts';
 import { groupBy, portions } from '../lib/lists.ts';
-import { readLogNames } from '../store/change-log/log-names.ts';
-import { type LoggedView, loggedView } from '../store/change-log/logged-views.ts';
+import { type LoggedView, loggedView, readLogNames } from '../store/change-log/logged-views.ts';
 import { type Claim, unpackClaim, unpackServed } from '../store/claims/claim-records.ts';
 import { fieldOfCompetingClaim } from '../store/claims/competing-claims.ts';
 import { readServed } from '../store/claims/read-claims.ts';
+import type { Suspect } from '../store/derived/dependents.ts';
 import { type StoredKey, scanFields, scanSorted, scanStoredKeys } from '../store/derived/keyspace.ts';
 import { readProcessed } from '../store/derived/processed.ts';
-import type { Suspect } from '../store/derived/suspects.ts';
 import { claimField, tagOf, viewFieldOf } from '../store/keys.ts';
 import { readList } from '../store/redis/ordered-lists.ts';
 import type { Store } from '../store/store.ts';

@@ -3,7 +3,7 @@ import type { StoredEntity } from '../contract/entity.ts';
 import { stateAt } from '../contract/publish-times.ts';
 import { entriesOf, type LookupCandidate, type LookupLayout, project } from '../schemas/lookup-layout.ts';
 import { readEntities, scanOriginIds } from '../store/entities/entities.ts';
-import { readOwner } from '../store/partitions/owners.ts';
+import { readOwner } from '../store/ownership/owners.ts';
 import type { Store } from '../store/store.ts';
 
 export interface SourceWalk {

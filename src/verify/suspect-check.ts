@@ -1,9 +1,9 @@
 /** Whether the processed record of an entity accounts for something that is stored under its name. */
 import { outputKey } from '../actors/batch/builder.ts';
 import { formatEntityId } from '../contract/ids.ts';
+import type { Suspect } from '../store/derived/dependents.ts';
 import { lookupPlace } from '../store/derived/lookups.ts';
 import type { ProcessedClaim, ProcessedRecord } from '../store/derived/processed-record.ts';
-import type { Suspect } from '../store/derived/suspects.ts';
 import { placeApart } from '../store/derived/views.ts';
 import { shownClaim } from './claims-check.ts';
 import { type Finding, finding, outputSubject } from './finding.ts';

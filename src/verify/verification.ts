@@ -10,7 +10,7 @@ import { groupBy, portions } from '../lib/lists.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import { AutoFields } from '../store/entities/auto-fields.ts';
 import { nextMoments, scheduledSources } from '../store/entities/entity-schedule.ts';
-import { readOwners } from '../store/partitions/owners.ts';
+import { readOwners } from '../store/ownership/owners.ts';
 import { waitUntilSettled } from '../store/partitions/settled.ts';
 import type { Store } from '../store/store.ts';
 import { type CheckCounts, checkEntities, noCounts } from './entity-check.ts';

@@ -11,9 +11,9 @@ import { OffsetGoneError } from '../feed/log-page.ts';
 import type { Position } from '../feed/offset.ts';
 import { StoreUnavailableError } from '../store/redis/redis-errors.ts';
 import type { Store } from '../store/store.ts';
-import { lastTrace } from '../store/webhooks/request-traces.ts';
 import {
   changeWebhookState,
+  lastTrace,
   readWebhookState,
   replaceWebhookState,
   type StoredState,

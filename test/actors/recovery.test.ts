@@ -16,8 +16,8 @@ import { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { writeClaims } from '../../src/store/claims/claims.ts';
 import { readClaimFields } from '../../src/store/claims/read-claims.ts';
 import { ActiveConfiguration } from '../../src/store/configuration/active-configuration.ts';
+import type { Suspect } from '../../src/store/derived/dependents.ts';
 import { intentName, noteIntents } from '../../src/store/derived/intents.ts';
-import type { Suspect } from '../../src/store/derived/suspects.ts';
 import { acceptEntities } from '../../src/store/entities/accept.ts';
 import { AutoFields } from '../../src/store/entities/auto-fields.ts';
 import { encodeEntity } from '../../src/store/entities/entity-record.ts';
@@ -27,8 +27,8 @@ import {
   releaseLease,
   type TakenLease,
   takeLease,
-} from '../../src/store/partitions/lease.ts';
-import { readOwners } from '../../src/store/partitions/owners.ts';
+} from '../../src/store/ownership/lease.ts';
+import { readOwners } from '../../src/store/ownership/owners.ts';
 import { StoreFullError } from '../../src/store/redis/redis-errors.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openStreamSource } from '../../src/store/streams/shared-streams.ts';

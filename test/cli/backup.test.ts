@@ -6,7 +6,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { checkBackup } from '../../src/cli/backup/read-backup.ts';
 import { writeBackup } from '../../src/cli/backup/write.ts';
 import { withStore } from '../../src/cli/platform/open-store.ts';
-import { CommandStop } from '../../src/cli/terminal/command-stop.ts';
+import { CommandStop } from '../../src/cli/terminal/command-line.ts';
 import type { Configuration } from '../../src/config/configuration.ts';
 import { hashKeys } from '../../src/config/documents/canonical.ts';
 import { loadConfiguration } from '../../src/config/documents/load.ts';

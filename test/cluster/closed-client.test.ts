@@ -1,7 +1,7 @@
 /** A process whose clients of a cluster are closed ends, whatever they were doing. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { typeScriptWords } from '../../src/typescript/words.ts';
+import { typeScriptWords } from '../../src/typescript/clone-or-package.mjs';
 import { run } from '../cli/support/command.ts';
 import { RedisCluster } from './support/cluster.ts';
 

@@ -10,8 +10,8 @@ import { type CommandName, commands } from '../../src/cli/commands.mjs';
 import { helpText } from '../../src/cli/help.mjs';
 import { jsonSchemas } from '../../src/config/json-schemas.ts';
 import { listSettings } from '../../src/config/settings/table.ts';
-import { listLimits } from '../../src/contract/limit-list.ts';
 import { script } from '../../src/lib/typed-command.mjs';
+import { listLimits } from './support/limit-list.ts';
 import { root, textOf } from './support/markdown.ts';
 
 /** The name of its markers, in `docs/reference/<name>.md` -> what stands between them. */

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject } from '../../src/contract/json.ts';
 import { readProcessed } from '../../src/store/derived/processed.ts';
-import { readOwners } from '../../src/store/partitions/owners.ts';
+import { readOwners } from '../../src/store/ownership/owners.ts';
 import { until } from '../support/until.ts';
 import type { Client } from '../system/support/client.ts';
 import { System } from '../system/support/processes/system.ts';

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { rebuildJobs } from '../../src/jobs/rebuild-job-queue.ts';
 import { readPartitionStates } from '../../src/store/partitions/partition-state.ts';
-import { typeScriptWords } from '../../src/typescript/words.ts';
+import { typeScriptWords } from '../../src/typescript/clone-or-package.mjs';
 import { TestRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 import { Platform, page, siteFiles } from './support/platform.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { placeIn } from '../../src/lib/json-mistake.ts';
-import { TextPlace } from '../../src/lib/text-place.ts';
+import { itemPath, memberPath, memberStep, TextPlace } from '../../src/lib/text-place.ts';
 import { runs } from '../support/runs.ts';
 
 const texts = fc.array(fc.constantFrom('a', '\n', 'é', 'жж', '😀', '\r\n', '[1]'), { maxLength: 40 });
@@ -39,4 +39,16 @@ test('text place: names the place that the whole text has, however it is cut int
     ),
     { numRuns: runs(300) },
   );
+});
+
+test('a plain name follows a point, any other stands in quotes', () => {
+  assert.equal(memberPath('$', 'domains'), '$.domains');
+  assert.equal(itemPath('$.domains', 0), '$.domains[0]');
+  assert.equal(memberPath('$', 'two words'), "$['two words']");
+  assert.equal(memberStep("it's"), "['it\\'s']");
+  assert.equal(memberStep('back\\slash'), "['back\\\\slash']");
+});
+
+test('a place is one line, whatever a name holds', () => {
+  assert.equal(memberPath('$', 'a\nb'), "$['a b']");
 });

@@ -20,7 +20,7 @@ test('a clone types npm run, and the installed package npx', async (context) => 
   ]);
   const folder = await temporaryFolder(context);
   const file = path.join(folder, 'src/lib/typed-command.mjs');
-  for (const own of ['lib/typed-command.mjs', 'typescript/is-clone.mjs']) {
+  for (const own of ['lib/typed-command.mjs', 'typescript/clone-or-package.mjs']) {
     cpSync(path.join(src, own), path.join(folder, 'src', own));
   }
   const code = `import { asTyped, script } from ${JSON.stringify(pathToFileURL(file))};

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { typeScriptWords } from '../../src/typescript/words.ts';
+import { typeScriptWords } from '../../src/typescript/clone-or-package.mjs';
 
 const background = pathToFileURL('src/process/run-process.ts').href;
 const onlyOnLinux = { skip: process.platform === 'linux' ? false : 'Linux alone has these classes' };

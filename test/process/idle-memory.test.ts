@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { typeScriptWords } from '../../src/typescript/words.ts';
+import { typeScriptWords } from '../../src/typescript/clone-or-package.mjs';
 import { root } from '../cli/support/command.ts';
 
 const mebibyte = 1024 ** 2;

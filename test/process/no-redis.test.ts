@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { freePort } from '../../src/cli/start/ports.ts';
-import { typeScriptWords } from '../../src/typescript/words.ts';
+import { typeScriptWords } from '../../src/typescript/clone-or-package.mjs';
 import { root, run, temporaryFolder } from '../cli/support/command.ts';
 import { isAlive } from '../support/is-alive.ts';
 import { TestRedis } from '../support/redis.ts';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { Output } from '../../src/cli/start/process-output.ts';
 import { Supervisor } from '../../src/cli/start/supervisor.ts';
 import { logTextFor } from '../../src/cli/terminal/log-text.ts';
-import { typeScriptWords } from '../../src/typescript/words.ts';
+import { typeScriptWords } from '../../src/typescript/clone-or-package.mjs';
 import { TestRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { typeScriptWords } from '../../src/typescript/words.ts';
+import { typeScriptWords } from '../../src/typescript/clone-or-package.mjs';
 import { isAlive } from '../support/is-alive.ts';
 import { until } from '../support/until.ts';
 import { childrenOf } from '../system/support/processes/children.ts';

@@ -14,8 +14,8 @@ import {
   codeResidentMebibytes,
   codeRunningMax,
 } from '../../src/contract/limits.ts';
-import { residentMebibytes } from '../../src/sandbox/process-use.ts';
 import { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { residentMebibytes } from '../../src/sandbox/sandbox-process.ts';
 import type { CodeCall, CodeReply, ProgramSet } from '../../src/schemas/build/code-call.ts';
 import { until } from '../support/until.ts';
 

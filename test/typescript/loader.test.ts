@@ -7,7 +7,7 @@ import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { typeScriptWords } from '../../src/typescript/words.ts';
+import { typeScriptWords } from '../../src/typescript/clone-or-package.mjs';
 
 async function folder(context: TestContext): Promise<string> {
   const made = await mkdtemp(path.join(tmpdir(), 'millrace-'));
@@ -53,14 +53,14 @@ test('a file that is imported for its types alone is not loaded, and a function 
 test('tsx alone runs what the loader runs', async (context) => {
   const dir = await folder(context);
   const file = path.join(dir, 'user.ts');
-  const listed = path.resolve('src/contract/limit-list.ts');
+  const listed = path.resolve('src/contract/query-names.ts');
   await writeFile(
     file,
-    `import { listLimits } from ${JSON.stringify(listed)};\nconsole.log(listLimits('').length);\n`,
+    `import { facetIntervals } from ${JSON.stringify(listed)};\nconsole.log(facetIntervals.length);\n`,
   );
   const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', file]);
   assert.equal(stdout, await run(file));
-  assert.equal(stdout, '0\n');
+  assert.equal(stdout, '4\n');
 });
 
 test('an entry in src is one module with all that it imports, and traces name the lines of each file', async (context) => {

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { requireFreePort } from '../../../src/cli/start/ports.ts';
-import { typeScriptWords } from '../../../src/typescript/words.ts';
+import { typeScriptWords } from '../../../src/typescript/clone-or-package.mjs';
 import type { BenchContext } from '../bench.ts';
 import { host as loopbackHost } from '../ports.ts';
 

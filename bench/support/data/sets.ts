@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { createGunzip } from 'node:zlib';
 import { atlasEntities, hasAtlasPackages } from '../../../config/atlas-entities.ts';
-import { CommandStop } from '../../../src/cli/terminal/command-stop.ts';
+import { CommandStop } from '../../../src/cli/terminal/command-line.ts';
 import { getOwn, type Json, type JsonObject } from '../../../src/contract/json.ts';
 
 export interface Entity {

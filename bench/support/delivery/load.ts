@@ -1,6 +1,6 @@
 /** Shared by the delivery benchmarks: the platform with its pages, the same bytes as files, and the load. */
 import path from 'node:path';
-import { CommandStop } from '../../../src/cli/terminal/command-stop.ts';
+import { CommandStop } from '../../../src/cli/terminal/command-line.ts';
 import type { BenchContext } from '../bench.ts';
 import { writeStaticFiles } from '../contenders/static-files.ts';
 import { articleCount, articleUrl, pageEntities, pagesTenant } from '../data/pages.ts';

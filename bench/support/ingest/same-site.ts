@@ -1,6 +1,6 @@
 /** Compares what Millrace and PostgreSQL deliver of the same entities, and when these have changed: every URL. */
 import { isDeepStrictEqual } from 'node:util';
-import { CommandStop } from '../../../src/cli/terminal/command-stop.ts';
+import { CommandStop } from '../../../src/cli/terminal/command-line.ts';
 import { portions } from '../../../src/lib/lists.ts';
 import type { BenchContext } from '../bench.ts';
 import type { SqlConnection } from '../contenders/postgres.ts';

@@ -1,7 +1,7 @@
 /** Followers of a feed in a process of their own (`followers.ts`): what they cost a server, and how soon they hear. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { typeScriptWords } from '../../../src/typescript/words.ts';
+import { typeScriptWords } from '../../../src/typescript/clone-or-package.mjs';
 import type { BenchContext } from '../bench.ts';
 import { citiesTenant } from '../data/cities-tenant.ts';
 import { clientKeyOf } from '../data/tenant.ts';

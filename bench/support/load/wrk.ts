@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { CommandStop } from '../../../src/cli/terminal/command-stop.ts';
+import { CommandStop } from '../../../src/cli/terminal/command-line.ts';
 import type { BenchContext } from '../bench.ts';
 import { findTool } from '../tools.ts';
 

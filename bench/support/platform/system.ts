@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { supervisedVariable } from '../../../src/cli/bootstrap/supervised.mjs';
+import { supervisedVariable } from '../../../src/cli/bootstrap/procfile-entry.mjs';
 import {
   publishAtStart,
   readSoundConfiguration,
@@ -17,7 +17,7 @@ import { requireFreePort } from '../../../src/cli/start/ports.ts';
 import { startPrivateRedis } from '../../../src/cli/start/private-redis.ts';
 import { Output } from '../../../src/cli/start/process-output.ts';
 import { type ProcfileEntry, parseProcfile, Supervisor } from '../../../src/cli/start/supervisor.ts';
-import { CommandStop } from '../../../src/cli/terminal/command-stop.ts';
+import { CommandStop } from '../../../src/cli/terminal/command-line.ts';
 import { readSettings } from '../../../src/config/settings/settings.ts';
 import type { StoreOptions } from '../../../src/store/store.ts';
 import type { BenchContext } from '../bench.ts';

@@ -1,11 +1,13 @@
 /** All that the commit of a batch stores and tells, gathered output by output. */
 import type { Diagnostic } from '../../contract/diagnostic.ts';
 import type { EntityRef } from '../../contract/ids.ts';
+import { ReferenceChanges } from '../../store/change-log/references.ts';
 import { type RemovedView, ReportedViews } from '../../store/change-log/reported-views.ts';
 import type { ClaimWrite } from '../../store/claims/claim-records.ts';
 import { DigestList } from '../../store/codec/digest.ts';
+import type { NameList } from '../../store/codec/name-lists.ts';
+import type { ItemChange } from '../../store/derived/changed-items.ts';
 import type { StoredItem } from '../../store/derived/item-record.ts';
-import type { ItemChange } from '../../store/derived/item-sink.ts';
 import { itemIndexField } from '../../store/derived/items.ts';
 import type { Registration } from '../../store/derived/lookups.ts';
 import { withoutNames } from '../../store/derived/nameless-body.ts';
@@ -17,14 +19,12 @@ import {
   type ProcessedRecord,
   processedNamesOf,
 } from '../../store/derived/processed-record.ts';
-import { ReferenceChanges } from '../../store/derived/references.ts';
 import { storedFields } from '../../store/derived/stored-body.ts';
 import { claimSubject, itemsSubject, viewSubject } from '../../store/derived/subjects.ts';
 import { scheduleText } from '../../store/entities/entity-schedule.ts';
-import type { NameList } from '../../store/entities/name-lists.ts';
 import { keys, largeBodyField } from '../../store/keys.ts';
 import { type FieldWrites, type ListChange, PartitionWrites } from '../../store/partitions/commit.ts';
-import type { DeferredFor } from '../../store/partitions/deferred.ts';
+import type { DeferredFor } from '../../store/partitions/pending-work.ts';
 import type { NamedFields } from '../named-fields.ts';
 import type { StoredOutput } from './build-turns.ts';
 import { type Builder, itemNameList, type OutputName, outputField, outputHash } from './builder.ts';

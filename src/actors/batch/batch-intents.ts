@@ -1,4 +1,6 @@
 /** What the batches of a partition have put outside it, or were about to put, while no commit has stored it yet. */
+
+import type { Suspect } from '../../store/derived/dependents.ts';
 import {
   type Intent,
   type IntentNote,
@@ -7,9 +9,8 @@ import {
   noteIntents,
   readIntents,
 } from '../../store/derived/intents.ts';
-import type { Suspect } from '../../store/derived/suspects.ts';
+import type { Lease } from '../../store/ownership/lease.ts';
 import { type EntityWork, wholeTurn } from '../../store/partitions/intake.ts';
-import type { Lease } from '../../store/partitions/lease.ts';
 import type { Store } from '../../store/store.ts';
 
 /** The entity that an intent is about. */

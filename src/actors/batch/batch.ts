@@ -7,19 +7,19 @@
 
 import { batchWaitMs } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
+import { ReferenceChanges, type ReferrerWrite, writeReferences } from '../../store/change-log/references.ts';
 import type { ClaimWrite } from '../../store/claims/claim-records.ts';
 import { writeClaims } from '../../store/claims/claims.ts';
-import { noteRuntimeLookups } from '../../store/configuration/runtime-lookups.ts';
+import { noteRuntimeLookups } from '../../store/configuration/layouts.ts';
+import type { Suspect } from '../../store/derived/dependents.ts';
 import { registerDependents } from '../../store/derived/lookups.ts';
-import { ReferenceChanges, type ReferrerWrite, writeReferences } from '../../store/derived/references.ts';
-import type { Suspect } from '../../store/derived/suspects.ts';
 import type { AutoFields } from '../../store/entities/auto-fields.ts';
 import { keys } from '../../store/keys.ts';
-import type { DownstreamInvalidation } from '../../store/partitions/announcement.ts';
+import type { Lease } from '../../store/ownership/lease.ts';
 import { type EntityWork, nameOfWork } from '../../store/partitions/intake.ts';
-import type { Lease } from '../../store/partitions/lease.ts';
 import { FencedError, StoreUnavailableError } from '../../store/redis/redis-errors.ts';
 import type { Store } from '../../store/store.ts';
+import type { DownstreamInvalidation } from '../../store/streams/announcement.ts';
 import type { NamedFields } from '../named-fields.ts';
 import { AutoTypes } from './auto-types.ts';
 import { BatchChanges } from './batch-changes.ts';

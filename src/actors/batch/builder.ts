@@ -7,8 +7,8 @@ import type { EntityRef } from '../../contract/ids.ts';
 import { BoundedCache } from '../../lib/bounded-cache.ts';
 import type { FullSchema, IndexSchema } from '../../schemas/schema.ts';
 import { digestOf } from '../../store/codec/digest.ts';
+import { type NameList, nameListFor } from '../../store/codec/name-lists.ts';
 import { formatDependent } from '../../store/derived/dependents.ts';
-import { type NameList, nameListFor } from '../../store/entities/name-lists.ts';
 import { indexName, keys, viewField } from '../../store/keys.ts';
 
 /** Which view or index item of an entity. */

@@ -2,10 +2,10 @@
 import type { EntityRef } from '../../contract/ids.ts';
 import { portions } from '../../lib/lists.ts';
 import { parseDependent } from '../../store/derived/dependents.ts';
-import type { DownstreamInvalidation } from '../../store/partitions/announcement.ts';
+import type { Caller } from '../../store/ownership/lease.ts';
 import { invalidate } from '../../store/partitions/invalidate.ts';
-import type { Caller } from '../../store/partitions/lease.ts';
 import type { Store } from '../../store/store.ts';
+import type { DownstreamInvalidation } from '../../store/streams/announcement.ts';
 
 /** Dependents of one stream entry: a portion of the stream holds at least one entry whole. */
 const dependentsPerInvalidation = 1000;

@@ -14,7 +14,7 @@ import type { LayoutStates } from '../../store/configuration/layouts.ts';
 import { candidatePortions } from '../../store/derived/lookup-candidates.ts';
 import { type LookupKey, registerDependents } from '../../store/derived/lookups.ts';
 import { readEntities } from '../../store/entities/entities.ts';
-import type { Caller } from '../../store/partitions/lease.ts';
+import type { Caller } from '../../store/ownership/lease.ts';
 import type { Store } from '../../store/store.ts';
 
 /** Candidates of a portion that takes milliseconds. After it others have their turn. */

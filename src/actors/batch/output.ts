@@ -11,7 +11,7 @@ import type { BuildFailure, BuildOutcome, BuiltItem, BuiltView } from '../../sch
 import type { CodeCall } from '../../schemas/build/code-call.ts';
 import type { LookupQuery } from '../../schemas/lookup-layout.ts';
 import type { ResolvedDestination, ViewClaims } from '../../schemas/schema.ts';
-import type { DeferredFor } from '../../store/partitions/deferred.ts';
+import type { DeferredFor } from '../../store/partitions/pending-work.ts';
 import { type Builder, buildersFor, dependentOf } from './builder.ts';
 import { CodeReplies, type CodeSandbox, makeCalls, type PendingCall } from './code-replies.ts';
 import { isBeyondLimit, keysOf, type LookupAnswers, type LookupDemand } from './lookup-source.ts';

@@ -1,8 +1,8 @@
 /** The views that a view refers to, as its processed record keeps them. */
 import { type Resumable, type Steps, Suspended, workBudget } from '../../lib/cooperative-yield.ts';
 import type { ReferencePiece } from '../../schemas/build/build-outcome.ts';
+import { referenceText } from '../../store/change-log/references.ts';
 import type { ProcessedOutput } from '../../store/derived/processed-record.ts';
-import { referenceText } from '../../store/derived/references.ts';
 import type { BatchChanges } from './batch-changes.ts';
 import type { OutputName } from './builder.ts';
 import type { Output } from './output.ts';

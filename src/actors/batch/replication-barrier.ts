@@ -6,7 +6,7 @@
  * effects of a batch without a commit. In both cases the batch is done again from the checkpoint.
  */
 import { setTimeout } from 'node:timers/promises';
-import type { Caller, Lease } from '../../store/partitions/lease.ts';
+import type { Caller, Lease } from '../../store/ownership/lease.ts';
 import { FencedError, StoreUnavailableError } from '../../store/redis/redis-errors.ts';
 import type { Histories } from '../../store/redis/replication.ts';
 import type { Store } from '../../store/store.ts';

@@ -10,7 +10,7 @@ import { groupBy } from '../../lib/lists.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import { entriesOf, entrySteps, type LookupLayout } from '../../schemas/lookup-layout.ts';
 import type { LayoutStates } from '../../store/configuration/layouts.ts';
-import { formatDependent } from '../../store/derived/dependents.ts';
+import { formatDependent, type Suspect } from '../../store/derived/dependents.ts';
 import type { Intent } from '../../store/derived/intents.ts';
 import { readProcessed } from '../../store/derived/processed.ts';
 import {
@@ -21,7 +21,6 @@ import {
   type ProcessedRecord,
   processedState,
 } from '../../store/derived/processed-record.ts';
-import type { Suspect } from '../../store/derived/suspects.ts';
 import { readEntitiesIn } from '../../store/entities/entities.ts';
 import type { EntityWork } from '../../store/partitions/intake.ts';
 import type { Store } from '../../store/store.ts';

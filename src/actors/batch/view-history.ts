@@ -6,8 +6,7 @@ import { normalizeUrl } from '../../config/urls/url.ts';
 import type { EntityRef } from '../../contract/ids.ts';
 import { formerClaimsMax } from '../../contract/limits.ts';
 import { groupBy } from '../../lib/lists.ts';
-import { readRemovedViews } from '../../store/change-log/removed-views.ts';
-import type { RemovedView } from '../../store/change-log/reported-views.ts';
+import { type RemovedView, readRemovedViews } from '../../store/change-log/reported-views.ts';
 import {
   claimKey,
   type FormerClaim,

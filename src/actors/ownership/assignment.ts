@@ -1,5 +1,5 @@
-import type { RenewalMark } from '../../store/partitions/lease.ts';
-import type { PartitionOwner } from '../../store/partitions/owners.ts';
+import type { RenewalMark } from '../../store/ownership/lease.ts';
+import type { PartitionOwner } from '../../store/ownership/owners.ts';
 
 /**
  * Sees dead owners by its own clock. Redis ends leases by the time of day, which can be set back; then the lease of a dead

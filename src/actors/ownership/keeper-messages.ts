@@ -1,8 +1,7 @@
 /** What a worker's main thread and the thread that keeps it alive tell each other. */
 
-import type { Lease } from '../../store/partitions/lease.ts';
-import type { ProcessChannels } from '../../store/processes/channels.ts';
-import type { ProcessBeat } from '../../store/processes/process-messages.ts';
+import type { Lease } from '../../store/ownership/lease.ts';
+import type { ProcessBeat, ProcessChannels } from '../../store/processes/process-messages.ts';
 import type { RedisAddress } from '../../store/redis/redis-connection.ts';
 
 /** What the thread begins with. */

@@ -1,6 +1,6 @@
 /** The thread that keeps a worker alive while its main thread computes. It has a connection of its own. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { LeaseEnds } from '../../store/partitions/lease-ends.ts';
+import { LeaseEnds } from '../../store/ownership/lease-renewal.ts';
 import { connect, disconnect } from '../../store/redis/redis-connection.ts';
 import { LocalKeeper } from './keeper.ts';
 import { type FromKeeper, type KeeperStart, sharedClockMs, type ToKeeper } from './keeper-messages.ts';

@@ -1,11 +1,9 @@
 /** Keeps a worker alive in the eyes of others: renews its leases and repeats its heartbeat. */
 import { performance } from 'node:perf_hooks';
-import type { Lease } from '../../store/partitions/lease.ts';
-import type { LeaseEnds } from '../../store/partitions/lease-ends.ts';
-import { LeaseRenewal } from '../../store/partitions/lease-renewal.ts';
-import type { ProcessHost } from '../../store/processes/channels.ts';
+import type { Lease } from '../../store/ownership/lease.ts';
+import { type LeaseEnds, LeaseRenewal } from '../../store/ownership/lease-renewal.ts';
 import { Heartbeat } from '../../store/processes/heartbeat.ts';
-import type { ProcessBeat } from '../../store/processes/process-messages.ts';
+import type { ProcessBeat, ProcessHost } from '../../store/processes/process-messages.ts';
 import { StoreUnavailableError } from '../../store/redis/redis-errors.ts';
 
 export interface KeeperEvents {

@@ -7,8 +7,8 @@ import {
   releaseLease,
   type TakenLease,
   takeLease,
-} from '../../store/partitions/lease.ts';
-import type { LeaseEnds } from '../../store/partitions/lease-ends.ts';
+} from '../../store/ownership/lease.ts';
+import type { LeaseEnds } from '../../store/ownership/lease-renewal.ts';
 import { FencedError, StoreUnavailableError } from '../../store/redis/redis-errors.ts';
 import { PartitionActor, type PartitionContext } from '../partition.ts';
 import type { Keeper } from './keeper.ts';

@@ -4,9 +4,8 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { mainThreadStuckMs } from '../../contract/limits.ts';
-import type { Lease } from '../../store/partitions/lease.ts';
-import type { ProcessHost } from '../../store/processes/channels.ts';
-import type { ProcessBeat } from '../../store/processes/process-messages.ts';
+import type { Lease } from '../../store/ownership/lease.ts';
+import type { ProcessBeat, ProcessHost } from '../../store/processes/process-messages.ts';
 import type { Keeper, KeeperEvents, KeeperTerms } from './keeper.ts';
 import { type FromKeeper, type KeeperStart, sharedClockMs, type ToKeeper } from './keeper-messages.ts';
 

@@ -6,8 +6,8 @@
 import { parseDependent } from '../../store/derived/dependents.ts';
 import { keys } from '../../store/keys.ts';
 import type { PartitionWrites } from '../../store/partitions/commit.ts';
-import { type DeferredState, encodeDeferred, readDeferred } from '../../store/partitions/deferred.ts';
 import { nameOfWork } from '../../store/partitions/intake.ts';
+import { type DeferredState, encodeDeferred, readDeferred } from '../../store/partitions/pending-work.ts';
 import type { Store } from '../../store/store.ts';
 import type { DeferredOutput } from '../batch/batch-changes.ts';
 import type { Turn } from '../batch/turn.ts';

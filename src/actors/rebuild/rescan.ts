@@ -3,8 +3,8 @@ import type { Configuration } from '../../config/configuration.ts';
 import { portions } from '../../lib/lists.ts';
 import { processedSources, scanProcessed } from '../../store/derived/processed.ts';
 import { scanOriginIds } from '../../store/entities/entities.ts';
+import type { Lease } from '../../store/ownership/lease.ts';
 import { type EntityWork, wholeTurn } from '../../store/partitions/intake.ts';
-import type { Lease } from '../../store/partitions/lease.ts';
 import type { Store } from '../../store/store.ts';
 
 const entitiesPerPortion = 100;

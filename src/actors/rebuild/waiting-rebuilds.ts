@@ -4,11 +4,11 @@
  */
 import { parseDependent } from '../../store/derived/dependents.ts';
 import { keys } from '../../store/keys.ts';
-import type { Announcement } from '../../store/partitions/announcement.ts';
 import type { PartitionWrites } from '../../store/partitions/commit.ts';
 import { type IntakePortion, nameOfWork } from '../../store/partitions/intake.ts';
-import { encodePendingRebuild, readPendingRebuilds } from '../../store/partitions/pending-rebuilds.ts';
+import { encodePendingRebuild, readPendingRebuilds } from '../../store/partitions/pending-work.ts';
 import type { Store } from '../../store/store.ts';
+import type { Announcement } from '../../store/streams/announcement.ts';
 import type { BatchChanges } from '../batch/batch-changes.ts';
 import type { Turn } from '../batch/turn.ts';
 import { DeferredOutputs, type OpenCalls } from './deferred-outputs.ts';

@@ -3,7 +3,7 @@ import { createReadStream, statSync } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { type Line, readLines } from '../import/import-lines.ts';
-import { CommandStop } from '../terminal/command-stop.ts';
+import { CommandStop } from '../terminal/command-line.ts';
 import {
   backupFormat,
   backupVersion,

@@ -7,7 +7,7 @@ import { AutoFields } from '../../store/entities/auto-fields.ts';
 import { holdForRestore, releaseHold, restoreSnapshots } from '../../store/entities/restore-snapshots.ts';
 import type { Store } from '../../store/store.ts';
 import { waitForProcesses } from '../platform/job-wait.ts';
-import { CommandStop } from '../terminal/command-stop.ts';
+import { CommandStop } from '../terminal/command-line.ts';
 import { type EntityLine, snapshotOf } from './backup-lines.ts';
 import { type CheckedBackup, readBackupEntities } from './read-backup.ts';
 

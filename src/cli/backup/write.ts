@@ -9,7 +9,7 @@ import { scanAutoFieldTypes } from '../../store/entities/auto-fields.ts';
 import { countEntities } from '../../store/entities/entities.ts';
 import { scanSnapshots } from '../../store/entities/snapshots.ts';
 import type { Store } from '../../store/store.ts';
-import { CommandStop } from '../terminal/command-stop.ts';
+import { CommandStop } from '../terminal/command-line.ts';
 import { backupFormat, backupVersion, entityLine, fieldsLine, lineText } from './backup-lines.ts';
 
 export interface BackupOptions {

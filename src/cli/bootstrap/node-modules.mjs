@@ -1,8 +1,8 @@
+/** The node modules of a clone: installed before anything else runs, so this file is plain JavaScript without dependencies. */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { BootstrapStop } from './stop.mjs';
 
 /**
  * Installs the packages of `package-lock.json` when `node_modules` is missing or was made from another lock file. A
@@ -59,3 +59,6 @@ function install(root) {
     );
   }
 }
+
+/** Ends the bootstrap with one line for the person at the keyboard instead of a stack. */
+export class BootstrapStop extends Error {}

@@ -1,9 +1,9 @@
+/** The lines of the Procfile as commands of Node, and how a process of ours runs one of them. */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { fittedWords, memoryBytes } from './memory-fit.mjs';
-import { supervisedVariable } from './supervised.mjs';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
@@ -42,3 +42,9 @@ export function runProcfileEntry(name) {
 function wholePath(word) {
   return /^(?:\.\/src|workers)\//.test(word) ? root + word.replace(/^\.\//, '') : word;
 }
+
+/**
+ * Set to `1` for processes that another one of ours runs. Their standard input stays open for as long as that one lives, so
+ * that they can end with it.
+ */
+export const supervisedVariable = 'MILLRACE_SUPERVISED';

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { BootstrapStop } from './stop.mjs';
+import { BootstrapStop } from './node-modules.mjs';
 
 const redisMajorMin = 7;
 /** Some tests use them. They are named like their packages. */

@@ -5,14 +5,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseEnv } from 'node:util';
-import { builtFolder, builtName } from '../../typescript/built-files.mjs';
-import { isClone } from '../../typescript/is-clone.mjs';
+import { builtFolder, builtName, isClone } from '../../typescript/clone-or-package.mjs';
 import { commandsOfClones, commandsWithRedis, isCommand } from '../commands.mjs';
 import { answerWords } from '../help.mjs';
 import { loadHttpLibrary } from './http-library.mjs';
-import { ensureNodeModules } from './node-modules.mjs';
+import { BootstrapStop, ensureNodeModules } from './node-modules.mjs';
 import { ensureRedisServer, ensureTestPrograms } from './programs.mjs';
-import { BootstrapStop } from './stop.mjs';
 
 const nodeVersionMin = [20, 12];
 const commandFolder = fileURLToPath(new URL('../', import.meta.url));

@@ -17,7 +17,7 @@ import {
   readPublished,
 } from '../../store/configuration/published-configuration.ts';
 import type { Store } from '../../store/store.ts';
-import { CommandStop } from '../terminal/command-stop.ts';
+import { CommandStop } from '../terminal/command-line.ts';
 
 export type SoundConfiguration = Extract<ReadOutcome, { ok: true }>;
 

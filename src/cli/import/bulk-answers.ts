@@ -1,5 +1,5 @@
 import { getOwn, isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
-import { CommandStop } from '../terminal/command-stop.ts';
+import { CommandStop } from '../terminal/command-line.ts';
 import type { BulkAnswer } from './bulk-client.ts';
 import { type EntityRecord, type Failure, refused } from './records.ts';
 

@@ -1,6 +1,6 @@
 /** What the columns of a CSV file become: members of the entity, or of its properties. */
 import { getOwn, isJsonObject, type JsonObject, setOwn } from '../../contract/json.ts';
-import { CommandStop } from '../terminal/command-stop.ts';
+import { CommandStop } from '../terminal/command-line.ts';
 
 /** Members of an entity that a column can fill. */
 export const mappedNames = ['originId', 'type', 'url'] as const;

@@ -1,7 +1,7 @@
 /** Reads a CSV file (RFC 4180) whose first row names the columns. */
 import { pipeline, Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
-import { CommandStop } from '../terminal/command-stop.ts';
+import { CommandStop } from '../terminal/command-line.ts';
 import { Columns, type RowOptions } from './csv-columns.ts';
 import { withoutByteOrderMarks } from './import-lines.ts';
 import { type EntityRecord, type Failure, lineBytesMax, type RecordReader, unreadable } from './records.ts';

@@ -1,6 +1,6 @@
 import { ArraySplitter, SplitError } from '../../lib/array-splitter.ts';
 import { type Place, TextPlace } from '../../lib/text-place.ts';
-import { CommandStop } from '../terminal/command-stop.ts';
+import { CommandStop } from '../terminal/command-line.ts';
 import { csvReader } from './csv.ts';
 import type { RowOptions } from './csv-columns.ts';
 import { readNdjson, withoutByteOrderMarks } from './import-lines.ts';

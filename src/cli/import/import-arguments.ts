@@ -1,6 +1,5 @@
 import { seeHelp } from '../help.mjs';
-import { readArguments, requiredFile } from '../terminal/arguments.ts';
-import { CommandStop } from '../terminal/command-stop.ts';
+import { CommandStop, readArguments, requiredFile } from '../terminal/command-line.ts';
 import { type MappedName, mappedNames, type RowOptions } from './csv-columns.ts';
 import { formatOf, type ImportFormat, importFormats } from './formats.ts';
 

@@ -1,6 +1,6 @@
 import { counted } from '../../config/documents/issue-text.ts';
 import type { Trust } from '../platform/own-front.ts';
-import { CommandStop } from '../terminal/command-stop.ts';
+import { CommandStop } from '../terminal/command-line.ts';
 import { PlatformAway } from './bulk-client.ts';
 import { formatOf, readerOf } from './formats.ts';
 import type { ImportArguments } from './import-arguments.ts';

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { pipeline, type Readable, Transform } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { CommandStop } from '../terminal/command-stop.ts';
+import { CommandStop } from '../terminal/command-line.ts';
 
 /** The bytes to import, and how many have been read. */
 export interface ImportInput {

@@ -7,14 +7,17 @@ const barEveryMs = 100;
 const lineEveryMs = 5_000;
 
 /** Shows how far an import is: with a bar on a terminal, with a line now and then elsewhere. */
-export interface Progress {
+export interface ImportProgress {
   show(counts: ImportCounts): void;
   /** Writes a line of its own. */
   say(line: string): void;
   stop(): void;
 }
 
-export function showProgress(input: ImportInput, output: NodeJS.WriteStream = process.stderr): Progress {
+export function showProgress(
+  input: ImportInput,
+  output: NodeJS.WriteStream = process.stderr,
+): ImportProgress {
   const clock = new ImportClock(input);
   return output.isTTY && input.totalBytes !== null
     ? bar(clock, input.totalBytes, output)
@@ -61,7 +64,7 @@ export function formatSeconds(seconds: number): string {
   return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
 }
 
-function bar(clock: ImportClock, totalBytes: number, output: NodeJS.WriteStream): Progress {
+function bar(clock: ImportClock, totalBytes: number, output: NodeJS.WriteStream): ImportProgress {
   const single = new cliProgress.SingleBar(
     {
       format: '{bar} {text}',
@@ -94,7 +97,7 @@ function bar(clock: ImportClock, totalBytes: number, output: NodeJS.WriteStream)
   };
 }
 
-function lines(clock: ImportClock, output: NodeJS.WriteStream): Progress {
+function lines(clock: ImportClock, output: NodeJS.WriteStream): ImportProgress {
   let nextSeconds = lineEveryMs / 1000;
   return {
     show(counts) {

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { addAbortSignal, type Readable } from 'node:stream';
 import type { Trust } from '../platform/own-front.ts';
-import { CommandStop } from '../terminal/command-stop.ts';
+import { CommandStop } from '../terminal/command-line.ts';
 import { Batch, bulkBody } from './batches.ts';
 import { type BatchOutcome, readBulkAnswer } from './bulk-answers.ts';
 import { BulkClient, PlatformAway } from './bulk-client.ts';

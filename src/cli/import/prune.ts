@@ -4,8 +4,7 @@ import { counted } from '../../config/documents/issue-text.ts';
 import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
 import { bulkEntitiesMax, managementPageMax } from '../../contract/limits.ts';
 import { portions } from '../../lib/lists.ts';
-import { CommandStop } from '../terminal/command-stop.ts';
-import { requireConsent } from '../terminal/consent.ts';
+import { CommandStop, requireConsent } from '../terminal/command-line.ts';
 import { type BulkAnswer, BulkClient, PlatformAway } from './bulk-client.ts';
 import type { PruneOptions } from './import-arguments.ts';
 import {

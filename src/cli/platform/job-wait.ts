@@ -6,7 +6,7 @@ import type { ProcessBeat } from '../../store/processes/process-messages.ts';
 import { liveProcesses } from '../../store/processes/registry.ts';
 import { findShortages } from '../../store/redis/shortages.ts';
 import type { Store } from '../../store/store.ts';
-import { CommandStop } from '../terminal/command-stop.ts';
+import { CommandStop } from '../terminal/command-line.ts';
 import type { PercentBar } from '../terminal/percent-bar.ts';
 
 const pollMs = 200;

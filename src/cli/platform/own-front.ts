@@ -4,7 +4,7 @@ import http from 'node:http';
 import https from 'node:https';
 import type { ConnectionOptions } from 'node:tls';
 import type { Settings } from '../../config/settings/settings.ts';
-import { CommandStop } from '../terminal/command-stop.ts';
+import { CommandStop } from '../terminal/command-line.ts';
 
 /** The address at which a program on this machine reaches the fronts of these settings. */
 export function baseUrl({ host, port, tls }: Pick<Settings, 'host' | 'port' | 'tls'>): string {

@@ -11,8 +11,7 @@ import type { Store } from '../../store/store.ts';
 import { type DiagnoseOptions, diagnose } from '../../verify/diagnostics/diagnose.ts';
 import { DiagnosticGroups, type LocatedDiagnostic } from '../../verify/diagnostics/located-diagnostic.ts';
 import { TypeCounts } from '../../verify/diagnostics/type-counts.ts';
-import { activeConfiguration } from '../configuration/load-active-configuration.ts';
-import { type StoreSettings, withStore } from '../platform/open-store.ts';
+import { activeConfiguration, type StoreSettings, withStore } from '../platform/open-store.ts';
 
 const redisTimeoutMs = 5_000;
 const lookEveryMs = 1_000;

@@ -4,7 +4,7 @@ import { mkdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { CommandStop } from '../terminal/command-stop.ts';
+import { CommandStop } from '../terminal/command-line.ts';
 
 /**
  * Makes a folder and the missing ones above it, level by level. Node's own recursive `mkdir` never ends where nothing

@@ -27,7 +27,7 @@ import {
 } from '../configuration/publish-configuration.ts';
 import { redisAddress, withStore } from '../platform/open-store.ts';
 import { askFront, baseUrl, ownTrust, type Trust } from '../platform/own-front.ts';
-import { CommandStop } from '../terminal/command-stop.ts';
+import { CommandStop } from '../terminal/command-line.ts';
 import { logTextFor } from '../terminal/log-text.ts';
 import { interruptedCode, stopSignals } from '../terminal/stop-signals.ts';
 import { lockDataDir, makeFolder } from './data-dir.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AppendFsync } from '../../config/settings/table.ts';
 import { loginFile, readLogin, redisHost } from '../platform/private-redis-login.ts';
-import { CommandStop } from '../terminal/command-stop.ts';
+import { CommandStop } from '../terminal/command-line.ts';
 import { makeFolder } from './data-dir.ts';
 import { askRedis, newLogin, redisPollMs, startRedisChild, writeSecret } from './redis-child.ts';
 import type { Supervisor } from './supervisor.ts';

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RedisLogin, redisHost, urlOf } from '../platform/private-redis-login.ts';
-import { CommandStop } from '../terminal/command-stop.ts';
+import { CommandStop } from '../terminal/command-line.ts';
 import { freePort } from './ports.ts';
 import type { Supervisor } from './supervisor.ts';
 

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { defaultFrontLimits, stopMsOf } from '../../contract/front-limits.ts';
-import { supervisedVariable } from '../bootstrap/supervised.mjs';
-import { CommandStop } from '../terminal/command-stop.ts';
+import { supervisedVariable } from '../bootstrap/procfile-entry.mjs';
+import { CommandStop } from '../terminal/command-line.ts';
 import { Child, type ChildOptions } from './child.ts';
 import type { Output } from './process-output.ts';
 

@@ -1,4 +1,4 @@
-import { CommandStop } from './command-stop.ts';
+import { CommandStop } from './command-line.ts';
 
 /**
  * npm passes on the Ctrl-C of a terminal to a process that the terminal has told already. A signal this soon after the

@@ -1,6 +1,11 @@
+/** Which test files there are, in the order in which they run, and a run of them in a process of node's test runner. */
+import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
-import { CommandStop } from '../terminal/command-stop.ts';
+import { fileURLToPath } from 'node:url';
+import { typeScriptWords } from '../../typescript/clone-or-package.mjs';
+import { CommandStop } from '../terminal/command-line.ts';
 
 /** Tests that run the whole. They count for no coverage: what they alone run has no test in its room. */
 const systemTestPattern = /^test\/(?:system|hostile|cluster|simulator|cli\/package\.test\.ts$)/;
@@ -94,4 +99,46 @@ export function namedFiles(root: string, words: readonly string[]): string[] {
 function placeOf(file: string): number {
   const place = longest.indexOf(file.split(path.sep).join('/'));
   return place < 0 ? longest.length : place;
+}
+
+const runFiles = fileURLToPath(new URL('run-files.ts', import.meta.url));
+/** Processes of test files take it over with all options of node. */
+const openAtEnd = `--import=${new URL('open-at-end.mjs', import.meta.url).href}`;
+/** A test that hangs must not hang the suite. */
+const testTimeoutMs = 600_000;
+/** More than there are processors, because many wait: for leases to end, for processes to start, for a disk. */
+const filesAtOnce = availableParallelism() + 2;
+/** Takes every option of node's test runner. */
+const nodesRunner = ['--test', '--test-reporter=spec', `--test-concurrency=${availableParallelism()}`];
+
+/**
+ * Runs tests in a process of node's test runner, and prints what it prints.
+ * @param root the repository
+ * @param words test files; with options of node's test runner among them, it alone runs them
+ * @param coverageDir folder for the coverage of every process; absent: none
+ * @returns its exit code
+ */
+export async function runTests(
+  root: string,
+  words: readonly string[],
+  coverageDir?: string,
+): Promise<number> {
+  const isFiles = words.every((word) => word.endsWith('.ts'));
+  const runner = isFiles ? [runFiles, String(filesAtOnce), String(testTimeoutMs)] : nodesRunner;
+  const child = spawn(
+    process.execPath,
+    [...typeScriptWords, openAtEnd, `--test-timeout=${testTimeoutMs}`, ...runner, ...words],
+    {
+      cwd: root,
+      stdio: ['ignore', 'inherit', 'inherit'],
+      env: {
+        ...process.env,
+        ...(coverageDir !== undefined && { NODE_V8_COVERAGE: coverageDir }),
+        // Within a test, node's runner would take itself for a part of that test and run nothing.
+        NODE_TEST_CONTEXT: undefined,
+      },
+    },
+  );
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return code ?? 1;
 }

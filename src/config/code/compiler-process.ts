@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { compilerMebibytesMax, compilerStartMs } from '../../contract/limits.ts';
-import { processorTimeMs, residentMebibytes } from '../../sandbox/process-use.ts';
+import { processorTimeMs, residentMebibytes } from '../../sandbox/sandbox-process.ts';
 import {
   type CompiledFile,
   type FromCompiler,

@@ -3,8 +3,8 @@
  */
 import { parseViewId } from '../../contract/ids.ts';
 import { type ServedClaims, unpackServed } from '../../store/claims/claim-records.ts';
-import { answerTags } from '../../store/derived/cache-tags.ts';
 import type { ViewTarget } from '../../store/derived/stored-body.ts';
+import { answerTags } from '../../store/derived/subjects.ts';
 import { viewTarget } from '../../store/derived/views.ts';
 import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import type { HashField } from '../../store/redis/field-reader.ts';

@@ -1,7 +1,7 @@
 /** Reads of views that no later answer of this front is older than (docs/design/reads.md). */
 import { announcementWaitMs } from '../../contract/limits.ts';
 import type { HashField } from '../../store/redis/field-reader.ts';
-import { type HighWaterMark, readHighWaterMark } from '../../store/visibility/high-water-mark.ts';
+import { type HighWaterMark, readHighWaterMark } from '../../store/visibility/version.ts';
 import type { Services } from '../services.ts';
 import type { LoadedViews, ViewSources } from './view-loading.ts';
 

@@ -3,7 +3,7 @@ import { ProblemError, problems } from '../../contract/errors.ts';
 import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
 import { jsonDepthMax, mistakesListedMax, smallBodyBytesMax } from '../../contract/limits.ts';
 import { bulkDeleteBodyShape, originIdShape } from '../../contract/shapes-ingest.ts';
-import { removeEntities } from '../../store/entities/remove.ts';
+import { removeEntities } from '../../store/entities/entities.ts';
 import type { VersionVector } from '../../store/visibility/version.ts';
 import { jsonAnswer, jsonType } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';

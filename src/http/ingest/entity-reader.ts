@@ -5,7 +5,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import { ProblemError, problems } from '../../contract/errors.ts';
-import { TimeSlices } from '../../lib/slices/time-slices.ts';
+import { TimeSlices } from '../../lib/slices/slice.ts';
 import type { Log } from '../log.ts';
 import type { EntityForm, EntityReading, KnownFields } from './entity-reading.ts';
 import type { ReadingResult, ReadingTask, SentEntity } from './entity-thread.ts';

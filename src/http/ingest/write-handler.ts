@@ -3,7 +3,7 @@ import { ProblemError, problems } from '../../contract/errors.ts';
 import { formatEntityId } from '../../contract/ids.ts';
 import { visibilityWaitMsMax } from '../../contract/limits.ts';
 import { formatVersion, type VersionVector } from '../../store/visibility/version.ts';
-import { noteTraces } from '../../store/webhooks/request-traces.ts';
+import { noteTraces } from '../../store/webhooks/webhook-states.ts';
 import type { Answer, HeaderField } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
 import { validTraceparent } from '../request-record.ts';

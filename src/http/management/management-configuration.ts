@@ -41,7 +41,7 @@ import {
   readTenant,
   writtenDigest,
 } from '../../store/configuration/published-configuration.ts';
-import { noteRebuildOf } from '../../store/configuration/rebuild-tenants.ts';
+import { noteRebuildOf } from '../../store/configuration/rebuild-generation.ts';
 import type { Store } from '../../store/store.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';

@@ -7,7 +7,7 @@ import { type PublishState, publishStates, stateAt } from '../../contract/publis
 import type { EntitiesAnswer } from '../../contract/shapes-management.ts';
 import { listOriginIds } from '../../store/entities/directory.ts';
 import { readEntities } from '../../store/entities/entities.ts';
-import { readOwners } from '../../store/partitions/owners.ts';
+import { readOwners } from '../../store/ownership/owners.ts';
 import type { Store } from '../../store/store.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';

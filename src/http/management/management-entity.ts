@@ -10,7 +10,7 @@ import { readProcessed } from '../../store/derived/processed.ts';
 import type { ProcessedOutput } from '../../store/derived/processed-record.ts';
 import { readEntitiesIn } from '../../store/entities/entities.ts';
 import { indexLabel, isUrlField } from '../../store/keys.ts';
-import { readOwner } from '../../store/partitions/owners.ts';
+import { readOwner } from '../../store/ownership/owners.ts';
 import { lastSequence } from '../../store/partitions/partition-state.ts';
 import type { Store } from '../../store/store.ts';
 import { formatVersion } from '../../store/visibility/version.ts';

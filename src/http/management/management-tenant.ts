@@ -3,7 +3,7 @@
 import type { Environment, Source, SourceGroup, Tenant } from '../../config/configuration.ts';
 import { documentPlace, type SchemaFolder } from '../../config/document-path.ts';
 import type { TenantAnswer } from '../../contract/shapes-management.ts';
-import { countViews } from '../../store/change-log/view-counts.ts';
+import { countViews } from '../../store/change-log/logged-views.ts';
 import { readTenant } from '../../store/configuration/published-configuration.ts';
 import { countTypes } from '../../store/entities/directory.ts';
 import { indexName } from '../../store/keys.ts';

@@ -1,7 +1,12 @@
-/** A share of the event loop's time, for work that may be long: between its parts it lets others go first. */
-import { setImmediate } from 'node:timers/promises';
+/**
+ * Shares of the event loop's time, for work that may be long. A `Slice` lets others go first between the parts of one work.
+ * `TimeSlices` gives many works the time of one turn: what does not fit waits for the next turns. So under a flood of bodies
+ * other requests are answered in between.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Resumable, Suspended, workBudget } from '../cooperative-yield.ts';
 
+/** A share for one work. */
 export class Slice {
   #endsMs: number;
   readonly #clock = (): boolean => this.isOver;
@@ -16,7 +21,7 @@ export class Slice {
 
   /** Lets other work of the process run, and starts over. */
   async next(): Promise<void> {
-    await setImmediate();
+    await nextTurn();
     this.#endsMs = performance.now() + this.ms;
   }
 
@@ -40,5 +45,53 @@ export class Slice {
       if (done) return value;
       if (this.isOver) await this.next();
     }
+  }
+}
+
+/** Of one turn; a body that is read on this thread takes less. */
+const sliceMs = 4;
+
+/** Does work on the main thread, in the order in which it is asked for. */
+export class TimeSlices {
+  readonly #waiting: (() => void)[] = [];
+  #spentMs = 0;
+  #isTurnBegun = false;
+
+  /**
+   * Does the work at once when this turn has time and nobody waits, else later, in the order asked. @throws what `work`
+   * throws
+   */
+  run<T>(work: () => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push(() => {
+        try {
+          resolve(work());
+        } catch (error) {
+          reject(error);
+        }
+      });
+      if (this.#waiting.length === 1) this.#work();
+    });
+  }
+
+  #work(): void {
+    if (this.#waiting.length === 0) return;
+    if (!this.#isTurnBegun) {
+      this.#isTurnBegun = true;
+      setImmediate(() => this.#nextTurn());
+    }
+    while (this.#spentMs < sliceMs) {
+      const startMs = performance.now();
+      const work = this.#waiting.shift();
+      if (work === undefined) return;
+      work();
+      this.#spentMs += performance.now() - startMs;
+    }
+  }
+
+  #nextTurn(): void {
+    this.#isTurnBegun = false;
+    this.#spentMs = 0;
+    this.#work();
   }
 }

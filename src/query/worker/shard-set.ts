@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Configuration } from '../../config/configuration.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
 import type { PartReader } from '../../search/snapshot/parts.ts';
+import type { ItemChange, ItemSink } from '../../store/derived/changed-items.ts';
 import type { StoredItem } from '../../store/derived/item-record.ts';
-import type { ItemChange, ItemSink } from '../../store/derived/item-sink.ts';
 import {
   countItems,
   indexOfField,

@@ -1,6 +1,6 @@
 /** Writes what code returned as JSON text, cut where references and partials of JSON schemas are. */
 import { jsonDepthMax, viewCharactersMax } from '../../contract/limits.ts';
-import { memberStep } from '../../lib/json-place.ts';
+import { memberStep } from '../../lib/text-place.ts';
 import type { CodeValue, Hole } from '../../schemas/build/code-call.ts';
 import { type Placeholder, placeholderOf, type Selection } from './builders.ts';
 import type { Run } from './run.ts';

@@ -4,8 +4,7 @@ import { keys } from '../keys.ts';
 import { answerOf } from '../redis/redis-errors.ts';
 import { Script } from '../redis/script.ts';
 import type { Store } from '../store.ts';
-import { readLogNames } from './log-names.ts';
-import { type LoggedView, logField, loggedView } from './logged-views.ts';
+import { type LoggedView, logField, loggedView, readLogNames } from './logged-views.ts';
 
 type Reply = [horizon: Buffer, last: Buffer, announced: Buffer, ofLog: Buffer[], ofTraces: Buffer[]];
 

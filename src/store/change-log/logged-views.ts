@@ -1,7 +1,13 @@
-/** How the change log names environments and views (docs/design/changes.md "The log"). */
+/**
+ * How the change log names environments and views (docs/design/changes.md "The log"): it has a short number for each source and
+ * schema of a partition, under which it also counts their views.
+ */
 import type { EntityRef } from '../../contract/ids.ts';
 import { longId, shortId } from '../codec/short-id.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
+import { keys } from '../keys.ts';
+import { answerOf } from '../redis/redis-errors.ts';
+import type { Store } from '../store.ts';
 
 /** Field of `keys.logs`. */
 export function logField({ tenant, environmentId }: EnvironmentScope): string {
@@ -40,4 +46,32 @@ export function loggedView(member: string, names: ReadonlyMap<number, string>): 
 /** Member of `keys.log` and `keys.traces`. @param number of the view's `logName` */
 export function logMember(number: number, originId: string): string {
   return `${number}:${originId}`;
+}
+
+/** `logName` by number. @throws StoreUnavailableError */
+export async function readLogNames(
+  store: Store,
+  tag: string,
+  { tenant, environmentId }: EnvironmentScope,
+): Promise<ReadonlyMap<number, string>> {
+  const numbers = await answerOf(store.client.hgetall(keys.logNames(tag, tenant, environmentId)));
+  return new Map(Object.entries(numbers).map(([name, number]) => [Number(number), name]));
+}
+
+/** Schema alias -> number of its views in the environment. @throws StoreUnavailableError */
+export async function countViews(
+  store: Store,
+  { tenant, environmentId }: EnvironmentScope,
+): Promise<ReadonlyMap<string, number>> {
+  const stored = await answerOf(
+    Promise.all(
+      store.partitions.tags.map((tag) => store.client.hgetall(keys.viewCounts(tag, tenant, environmentId))),
+    ),
+  );
+  const counts = new Map<string, number>();
+  for (const [name, count] of stored.flatMap((fields) => Object.entries(fields))) {
+    const alias = name.slice(name.lastIndexOf(':') + 1);
+    counts.set(alias, (counts.get(alias) ?? 0) + Number(count));
+  }
+  return counts;
 }

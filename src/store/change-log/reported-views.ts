@@ -1,4 +1,7 @@
-/** What a commit reports of the views of its partition, gathered view by view. */
+/**
+ * What a commit reports of the views of its partition, gathered view by view; and what the removed ones were, which is kept for
+ * the retention.
+ */
 import { pack, unpack } from '../codec/pack.ts';
 import {
   type Destination,
@@ -8,8 +11,11 @@ import {
   unpackFormerClaim,
 } from '../derived/processed-record.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
+import { keys } from '../keys.ts';
 import type { LuaValue } from '../redis/lua-list.ts';
-import { type LoggedView, logField, logName } from './logged-views.ts';
+import { answerOf } from '../redis/redis-errors.ts';
+import type { Store } from '../store.ts';
+import { type LoggedView, logField, logMember, logName, readLogNames } from './logged-views.ts';
 
 /** What a removed view was. */
 export interface RemovedView {
@@ -108,4 +114,23 @@ export function decodeRemoved(stored: Buffer): RemovedView {
     claims: claims.map(unpackFormerClaim),
     ...(destinations === undefined ? {} : { destinations }),
   };
+}
+
+/** In the order asked; null for a view that was not removed within the retention. @throws StoreUnavailableError */
+export async function readRemovedViews(
+  store: Store,
+  tag: string,
+  scope: EnvironmentScope,
+  views: readonly LoggedView[],
+): Promise<(RemovedView | null)[]> {
+  const key = keys.removed(tag, scope.tenant, scope.environmentId);
+  // New views ask too, and most of them come into an environment that has removed none.
+  if ((await answerOf(store.client.exists(key))) === 0) return views.map(() => null);
+  const names = await readLogNames(store, tag, scope);
+  const numbers = new Map([...names].map(([number, name]) => [name, number]));
+  const members = views.map(({ sourceId, alias, originId }) =>
+    logMember(numbers.get(logName(sourceId, alias)) ?? -1, originId),
+  );
+  const stored = await answerOf(store.client.hmgetBuffer(key, ...members));
+  return stored.map((removed) => removed && decodeRemoved(removed));
 }

@@ -4,7 +4,7 @@
  */
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
-import type { Lease } from '../partitions/lease.ts';
+import type { Lease } from '../ownership/lease.ts';
 import { answerOf } from '../redis/redis-errors.ts';
 import { OwnerScript, Script } from '../redis/script.ts';
 import type { Store } from '../store.ts';

@@ -2,7 +2,7 @@
 import { claimSubject } from '../derived/subjects.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
-import type { Caller } from '../partitions/lease.ts';
+import type { Caller } from '../ownership/lease.ts';
 import { OwnerScript } from '../redis/script.ts';
 import type { Store } from '../store.ts';
 import { byPartition, type ClaimGroup, claimParts, lanesOf, packCall } from './claim-calls.ts';

@@ -10,8 +10,7 @@ import { keys } from '../keys.ts';
 import { type LuaValue, packForLua } from '../redis/lua-list.ts';
 import { Script } from '../redis/script.ts';
 import type { Store } from '../store.ts';
-import type { Claim } from './claim-records.ts';
-import { unpackClaim } from './claim-records.ts';
+import { type Claim, unpackClaim } from './claim-records.ts';
 
 const competingScript = new Script<Buffer[][]>('claims/competing', 2);
 const claimsPerRead = 200;

@@ -1,10 +1,13 @@
 /**
  * Which lookup layout of each source is whole. A changed configuration may ask for another layout. Until every entity is
  * under the new one, lookups read the whole one, and entities are kept under both. The forms of URLs, which change in a
- * similar way, are beside them (`url-forms.ts`).
+ * similar way, are beside them (`url-forms.ts`). Lookups that code asked for when it was run, and that no layout has, wait here
+ * until a configuration has them.
  */
+import { createHash } from 'node:crypto';
 import type { Configuration } from '../../config/configuration.ts';
 import type { LookupLayout } from '../../schemas/lookup-layout.ts';
+import type { LookupPlan } from '../../schemas/lookup-plan.ts';
 import { pack, unpack } from '../codec/pack.ts';
 import { sourceField } from '../derived/processed.ts';
 import { keys, platformTag } from '../keys.ts';
@@ -161,4 +164,34 @@ export async function retireFormer(store: Store, states: LayoutStates): Promise<
 /** Tells the processes of a change. They would find it by themselves within a second. */
 async function tellProcesses(store: Store): Promise<void> {
   await answerOf(store.client.publish(keys.configurationChannel, 'layouts'));
+}
+
+export interface RuntimeLookupOf {
+  readonly tenant: string;
+  readonly sourceGroup: string;
+  readonly plan: LookupPlan;
+}
+
+/** Idempotent. @throws StoreUnavailableError */
+export async function noteRuntimeLookups(store: Store, asked: readonly RuntimeLookupOf[]): Promise<void> {
+  if (asked.length === 0) return;
+  const fields = new Map<string, string>();
+  for (const { tenant, sourceGroup, plan } of asked) {
+    const text = JSON.stringify({ tenant, sourceGroup, plan });
+    const digest = createHash('sha256').update(text).digest('hex').slice(0, 32);
+    fields.set(`${tenant}|${digest}`, text);
+  }
+  await answerOf(store.client.hset(keys.askedLookups, fields));
+}
+
+/** By field. @throws StoreUnavailableError */
+export async function readRuntimeLookups(store: Store): Promise<ReadonlyMap<string, RuntimeLookupOf>> {
+  const stored = await answerOf(store.client.hgetall(keys.askedLookups));
+  return new Map(Object.entries(stored).map(([field, text]) => [field, JSON.parse(text)]));
+}
+
+/** @throws StoreUnavailableError */
+export async function forgetRuntimeLookups(store: Store, fields: Iterable<string>): Promise<void> {
+  const list = [...fields];
+  if (list.length > 0) await answerOf(store.client.hdel(keys.askedLookups, ...list));
 }

@@ -1,5 +1,8 @@
-/** Which configuration generations were published, and for which of them the rebuild was put into the queue. */
-
+/**
+ * The rebuild of a configuration generation: whether its jobs are in the queue, and which tenants may look at it, as its id is
+ * easy to guess.
+ */
+import { jobKnownSeconds } from '../../contract/limits.ts';
 import { keys } from '../keys.ts';
 import { answerOf } from '../redis/redis-errors.ts';
 import type { Store } from '../store.ts';
@@ -20,4 +23,14 @@ export async function readGenerations(store: Store): Promise<Generations> {
 /** Notes that all rebuild jobs of a generation are in the queue. @throws StoreUnavailableError */
 export async function noteEnqueued(store: Store, generation: number): Promise<void> {
   await answerOf(store.client.hset(keys.configuration, 'rebuilt', generation));
+}
+
+/** Notes that a tenant was given the id of a rebuild. @throws StoreUnavailableError */
+export async function noteRebuildOf(store: Store, tenant: string, generation: number): Promise<void> {
+  await answerOf(store.client.set(keys.rebuildOf(tenant, generation), '1', 'EX', jobKnownSeconds));
+}
+
+/** @throws StoreUnavailableError */
+export async function isRebuildOf(store: Store, tenant: string, generation: number): Promise<boolean> {
+  return (await answerOf(store.client.exists(keys.rebuildOf(tenant, generation)))) === 1;
 }

@@ -8,11 +8,11 @@
 
 import { pack, unpack } from '../codec/pack.ts';
 import { keys } from '../keys.ts';
-import type { Lease } from '../partitions/lease.ts';
+import type { Lease } from '../ownership/lease.ts';
 import { answerOf } from '../redis/redis-errors.ts';
 import { OwnerScript } from '../redis/script.ts';
 import type { Store } from '../store.ts';
-import type { Suspect } from './suspects.ts';
+import type { Suspect } from './dependents.ts';
 
 const intendScript = new OwnerScript<number>('derived/intend', 2);
 

@@ -3,7 +3,7 @@ import type { EntityRef } from '../../contract/ids.ts';
 import { type Json, type JsonObject, setOwn } from '../../contract/json.ts';
 import { parseInParts } from '../../contract/large-json/parse-in-parts.ts';
 import { closeBrace, closeBracket, comma, endOfValue, keysOf, openBrace } from '../codec/json-values.ts';
-import { listDigestBytes, type NameList } from '../entities/name-lists.ts';
+import { listDigestBytes, type NameList } from '../codec/name-lists.ts';
 
 /** An index item as stored, under its index name (`indexName` in `keys.ts`). */
 export interface StoredItem extends EntityRef {

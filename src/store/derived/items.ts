@@ -3,7 +3,7 @@
 import { largeJsonCharacters } from '../../contract/large-json/parse-in-parts.ts';
 import { sliceMs } from '../../contract/limits.ts';
 import { Slice } from '../../lib/slices/slice.ts';
-import { type NamesPlace, readNames } from '../entities/name-lists.ts';
+import { type NamesPlace, readNames } from '../codec/name-lists.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
 import { answerOf } from '../redis/redis-errors.ts';

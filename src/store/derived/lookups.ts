@@ -1,7 +1,7 @@
 /** Property indexes for lookups, and the dependents of their keys. Entries and dependents of one key live in one partition. */
 import { groupBy } from '../../lib/lists.ts';
 import { keys } from '../keys.ts';
-import type { Caller } from '../partitions/lease.ts';
+import type { Caller } from '../ownership/lease.ts';
 import { packForLua } from '../redis/lua-list.ts';
 import { OwnerScript } from '../redis/script.ts';
 import type { Store } from '../store.ts';

@@ -4,7 +4,7 @@
  */
 import { portions } from '../../lib/lists.ts';
 import { keys } from '../keys.ts';
-import type { Caller } from '../partitions/lease.ts';
+import type { Caller } from '../ownership/lease.ts';
 import { packForLua } from '../redis/lua-list.ts';
 import { fieldsPortion, portionsFrom } from '../redis/scan.ts';
 import { OwnerScript } from '../redis/script.ts';

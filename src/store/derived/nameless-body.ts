@@ -1,6 +1,6 @@
 /**
  * The stored form of a view's body without the names of its members, for views whose names many others have
- * (`entities/name-lists.ts`). Anyone who reads one puts the names back first: what that gives is just what `encodeBody` gave.
+ * (`codec/name-lists.ts`). Anyone who reads one puts the names back first: what that gives is just what `encodeBody` gave.
  */
 import {
   closeBrace,
@@ -14,7 +14,7 @@ import {
   openBracket,
   quote,
 } from '../codec/json-values.ts';
-import { listDigestBytes, type NameList, sharedListOfText } from '../entities/name-lists.ts';
+import { listDigestBytes, type NameList, sharedListOfText } from '../codec/name-lists.ts';
 import { textsPlace } from './stored-body.ts';
 
 /**

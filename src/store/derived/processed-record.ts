@@ -2,9 +2,9 @@
 import type { EntityRef } from '../../contract/ids.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import { type PublishState, type PublishTimes, publishStates } from '../../contract/publish-times.ts';
+import { type NameList, sharedListOf } from '../codec/name-lists.ts';
 import { pack, unpack } from '../codec/pack.ts';
 import { longId, shortId } from '../codec/short-id.ts';
-import { type NameList, sharedListOf } from '../entities/name-lists.ts';
 import { textOfField } from '../keys.ts';
 
 /** A claim of a view, as its processed record keeps it. */

@@ -1,6 +1,6 @@
 /** Reads processed records: what was last made of each entity. */
 import type { EntityRef } from '../../contract/ids.ts';
-import { findNames, type NamesPlace } from '../entities/name-lists.ts';
+import { findNames, type NamesPlace } from '../codec/name-lists.ts';
 import { keys } from '../keys.ts';
 import { answerOf } from '../redis/redis-errors.ts';
 import { hashPortion, portionsFrom, type ScanPlace } from '../redis/scan.ts';

@@ -1,6 +1,6 @@
 /** Views as they will be sent: JSON text cut at its references. Delivery concatenates bytes and parses nothing. */
 import type { EntityRef } from '../../contract/ids.ts';
-import { findNames, knownNames } from '../entities/name-lists.ts';
+import { findNames, knownNames } from '../codec/name-lists.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys, largeBodyField, viewField, viewIdentity } from '../keys.ts';
 import type { HashField } from '../redis/field-reader.ts';

@@ -1,17 +1,24 @@
-/** Source entities: the truth of the store. A stream entry only says which of them changed. */
-
+/**
+ * Source entities: the truth of the store. A stream entry only says which of them changed. They are read and removed here;
+ * `accept.ts` stores them.
+ */
+import { randomBytes } from 'node:crypto';
 import type { StoredEntity } from '../../contract/entity.ts';
 import type { EntityRef } from '../../contract/ids.ts';
 import { largeJsonCharacters } from '../../contract/large-json/parse-in-parts.ts';
 import { sliceMs } from '../../contract/limits.ts';
+import { groupBy } from '../../lib/lists.ts';
 import { Slice } from '../../lib/slices/slice.ts';
+import { type NamesPlace, readNames } from '../codec/name-lists.ts';
 import { keys } from '../keys.ts';
 import { answerOf } from '../redis/redis-errors.ts';
+import { surviving } from '../redis/replication.ts';
 import { fieldsPortion, portionsFrom, type ScanPlace } from '../redis/scan.ts';
+import { Script } from '../redis/script.ts';
 import { readFields } from '../redis/send.ts';
 import type { Store } from '../store.ts';
+import type { VersionVector } from '../visibility/version.ts';
 import { decodeEntity, decodeInParts, type OpenRecord, openRecord } from './entity-record.ts';
-import { type NamesPlace, readNames } from './name-lists.ts';
 
 /** Entities as they are now, in the order asked; null where there is none. @throws StoreUnavailableError */
 export async function readEntities(
@@ -129,4 +136,33 @@ export async function* scanOriginIds(
 ): AsyncGenerator<readonly string[]> {
   const portions = portionsFrom((place) => originIdsPortion(store, partition, tenant, sourceId, place));
   for await (const { originIds } of portions) if (originIds.length > 0) yield originIds;
+}
+
+const remove = new Script<[number, number[]]>('entities/remove', 4);
+
+/** Removes entities; `removed` says which were there. @throws StoreUnavailableError */
+export async function removeEntities(
+  store: Store,
+  request: { readonly tenant: string; readonly sourceId: string; readonly originIds: readonly string[] },
+): Promise<{ removed: boolean[]; version: VersionVector }> {
+  const { tenant, sourceId, originIds } = request;
+  const token = randomBytes(8).toString('base64url');
+  const removed: boolean[] = new Array(originIds.length).fill(false);
+  const version = new Map<number, number>();
+  const groups = groupBy(originIds.keys(), (position) =>
+    store.partitions.ofEntity(sourceId, originIds[position] ?? ''),
+  );
+  const removeGroup = async ([partition, positions]: readonly [number, readonly number[]]) => {
+    const tag = store.partitions.tag(partition);
+    const [sequence, found] = await remove.run(
+      store.client,
+      [keys.clock(tag), keys.stream(tag), keys.entities(tag, tenant, sourceId), keys.removal(tag, token)],
+      [tenant, sourceId, ...positions.map((position) => originIds[position] ?? '')],
+    );
+    version.set(partition, sequence);
+    for (const [index, position] of positions.entries()) removed[position] = found[index] === 1;
+  };
+  const tags = [...groups.keys()].map((partition) => store.partitions.tag(partition));
+  await surviving(store.acknowledgements, tags, () => Promise.all([...groups].map(removeGroup)));
+  return { removed, version };
 }

@@ -4,8 +4,8 @@ import type { SourceEntity, StoredEntity } from '../../contract/entity.ts';
 import type { EntityRef } from '../../contract/ids.ts';
 import { canonicalJson, type Json, type JsonObject, setOwn } from '../../contract/json.ts';
 import { parseInParts } from '../../contract/large-json/parse-in-parts.ts';
+import { type NameList, nameListOf } from '../codec/name-lists.ts';
 import { pack, unpack } from '../codec/pack.ts';
-import { type NameList, nameListOf } from './name-lists.ts';
 import { readStamps } from './record-heads.ts';
 
 /** A source entity made ready for the store: hashed and encoded once (see `encodeEntity`). */

@@ -5,16 +5,17 @@
  * (bench/README.md "Fast paths"). A call does all of its commits or none, and each partition is still fenced and numbered for
  * itself. One of them that is refused is not a reason to refuse the others: then each goes alone.
  */
+
+import { type ReferenceChanges, referencesForLua } from '../change-log/references.ts';
 import { claimParts, claimsPerCall, packClaims } from '../claims/claim-calls.ts';
 import type { ClaimWrite } from '../claims/claim-records.ts';
 import { changesKept } from '../claims/claims.ts';
-import { type ReferenceChanges, referencesForLua } from '../derived/references.ts';
 import { keys } from '../keys.ts';
+import type { Lease } from '../ownership/lease.ts';
 import { type LuaValue, packForLua } from '../redis/lua-list.ts';
 import { StoreUnavailableError } from '../redis/redis-errors.ts';
 import { OwnerScript } from '../redis/script.ts';
 import type { Store } from '../store.ts';
-import type { Lease } from './lease.ts';
 
 const commitScript = new OwnerScript<number[]>('partitions/commit', 1, claimParts);
 

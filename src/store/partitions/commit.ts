@@ -2,17 +2,17 @@
 import { sliceMs } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
 import { Slice } from '../../lib/slices/slice.ts';
+import { ReferenceChanges } from '../change-log/references.ts';
 import { ReportedViews } from '../change-log/reported-views.ts';
 import type { ClaimWrite } from '../claims/claim-records.ts';
 import { digestBytes } from '../codec/digest.ts';
 import { pack } from '../codec/pack.ts';
-import { ReferenceChanges } from '../derived/references.ts';
 import { keys } from '../keys.ts';
+import type { Lease } from '../ownership/lease.ts';
 import { type LuaValue, packForLua } from '../redis/lua-list.ts';
 import type { Store } from '../store.ts';
-import { downstreamField, type OwnAnnouncement, type PackedAnnouncement } from './announcement.ts';
+import { downstreamField, type OwnAnnouncement, type PackedAnnouncement } from '../streams/announcement.ts';
 import { sendCommit } from './commit-calls.ts';
-import type { Lease } from './lease.ts';
 
 /** To pack a list of so many bytes takes some milliseconds. */
 const partBytesMax = 4 * 1024 * 1024;

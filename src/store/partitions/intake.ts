@@ -4,8 +4,7 @@
  */
 import type { EntityRef } from '../../contract/ids.ts';
 import { unpack } from '../codec/pack.ts';
-import { type Dependent, parseDependent } from '../derived/dependents.ts';
-import { type Suspect, suspectOf } from '../derived/suspects.ts';
+import { type Dependent, parseDependent, type Suspect, suspectOf } from '../derived/dependents.ts';
 import { keys } from '../keys.ts';
 import type { StreamSource } from '../streams/shared-streams.ts';
 import { type StreamEntry, StreamReader } from '../streams/stream.ts';

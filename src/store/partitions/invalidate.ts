@@ -2,10 +2,10 @@
 import type { EntityRef } from '../../contract/ids.ts';
 import { pack } from '../codec/pack.ts';
 import { keys } from '../keys.ts';
+import type { Caller } from '../ownership/lease.ts';
 import { OwnerScript } from '../redis/script.ts';
 import type { Store } from '../store.ts';
 import type { PackedInvalidation } from './intake.ts';
-import type { Caller } from './lease.ts';
 
 const invalidateScript = new OwnerScript<number>('partitions/invalidate', 3);
 

@@ -1,10 +1,15 @@
-/** How far partitions have come, read straight from Redis: for processes that do not follow the changes. */
+/**
+ * How far partitions have come and what waits in their streams, read straight from Redis: for processes that do not follow the
+ * changes.
+ */
 import { unpack } from '../codec/pack.ts';
 import { keys } from '../keys.ts';
+import { readOwner } from '../ownership/owners.ts';
 import type { HashField } from '../redis/field-reader.ts';
 import { answerOf } from '../redis/redis-errors.ts';
+import { Script } from '../redis/script.ts';
 import type { Store } from '../store.ts';
-import type { DownstreamInvalidation } from './announcement.ts';
+import type { DownstreamInvalidation } from '../streams/announcement.ts';
 
 export interface PartitionState {
   /** Sequence of the last entry of the stream. */
@@ -81,4 +86,44 @@ export async function lastSequence(store: Store, tag: string): Promise<number> {
 /** Where it is. */
 export function placeOfLastSequence(tag: string): HashField {
   return { key: keys.clock(tag), field: 'stream' };
+}
+
+export interface Backlog {
+  /** Worker that owns the partition; null for none. */
+  readonly owner: string | null;
+  /** Stream entries that wait. */
+  readonly entries: number;
+  /** How long the first of them has waited, by the clock of the front that wrote it; 0 when none waits. */
+  readonly lagMs: number;
+}
+
+/** @throws StoreUnavailableError */
+export async function readBacklog(store: Store, partition: number): Promise<Backlog> {
+  const tag = store.partitions.tag(partition);
+  const { workerId, holds, checkpoint } = await readOwner(store, partition);
+  const entries = Math.max(0, (await lastSequence(store, tag)) - checkpoint);
+  const lagMs = entries === 0 ? 0 : await lagOf(store, tag, checkpoint + 1);
+  return { owner: holds ? workerId : null, entries, lagMs };
+}
+
+const stampScript = new Script<Buffer | null>('partitions/stamp', 1);
+
+/** How many entries are looked through for one that names an entity: an invalidation carries no time. */
+const entriesLookedAt = 20;
+
+/** Age of the first entry from a place on that names an entity which still has the state of that time. */
+async function lagOf(store: Store, tag: string, from: number): Promise<number> {
+  const { client } = store;
+  const entries = await answerOf(
+    client.xrangeBuffer(keys.stream(tag), `${from}-0`, '+', 'COUNT', entriesLookedAt),
+  );
+  for (const [, fields] of entries) {
+    const [name, packed] = fields;
+    if (name?.toString() !== 'e' || packed === undefined) continue;
+    const [tenant, sourceId, [originId]] = unpack<[string, string, string[]]>(packed);
+    if (originId === undefined) continue;
+    const stamp = await stampScript.run(client, [keys.entities(tag, tenant, sourceId)], [originId]);
+    if (stamp !== null) return Math.max(0, Math.round(Date.now() - Number(stamp.toString()) / 1000));
+  }
+  return 0;
 }

@@ -3,7 +3,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { asTyped } from '../../lib/typed-command.mjs';
 import type { Store } from '../store.ts';
-import type { DownstreamInvalidation } from './announcement.ts';
+import type { DownstreamInvalidation } from '../streams/announcement.ts';
 import { type PartitionState, readPartitionStates, rebuiltUpTo } from './partition-state.ts';
 
 /** No partition came any further for a while: most likely no worker runs. */

@@ -1,7 +1,6 @@
 /** The heartbeat of a process: every second, and when another process asks, it reports that it is alive and what it does. */
 import { Subscription } from '../redis/subscription.ts';
-import type { ProcessHost } from './channels.ts';
-import type { MetricsText, ProcessAsk, ProcessBeat, ProcessNews } from './process-messages.ts';
+import type { MetricsText, ProcessAsk, ProcessBeat, ProcessHost, ProcessNews } from './process-messages.ts';
 
 export const heartbeatMs = 1000;
 /** Questions that come meanwhile are answered together. */

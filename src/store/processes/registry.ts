@@ -8,8 +8,14 @@ import { performance } from 'node:perf_hooks';
 import { heartbeatLostMs, metricsWaitMs } from '../../contract/limits.ts';
 import { StoreUnavailableError, storeError } from '../redis/redis-errors.ts';
 import { Subscription } from '../redis/subscription.ts';
-import { type ProcessHost, publishToAll } from './channels.ts';
-import type { MetricsText, ProcessAsk, ProcessBeat, ProcessNews } from './process-messages.ts';
+import {
+  type MetricsText,
+  type ProcessAsk,
+  type ProcessBeat,
+  type ProcessHost,
+  type ProcessNews,
+  publishToAll,
+} from './process-messages.ts';
 
 /** A process that lives has answered by then. */
 const answersWaitMs = 1_000;

@@ -22,7 +22,7 @@ export type RedisAddress =
 
 export type RedisClient = Redis | Cluster;
 
-export interface ConnectionOptions {
+export interface RedisConnectionOptions {
   readonly address: RedisAddress;
   /**
    * How long a command may take before it fails. Fronts set it, so that a request ends in a 503 instead of hanging;
@@ -44,7 +44,7 @@ function retryStrategy(attempt: number): number {
   return Math.min(50 * attempt, retryDelayMaxMs);
 }
 
-function redisOptions(options: ConnectionOptions) {
+function redisOptions(options: RedisConnectionOptions) {
   return {
     // The replies of RESP2 are the ones that scripts and streams are documented with.
     protocol: 2 as const,
@@ -59,7 +59,7 @@ function redisOptions(options: ConnectionOptions) {
 }
 
 /** A client for commands that answer immediately. Errors while unconnected are kept quiet: commands report them. */
-export function connect(options: ConnectionOptions): RedisClient {
+export function connect(options: RedisConnectionOptions): RedisClient {
   const client =
     options.address.kind === 'single'
       ? openSingle(options.address, { ...redisOptions(options), reconnectOnError: leaveReplicas() })
@@ -177,7 +177,7 @@ export function connectBlocking(address: RedisAddress, silenceMs = redisSilenceM
   return distrusting(client);
 }
 
-function clusterOptions(options: ConnectionOptions) {
+function clusterOptions(options: RedisConnectionOptions) {
   const { retryStrategy: _, ...nodeOptions } = redisOptions(options);
   return {
     redisOptions: nodeOptions,

@@ -1,6 +1,5 @@
 /** Checks that the platform can rest on a Redis: it must be new enough, and when it is full it must refuse, not forget. */
 import { Redis } from 'ioredis';
-import { factOf } from './info.ts';
 import type { RedisClient } from './redis-connection.ts';
 
 /** Since this version scripts can say whether they may run when Redis is full. */
@@ -52,4 +51,9 @@ export function forgetfulPolicy(memory: string): string | null {
 
 function nameOfNode({ options }: Redis): string {
   return `the node ${options.host}:${options.port}`;
+}
+
+/** A fact of Redis' INFO text; null when there is none of that name. */
+export function factOf(info: string, name: string): string | null {
+  return new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? null;
 }

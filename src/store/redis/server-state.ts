@@ -3,9 +3,8 @@ import { Cluster } from 'ioredis';
 import { replicaSilentSeconds } from '../../contract/limits.ts';
 import { keys } from '../keys.ts';
 import type { Store } from '../store.ts';
-import { factOf } from './info.ts';
-import { type RedisMemory, readMemory } from './memory.ts';
 import { answerOf } from './redis-errors.ts';
+import { factOf } from './server-check.ts';
 
 export interface ServerState extends RedisMemory {
   /** Replicas that follow; in a cluster, of the master that has the fewest. */
@@ -57,4 +56,25 @@ function mastersOf({ client }: Pick<Store, 'client'>) {
 /** A master that sends its client to another one is there. @throws the error when it is any other */
 function isMoved(error: unknown): void {
   if (!(error instanceof Error && error.message.startsWith('MOVED'))) throw error;
+}
+
+export interface RedisMemory {
+  readonly usedBytes: number;
+  /** Null when a master has no limit. */
+  readonly maxBytes: number | null;
+}
+
+/** @throws StoreUnavailableError */
+export async function readMemory({ client }: Pick<Store, 'client'>): Promise<RedisMemory> {
+  const nodes = client instanceof Cluster ? client.nodes('master') : [client];
+  const infos = await answerOf(Promise.all(nodes.map((node) => node.info('memory'))));
+  const limits = infos.map((info) => Number(factOf(info, 'maxmemory') ?? 0));
+  return {
+    usedBytes: sum(infos.map((info) => Number(factOf(info, 'used_memory') ?? 0))),
+    maxBytes: limits.includes(0) ? null : sum(limits),
+  };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
 }

@@ -3,12 +3,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { digestBytes } from '../codec/digest.ts';
 import { keys } from '../keys.ts';
-import { type Announcement, decodeAnnouncement } from '../partitions/announcement.ts';
 import type { Store } from '../store.ts';
+import { type Announcement, decodeAnnouncement } from './announcement.ts';
 import type { StreamSource } from './shared-streams.ts';
 import { type StreamEntry, StreamGapError, StreamReader } from './stream.ts';
 
-export interface Change {
+export interface AnnouncedChange {
   /** Rises by one from change to change of a partition. */
   readonly sequence: number;
   /** Present when it is a commit. */
@@ -19,7 +19,7 @@ export interface Change {
 
 export interface ChangesListener {
   /** Changes of a partition, in order. */
-  onChanges(partition: number, changes: readonly Change[]): void;
+  onChanges(partition: number, changes: readonly AnnouncedChange[]): void;
   /** The partition is not heard of until `onGap`: what is known of it may be taken back (a failover). */
   onLost(partition: number): void;
   /**
@@ -87,7 +87,7 @@ export async function lastChange({ client }: Store, tag: string): Promise<number
   return Number((await client.hget(keys.clock(tag), 'changes')) ?? 0);
 }
 
-function decodeChange({ sequence, fields }: StreamEntry): Change {
+function decodeChange({ sequence, fields }: StreamEntry): AnnouncedChange {
   const packed = fields.get(changeFields.commit);
   if (packed === undefined) return { sequence, commit: null, digests: splitDigests(fields.get('d')) };
   const announcement = decodeAnnouncement(packed);

@@ -1,9 +1,9 @@
 /** How far one partition has come, as this process has received it. */
 import { unpack } from '../codec/pack.ts';
 import { keys } from '../keys.ts';
-import { type DownstreamInvalidation, downstreamField } from '../partitions/announcement.ts';
 import type { Store } from '../store.ts';
-import type { Change } from '../streams/changes-stream.ts';
+import { type DownstreamInvalidation, downstreamField } from '../streams/announcement.ts';
+import type { AnnouncedChange } from '../streams/changes-stream.ts';
 
 export class PartitionProgress {
   /** False until its state was read, and again while what is known of it may have been taken back. */
@@ -54,7 +54,7 @@ export class PartitionProgress {
   }
 
   /** @returns whether there was a commit that was not seen before */
-  apply(changes: readonly Change[]): boolean {
+  apply(changes: readonly AnnouncedChange[]): boolean {
     let hasCommits = false;
     for (const { commit } of changes) {
       // A commit older than the state that was read would take the progress back.

@@ -6,11 +6,10 @@
  */
 import { keys } from '../keys.ts';
 import type { Store } from '../store.ts';
-import { type Change, ChangesFollower } from '../streams/changes-stream.ts';
+import { type AnnouncedChange, ChangesFollower } from '../streams/changes-stream.ts';
 import { openStreamSource, type StreamSource } from '../streams/shared-streams.ts';
-import type { HighWaterMark } from './high-water-mark.ts';
 import { PartitionProgress } from './partition-progress.ts';
-import { UnseenWrites, type Version, type VersionVector } from './version.ts';
+import { type HighWaterMark, UnseenWrites, type Version, type VersionVector } from './version.ts';
 
 /** What callers wait for: conditions that are looked at again whenever something was heard. */
 export class Conditions {
@@ -71,7 +70,7 @@ export class Progress {
     this.#source = openStreamSource(store, gatherMs);
     this.#partitions = store.partitions.tags.map(() => new PartitionProgress());
     const listener = {
-      onChanges: (partition: number, changes: readonly Change[]) => this.#apply(partition, changes),
+      onChanges: (partition: number, changes: readonly AnnouncedChange[]) => this.#apply(partition, changes),
       onLost: (partition: number) => this.#forget(partition),
       onGap: (partition: number, place: number) => this.#load(partition, place),
     };
@@ -247,7 +246,7 @@ export class Progress {
     return true;
   }
 
-  #apply(partition: number, changes: readonly Change[]): void {
+  #apply(partition: number, changes: readonly AnnouncedChange[]): void {
     const progress = this.#partitions[partition];
     if (progress === undefined) return;
     if (progress.apply(changes)) this.#commits = null;

@@ -1,5 +1,11 @@
-/** The opaque token of `X-Service-Version` (docs/reference/http.md "Reading your own writes"). */
-import type { HighWaterMark } from './high-water-mark.ts';
+/**
+ * How new something is. What a client has written or seen is in the opaque token of `X-Service-Version` (docs/reference/http.md
+ * "Reading your own writes"). What was read from Redis has a high-water mark: a change and its announcement are one script, so
+ * nothing that was read is newer than the last announcement after the read.
+ */
+import { keys, tagOf } from '../keys.ts';
+import type { HashField } from '../redis/field-reader.ts';
+import type { Store } from '../store.ts';
 
 /**
  * Places in the partitions' streams: partition -> sequence number of the entry that announced a write.
@@ -72,4 +78,21 @@ export class UnseenWrites {
       if ((unseen.get(partition) ?? 0) > lastSequence) unseen.delete(partition);
     }
   }
+}
+
+/** Partition -> number of an announcement in its changes. */
+export type HighWaterMark = ReadonlyMap<number, number>;
+
+/**
+ * The high-water mark of fields that have been read. On one Redis a commit moves claims of any partition and announces them
+ * in its own, so all partitions are asked there. @throws StoreUnavailableError
+ */
+export async function readHighWaterMark(
+  { fields, partitions, address }: Pick<Store, 'fields' | 'partitions' | 'address'>,
+  places: readonly HashField[],
+): Promise<HighWaterMark> {
+  const ofPlaces = new Set(places.map(({ key }) => tagOf(key)));
+  const tags = address.kind === 'single' ? partitions.tags : [...ofPlaces];
+  const numbers = await fields.read(tags.map((tag) => ({ key: keys.clock(tag), field: 'changes' })));
+  return new Map(tags.map((tag, index) => [partitions.tags.indexOf(tag), Number(numbers[index] ?? 0)]));
 }

@@ -1,7 +1,11 @@
 /**
  * The state of each webhook: its cursor on the change log, and its last attempt. An entry is there from the call that makes a
  * configuration with the webhook active until the call that makes one without it active.
+ *
+ * The `traceparent` of recent saves and deletes, which webhooks pass on, is a help for people: what is lost costs a trace, and
+ * nothing else.
  */
+import { traceKeptSeconds, tracesKeptMax } from '../../contract/limits.ts';
 import { keys, platformTag } from '../keys.ts';
 import { answerOf } from '../redis/redis-errors.ts';
 import { surviving } from '../redis/replication.ts';
@@ -91,4 +95,34 @@ export async function changeWebhookState(
     const replaced = await replaceWebhookState(store, stored, change(stored.state));
     if (replaced !== null) return replaced;
   }
+}
+
+const noteScript = new Script<Buffer>('webhooks/note-traces', 1);
+
+/** @param entityIds as `formatEntityId` gives them. @throws StoreUnavailableError */
+export async function noteTraces(
+  store: Store,
+  tenant: string,
+  entityIds: readonly string[],
+  traceparent: string,
+): Promise<void> {
+  const noted = `${traceparent} ${Date.now()}`;
+  await noteScript.run(
+    store.client,
+    [keys.requestTraces(tenant)],
+    [noted, tracesKeptMax, traceKeptSeconds, ...entityIds],
+  );
+}
+
+/** The trace of the last of the entities that has one; null when none has. @throws StoreUnavailableError */
+export async function lastTrace(
+  store: Store,
+  tenant: string,
+  entityIds: readonly string[],
+): Promise<string | null> {
+  if (entityIds.length === 0) return null;
+  const noted = await answerOf(store.client.hmget(keys.requestTraces(tenant), ...entityIds));
+  const [traceparent, atMs] = noted.findLast((one) => one !== null)?.split(' ') ?? [];
+  const isRecent = Date.now() - Number(atMs) < traceKeptSeconds * 1000;
+  return traceparent !== undefined && isRecent ? traceparent : null;
 }

@@ -10,8 +10,7 @@ import { explainedClaimsMax, lookupResultsMax, scheduledExplainedMax } from '../
 import { momentText, type PublishState, stateAt } from '../../contract/publish-times.ts';
 import type { ExplainViewAnswer } from '../../contract/shapes-management.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
-import { readLogNames } from '../../store/change-log/log-names.ts';
-import { logMember, logName } from '../../store/change-log/logged-views.ts';
+import { logMember, logName, readLogNames } from '../../store/change-log/logged-views.ts';
 import { readService } from '../../store/change-log/served.ts';
 import type { Claim } from '../../store/claims/claim-records.ts';
 import { readClaimFields } from '../../store/claims/read-claims.ts';
@@ -21,8 +20,8 @@ import type { StoredBody, ViewTarget } from '../../store/derived/stored-body.ts'
 import { readView, viewsAreThere } from '../../store/derived/views.ts';
 import { readEntities } from '../../store/entities/entities.ts';
 import { indexLabel, isUrlField, keys } from '../../store/keys.ts';
+import { readOwner } from '../../store/ownership/owners.ts';
 import { wholeTurn } from '../../store/partitions/intake.ts';
-import { readOwner } from '../../store/partitions/owners.ts';
 import { answerOf } from '../../store/redis/redis-errors.ts';
 import type { Store } from '../../store/store.ts';
 import { IndexedCandidates, ReadOnlyLookups } from '../../verify/read-only-lookups.ts';

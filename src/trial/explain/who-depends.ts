@@ -16,8 +16,8 @@ import type { LayoutStates } from '../../store/configuration/layouts.ts';
 import { type Dependent, parseDependent } from '../../store/derived/dependents.ts';
 import { readDependents } from '../../store/derived/lookups.ts';
 import type { ProcessedOutput, ProcessedRecord } from '../../store/derived/processed-record.ts';
+import { readOwner } from '../../store/ownership/owners.ts';
 import { wholeTurn } from '../../store/partitions/intake.ts';
-import { readOwner } from '../../store/partitions/owners.ts';
 import type { Store } from '../../store/store.ts';
 import { IndexedCandidates, ReadOnlyLookups } from '../../verify/read-only-lookups.ts';
 

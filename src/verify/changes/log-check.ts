@@ -2,10 +2,15 @@
 import { outputKey } from '../../actors/batch/builder.ts';
 import type { Output } from '../../actors/batch/output.ts';
 import { groupBy } from '../../lib/lists.ts';
-import { readLogNames } from '../../store/change-log/log-names.ts';
-import { type LoggedView, logField, logMember, logName } from '../../store/change-log/logged-views.ts';
+import {
+  type LoggedView,
+  logField,
+  logMember,
+  logName,
+  readLogNames,
+} from '../../store/change-log/logged-views.ts';
+import type { Suspect } from '../../store/derived/dependents.ts';
 import { hasSorted } from '../../store/derived/keyspace.ts';
-import type { Suspect } from '../../store/derived/suspects.ts';
 import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import { keys, viewIdentity } from '../../store/keys.ts';
 import type { Store } from '../../store/store.ts';

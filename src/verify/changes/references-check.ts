@@ -5,7 +5,7 @@ import type { Output } from '../../actors/batch/output.ts';
 import { referencesOf } from '../../actors/batch/referenced-views.ts';
 import { atOnce } from '../../lib/cooperative-yield.ts';
 import type { LoggedView } from '../../store/change-log/logged-views.ts';
-import { referenceText, referrersKey, viewOfReference } from '../../store/derived/references.ts';
+import { referenceText, referrersKey, viewOfReference } from '../../store/change-log/references.ts';
 import { type Finding, finding, outputSubject } from '../finding.ts';
 import type { TurnState } from '../turn-state.ts';
 

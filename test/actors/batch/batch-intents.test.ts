@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Intents } from '../../../src/actors/batch/batch-intents.ts';
+import type { Suspect } from '../../../src/store/derived/dependents.ts';
 import { readIntents } from '../../../src/store/derived/intents.ts';
-import type { Suspect } from '../../../src/store/derived/suspects.ts';
 import { keys } from '../../../src/store/keys.ts';
-import { commit, PartitionWrites } from '../../../src/store/partitions/commit.ts';
 import {
   fenceOlderOwners,
   releaseLease,
   type TakenLease,
   takeLease,
-} from '../../../src/store/partitions/lease.ts';
+} from '../../../src/store/ownership/lease.ts';
+import { commit, PartitionWrites } from '../../../src/store/partitions/commit.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { TestRedis } from '../../support/redis.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LeaseWatch } from '../../../src/actors/ownership/assignment.ts';
-import type { PartitionOwner } from '../../../src/store/partitions/owners.ts';
+import type { PartitionOwner } from '../../../src/store/ownership/owners.ts';
 
 const leaseMs = 1_000;
 

@@ -5,9 +5,9 @@ import type { Turn } from '../../../src/actors/batch/turn.ts';
 import { DeferredOutputs } from '../../../src/actors/rebuild/deferred-outputs.ts';
 import { formatDependent } from '../../../src/store/derived/dependents.ts';
 import { keys } from '../../../src/store/keys.ts';
+import { takeLease } from '../../../src/store/ownership/lease.ts';
 import { commit, PartitionWrites } from '../../../src/store/partitions/commit.ts';
-import type { DeferredFor } from '../../../src/store/partitions/deferred.ts';
-import { takeLease } from '../../../src/store/partitions/lease.ts';
+import type { DeferredFor } from '../../../src/store/partitions/pending-work.ts';
 import { TestRedis } from '../../support/redis.ts';
 
 const redis = await TestRedis.start();

@@ -3,11 +3,10 @@ import { test } from 'node:test';
 import type { DeferredOutput } from '../../../src/actors/batch/batch-changes.ts';
 import type { OpenCalls } from '../../../src/actors/rebuild/deferred-outputs.ts';
 import { PendingRebuilds } from '../../../src/actors/rebuild/waiting-rebuilds.ts';
-import { formatDependent } from '../../../src/store/derived/dependents.ts';
-import { repairOf } from '../../../src/store/derived/suspects.ts';
+import { formatDependent, repairOf } from '../../../src/store/derived/dependents.ts';
+import { type Lease, takeLease } from '../../../src/store/ownership/lease.ts';
 import { commit, PartitionWrites } from '../../../src/store/partitions/commit.ts';
 import { type IntakeEntry, portionsOf } from '../../../src/store/partitions/intake.ts';
-import { type Lease, takeLease } from '../../../src/store/partitions/lease.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { TestRedis } from '../../support/redis.ts';
 

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
 import { freePort } from '../../../src/cli/start/ports.ts';
 import { readActiveDigest } from '../../../src/store/configuration/published-configuration.ts';
-import { typeScriptWords } from '../../../src/typescript/words.ts';
+import { typeScriptWords } from '../../../src/typescript/clone-or-package.mjs';
 import { page, Platform as Store, siteFiles, writeFiles } from '../../jobs/support/platform.ts';
 import { TestRedis } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';

@@ -6,7 +6,7 @@ import type { MappedName } from '../../../src/cli/import/csv-columns.ts';
 import { formatOf, readJsonArray } from '../../../src/cli/import/formats.ts';
 import { readNdjson } from '../../../src/cli/import/import-lines.ts';
 import { type EntityRecord, type Failure, isFailure } from '../../../src/cli/import/records.ts';
-import { CommandStop } from '../../../src/cli/terminal/command-stop.ts';
+import { CommandStop } from '../../../src/cli/terminal/command-line.ts';
 import { runs } from '../../support/runs.ts';
 
 const numRuns = runs(200);

@@ -11,7 +11,7 @@ import { startPrivateRedis } from '../../../src/cli/start/private-redis.ts';
 import { Output } from '../../../src/cli/start/process-output.ts';
 import { Supervisor } from '../../../src/cli/start/supervisor.ts';
 import { connect, type RedisClient } from '../../../src/store/redis/redis-connection.ts';
-import { typeScriptWords } from '../../../src/typescript/words.ts';
+import { typeScriptWords } from '../../../src/typescript/clone-or-package.mjs';
 import { until } from '../../support/until.ts';
 import { root, temporaryFolder } from '../support/command.ts';
 

@@ -8,7 +8,7 @@ import {
   refusingLosses,
 } from '../../../src/cli/configuration/publish-configuration.ts';
 import { withStore } from '../../../src/cli/platform/open-store.ts';
-import { CommandStop } from '../../../src/cli/terminal/command-stop.ts';
+import { CommandStop } from '../../../src/cli/terminal/command-line.ts';
 import { siteFiles, writeFiles } from '../../jobs/support/platform.ts';
 import { TestRedis } from '../../support/redis.ts';
 import { temporaryFolder } from '../support/command.ts';

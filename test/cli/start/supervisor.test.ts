@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { Output } from '../../../src/cli/start/process-output.ts';
 import { followRedis } from '../../../src/cli/start/redis-child.ts';
 import { parseProcfile, Supervisor } from '../../../src/cli/start/supervisor.ts';
-import { typeScriptWords } from '../../../src/typescript/words.ts';
+import { typeScriptWords } from '../../../src/typescript/clone-or-package.mjs';
 import { isAlive } from '../../support/is-alive.ts';
 import { until } from '../../support/until.ts';
 import { root, run } from '../support/command.ts';

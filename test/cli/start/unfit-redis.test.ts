@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { test } from 'node:test';
 import { Redis } from 'ioredis';
-import { typeScriptWords } from '../../../src/typescript/words.ts';
+import { typeScriptWords } from '../../../src/typescript/clone-or-package.mjs';
 import { TestRedis } from '../../support/redis.ts';
 import { root, runCommand, temporaryFolder } from '../support/command.ts';
 

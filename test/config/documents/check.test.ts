@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { test } from 'node:test';
 import { issueText, warningsText } from '../../../src/config/documents/issue-text.ts';
 import { readConfiguration } from '../../../src/config/documents/read-documents.ts';
-import { typeScriptWords } from '../../../src/typescript/words.ts';
+import { typeScriptWords } from '../../../src/typescript/clone-or-package.mjs';
 import { folderWith } from '../support/folder.ts';
 import { pageSchema, siteTenant } from '../support/site.ts';
 

@@ -5,7 +5,7 @@ import { loadConfiguration } from '../../../src/config/documents/load.ts';
 import { normalizeUrl } from '../../../src/config/urls/url.ts';
 import { AnswerCache } from '../../../src/http/cache/answer-cache.ts';
 import { LayoutStates } from '../../../src/store/configuration/layouts.ts';
-import { answerTags, changeTags } from '../../../src/store/derived/cache-tags.ts';
+import { answerTags, changeTags } from '../../../src/store/derived/subjects.ts';
 import { claimField } from '../../../src/store/keys.ts';
 import { type CallOptions, startFront, type TestFront } from '../support/front.ts';
 import { putClaim, putView, viewIdOf } from '../support/seed.ts';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { applyFolder } from '../../../src/cli/configuration/publish-configuration.ts';
 import { openStore } from '../../../src/store/store.ts';
-import { typeScriptWords } from '../../../src/typescript/words.ts';
+import { typeScriptWords } from '../../../src/typescript/clone-or-package.mjs';
 import { TestRedis } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';
 

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { Redis } from 'ioredis';
-import { typeScriptWords } from '../../../src/typescript/words.ts';
+import { typeScriptWords } from '../../../src/typescript/clone-or-package.mjs';
 import { root, runCommand, temporaryFolder } from '../../cli/support/command.ts';
 import { writeFiles } from '../../jobs/support/platform.ts';
 import { TestRedis } from '../../support/redis.ts';

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../../src/cli/start/ports.ts';
-import { typeScriptWords } from '../../../src/typescript/words.ts';
+import { typeScriptWords } from '../../../src/typescript/clone-or-package.mjs';
 import { root } from '../../cli/support/command.ts';
 import { TestRedis } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';

@@ -15,8 +15,8 @@ import { ActiveConfiguration } from '../../../src/store/configuration/active-con
 import { publishConfiguration } from '../../../src/store/configuration/published-configuration.ts';
 import { acceptEntities } from '../../../src/store/entities/accept.ts';
 import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
+import { removeEntities } from '../../../src/store/entities/entities.ts';
 import { encodeEntity } from '../../../src/store/entities/entity-record.ts';
-import { removeEntities } from '../../../src/store/entities/remove.ts';
 import { waitUntilSettled } from '../../../src/store/partitions/settled.ts';
 import { connect } from '../../../src/store/redis/redis-connection.ts';
 import { openStore, type Store } from '../../../src/store/store.ts';

@@ -6,8 +6,8 @@ import { ReportedViews } from '../../../src/store/change-log/reported-views.ts';
 import { forgetLogs } from '../../../src/store/change-log/trim.ts';
 import { forgetTypes, typesIn } from '../../../src/store/entities/directory.ts';
 import { keys } from '../../../src/store/keys.ts';
+import { type TakenLease, takeLease } from '../../../src/store/ownership/lease.ts';
 import { commit, type ListChange, PartitionWrites } from '../../../src/store/partitions/commit.ts';
-import { type TakenLease, takeLease } from '../../../src/store/partitions/lease.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { TestRedis } from '../../support/redis.ts';
 

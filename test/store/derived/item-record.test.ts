@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { JsonObject } from '../../../src/contract/json.ts';
+import { nameListFor } from '../../../src/store/codec/name-lists.ts';
 import {
   decodeItem,
   encodeItem,
@@ -9,7 +10,6 @@ import {
   type StoredItem,
   updatedAtIfSame,
 } from '../../../src/store/derived/item-record.ts';
-import { nameListFor } from '../../../src/store/entities/name-lists.ts';
 import { runs } from '../../support/runs.ts';
 
 const runCount = runs(200);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
+import { forgetNames, nameListFor } from '../../../src/store/codec/name-lists.ts';
 import { encodeItem, type StoredItem } from '../../../src/store/derived/item-record.ts';
 import {
   decodeItems,
@@ -11,7 +12,6 @@ import {
 } from '../../../src/store/derived/items.ts';
 import { sourceField } from '../../../src/store/derived/processed.ts';
 import { AutoFields } from '../../../src/store/entities/auto-fields.ts';
-import { forgetNames, nameListFor } from '../../../src/store/entities/name-lists.ts';
 import { indexName, keys } from '../../../src/store/keys.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { beforeCommand } from '../../support/before-command.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listOriginIds } from '../../../src/store/entities/directory.ts';
 import { keys } from '../../../src/store/keys.ts';
+import { takeLease } from '../../../src/store/ownership/lease.ts';
 import { commit, PartitionWrites } from '../../../src/store/partitions/commit.ts';
-import { takeLease } from '../../../src/store/partitions/lease.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { TestRedis } from '../../support/redis.ts';
 

@@ -4,10 +4,12 @@ import fc from 'fast-check';
 import type { SourceEntity } from '../../../src/contract/entity.ts';
 import type { JsonObject } from '../../../src/contract/json.ts';
 import { acceptEntities } from '../../../src/store/entities/accept.ts';
-import { readEntities, scanOriginIds } from '../../../src/store/entities/entities.ts';
-import type { EncodedEntity, EncodedRecord } from '../../../src/store/entities/entity-record.ts';
-import { encodeEntity } from '../../../src/store/entities/entity-record.ts';
-import { removeEntities } from '../../../src/store/entities/remove.ts';
+import { readEntities, removeEntities, scanOriginIds } from '../../../src/store/entities/entities.ts';
+import {
+  type EncodedEntity,
+  type EncodedRecord,
+  encodeEntity,
+} from '../../../src/store/entities/entity-record.ts';
 import { keys } from '../../../src/store/keys.ts';
 import { IntakeReader } from '../../../src/store/partitions/intake.ts';
 import { packForLua } from '../../../src/store/redis/lua-list.ts';

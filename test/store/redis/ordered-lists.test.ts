@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { urlCodePointsMax } from '../../../src/contract/limits.ts';
 import { keys } from '../../../src/store/keys.ts';
+import { type TakenLease, takeLease } from '../../../src/store/ownership/lease.ts';
 import { commit, type ListChange, PartitionWrites } from '../../../src/store/partitions/commit.ts';
-import { type TakenLease, takeLease } from '../../../src/store/partitions/lease.ts';
 import {
   hasListed,
   type ListPage,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { changedItems, packItemNames } from '../../../src/store/derived/item-names.ts';
+import { changedItems, packItemNames } from '../../../src/store/derived/changed-items.ts';
 import { keys } from '../../../src/store/keys.ts';
+import { type TakenLease, takeLease } from '../../../src/store/ownership/lease.ts';
 import { commit, PartitionWrites } from '../../../src/store/partitions/commit.ts';
-import { type TakenLease, takeLease } from '../../../src/store/partitions/lease.ts';
 import { StoreUnavailableError } from '../../../src/store/redis/redis-errors.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { ItemChangesFollower, UnnamedItemsError } from '../../../src/store/streams/item-changes.ts';

@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { normalizeUrl } from '../../../src/config/urls/url.ts';
 import { formatViewId } from '../../../src/contract/ids.ts';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
-import { changeTags } from '../../../src/store/derived/cache-tags.ts';
+import { changeTags } from '../../../src/store/derived/subjects.ts';
 import { claimField } from '../../../src/store/keys.ts';
 import { entityOf } from '../support/data/entities.ts';
 import { NginxCache } from '../support/nginx-cache.ts';

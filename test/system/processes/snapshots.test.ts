@@ -8,7 +8,7 @@ import { after, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { snapshotItemsMin } from '../../../src/contract/limits.ts';
-import { readOwners } from '../../../src/store/partitions/owners.ts';
+import { readOwners } from '../../../src/store/ownership/owners.ts';
 import { waitUntilSettled } from '../../../src/store/partitions/settled.ts';
 import { runCommand } from '../../cli/support/command.ts';
 import { until } from '../../support/until.ts';

@@ -1,7 +1,7 @@
 /** Who owns what, and what the store holds, as the test sees it in Redis. */
 import { createHash } from 'node:crypto';
 import { Cluster } from 'ioredis';
-import { readOwners } from '../../../src/store/partitions/owners.ts';
+import { readOwners } from '../../../src/store/ownership/owners.ts';
 import type { Store } from '../../../src/store/store.ts';
 
 /** Partitions that a worker process owns by a lease that holds. Worker ids carry the process id. */

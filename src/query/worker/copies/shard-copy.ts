@@ -4,8 +4,7 @@
  * later commits: what the shards have whole (`applied`) and what they can show (`shows`) are told apart.
  */
 import type { Configuration } from '../../../config/configuration.ts';
-import { type ChangedItems, changedItems } from '../../../store/derived/item-names.ts';
-import type { ItemChange } from '../../../store/derived/item-sink.ts';
+import { type ChangedItems, changedItems, type ItemChange } from '../../../store/derived/changed-items.ts';
 import { readItems } from '../../../store/derived/items.ts';
 import type { AutoFields } from '../../../store/entities/auto-fields.ts';
 import { readCommittedState } from '../../../store/partitions/partition-state.ts';

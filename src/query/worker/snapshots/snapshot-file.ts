@@ -13,7 +13,7 @@ import {
   type Parts,
   SnapshotDamagedError,
 } from '../../../search/snapshot/parts.ts';
-import { isClone } from '../../../typescript/is-clone.mjs';
+import { isClone } from '../../../typescript/clone-or-package.mjs';
 import { FrameReader, FrameWriter } from './frames.ts';
 
 /** Parts of a shard as frames: first what the part is and how long, then its numbers as they lie in memory. */

@@ -2,7 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { typeScriptWords } from '../../../../src/typescript/words.ts';
+import { typeScriptWords } from '../../../../src/typescript/clone-or-package.mjs';
 
 const program = fileURLToPath(new URL('reader-process.ts', import.meta.url));
 

@@ -16,7 +16,7 @@ import { rebuildJobs, rebuildState } from '../../../../src/jobs/rebuild-job-queu
 import { liveProcesses } from '../../../../src/store/processes/registry.ts';
 import type { RedisAddress } from '../../../../src/store/redis/redis-connection.ts';
 import { openStore, type Store } from '../../../../src/store/store.ts';
-import { typeScriptWords } from '../../../../src/typescript/words.ts';
+import { typeScriptWords } from '../../../../src/typescript/clone-or-package.mjs';
 import { RedisCluster } from '../../../cluster/support/cluster.ts';
 import { ownPort } from '../../../support/own-port.ts';
 import { until } from '../../../support/until.ts';

@@ -1,4 +1,0 @@
-/** Makes `dist/console` for the package (`npm pack` runs it). */
-import { packFiles } from './files.mjs';
-
-await packFiles();

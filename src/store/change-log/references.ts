@@ -1,0 +1,222 @@
+/**
+ * Which views refer to a view. On one Redis the commit of a view moves its referrers. In a cluster they lie in other slots: a
+ * referrer is put here before the commit, and taken away after it. So none is missing, and one may be there too much after a
+ * crash: a reader looks into the referrer's processed record.
+ */
+import { groupBy, portions } from '../../lib/lists.ts';
+import { changeMembers, noValue, scanMembers } from '../derived/member-hash.ts';
+import type { EnvironmentScope } from '../environment-scope.ts';
+import { keys, viewIdentity } from '../keys.ts';
+import type { Caller } from '../ownership/lease.ts';
+import type { LuaValue } from '../redis/lua-list.ts';
+import { answerOf } from '../redis/redis-errors.ts';
+import type { Store } from '../store.ts';
+import { type LoggedView, logField } from './logged-views.ts';
+
+/** Above this, referrers are scanned a portion at a time instead of listed in one reply. */
+const listedMax = 1000;
+
+/** A view as another one names it: without the source where both have the same. */
+export function referenceText({ sourceId }: Pick<LoggedView, 'sourceId'>, view: LoggedView): string {
+  return viewIdentity(view.sourceId === sourceId ? '' : view.sourceId, view.alias, view.originId);
+}
+
+export function viewOfReference({ sourceId }: Pick<LoggedView, 'sourceId'>, text: string): LoggedView {
+  const first = text.indexOf(':');
+  const second = text.indexOf(':', first + 1);
+  return {
+    sourceId: first === 0 ? sourceId : text.slice(0, first),
+    alias: text.slice(first + 1, second),
+    originId: text.slice(second + 1),
+  };
+}
+
+/** Those that refer to one view from now on, and those that no longer do. */
+interface ReferrerChange {
+  readonly scope: EnvironmentScope;
+  readonly target: LoggedView;
+  /** As `referenceText`. */
+  readonly added: string[];
+  readonly dropped: string[];
+}
+
+/** References that a batch begins and ends. */
+export class ReferenceChanges {
+  /** By the view that is referred to: what a batch makes refers to few views. */
+  readonly #byTarget = new Map<string, ReferrerChange>();
+  /** Number of references. */
+  count = 0;
+
+  /** @param text `referenceText` of the view that it refers to */
+  add(scope: EnvironmentScope, referrer: LoggedView, text: string): void {
+    const { added, target } = this.#changeOf(scope, referrer, text);
+    added.push(referenceText(target, referrer));
+  }
+
+  drop(scope: EnvironmentScope, referrer: LoggedView, text: string): void {
+    const { dropped, target } = this.#changeOf(scope, referrer, text);
+    dropped.push(referenceText(target, referrer));
+  }
+
+  #changeOf(scope: EnvironmentScope, referrer: LoggedView, text: string): ReferrerChange {
+    this.count += 1;
+    const key = `${logField(scope)}|${referrer.sourceId}|${text}`;
+    const known = this.#byTarget.get(key);
+    if (known !== undefined) return known;
+    const change = { scope, target: viewOfReference(referrer, text), added: [], dropped: [] };
+    this.#byTarget.set(key, change);
+    return change;
+  }
+
+  get changes(): Iterable<ReferrerChange> {
+    return this.#byTarget.values();
+  }
+
+  /** What goes before the commit in a cluster. */
+  get additions(): ReferrerWrite[] {
+    return this.#writes(({ added }) => added, 'add');
+  }
+
+  /** What goes after the commit in a cluster. */
+  get removals(): ReferrerWrite[] {
+    return this.#writes(({ dropped }) => dropped, 'drop');
+  }
+
+  #writes(
+    pick: (change: ReferrerChange) => readonly string[],
+    action: ReferrerWrite['action'],
+  ): ReferrerWrite[] {
+    return [...this.#byTarget.values()].flatMap((change) => {
+      const { scope, target } = change;
+      return pick(change).map((member) => ({ action, scope, target, member }));
+    });
+  }
+}
+
+export interface ReferrerWrite {
+  readonly action: 'add' | 'drop';
+  readonly scope: EnvironmentScope;
+  readonly target: LoggedView;
+  /** The referrer, as `referenceText`. */
+  readonly member: string;
+}
+
+/** References that move with commits on one Redis, as `scripts/partitions/commit.lua` reads them. */
+export function referencesForLua(store: Store, ofCommits: readonly ReferenceChanges[]): LuaValue[] {
+  const hashes = new Map<string, { readonly adds: string[]; readonly removes: string[] }>();
+  for (const { scope, target, added, dropped } of ofCommits.flatMap(({ changes }) => [...changes])) {
+    const key = referrersKey(store, scope, target);
+    const { adds, removes } = hashes.get(key) ?? { adds: [], removes: [] };
+    for (const member of added) adds.push(member, noValue);
+    removes.push(...dropped);
+    hashes.set(key, { adds, removes });
+  }
+  return [...hashes].map(([key, { adds, removes }]) => [key, adds, removes, 'foreign']);
+}
+
+/** Where the referrers of a view are. */
+export function referrersKey(
+  store: Store,
+  { tenant, environmentId }: EnvironmentScope,
+  target: LoggedView,
+): string {
+  const { sourceId, originId, alias } = target;
+  const tag = store.partitions.tag(store.partitions.ofEntity(sourceId, originId));
+  return keys.referrers(tag, tenant, environmentId, viewIdentity(sourceId, alias, originId));
+}
+
+/** Idempotent. @throws FencedError, StoreUnavailableError */
+export async function writeReferences(
+  store: Store,
+  caller: Caller,
+  writes: readonly ReferrerWrite[],
+): Promise<void> {
+  if (writes.length === 0) return;
+  const groups = groupBy(writes, ({ target }) => store.partitions.ofEntity(target.sourceId, target.originId));
+  await Promise.all(
+    [...groups].map(([partition, group]) => {
+      const changes = group.map(({ action, scope, target, member }) => ({
+        action,
+        key: referrersKey(store, scope, target),
+        member,
+      }));
+      return changeMembers(store, caller, partition, changes);
+    }),
+  );
+}
+
+/** Those that are said to refer to a view, a portion at a time. @throws StoreUnavailableError */
+export async function* readReferrers(
+  store: Store,
+  scope: EnvironmentScope,
+  target: LoggedView,
+): AsyncGenerator<LoggedView[]> {
+  const key = referrersKey(store, scope, target);
+  const viewsOf = (members: readonly string[]) => members.map((member) => viewOfReference(target, member));
+  if ((await answerOf(store.client.hlen(key))) <= listedMax) {
+    yield viewsOf(await answerOf(store.client.hkeys(key)));
+    return;
+  }
+  for await (const members of scanMembers(store, key)) yield viewsOf(members);
+}
+
+/** That one view is said to refer to another. */
+export interface Reference {
+  readonly referrer: LoggedView;
+  readonly target: LoggedView;
+}
+
+/** Views whose referrers are asked for in one round trip. */
+const targetsPerRead = 500;
+
+/** References to any of these views, a portion at a time. Most views have few or none. @throws StoreUnavailableError */
+export async function* readReferences(
+  store: Store,
+  scope: EnvironmentScope,
+  targets: readonly LoggedView[],
+): AsyncGenerator<Reference[]> {
+  for (const group of portions(targets, targetsPerRead)) {
+    const listed: LoggedView[] = [];
+    let count = 0;
+    for (const [target, referrers] of await countReferrers(store, scope, group)) {
+      if (referrers > listedMax) {
+        for await (const found of readReferrers(store, scope, target)) {
+          yield found.map((referrer) => ({ referrer, target }));
+        }
+        continue;
+      }
+      if (count + referrers > listedMax) {
+        yield await listReferences(store, scope, listed.splice(0));
+        count = 0;
+      }
+      listed.push(target);
+      count += referrers;
+    }
+    yield await listReferences(store, scope, listed);
+  }
+}
+
+/** Of the views that have any. */
+async function countReferrers(
+  store: Store,
+  scope: EnvironmentScope,
+  targets: readonly LoggedView[],
+): Promise<(readonly [target: LoggedView, referrers: number])[]> {
+  const counts = await answerOf(
+    Promise.all(targets.map((target) => store.client.hlen(referrersKey(store, scope, target)))),
+  );
+  return targets.map((target, at) => [target, counts[at] ?? 0] as const).filter(([, count]) => count > 0);
+}
+
+async function listReferences(
+  store: Store,
+  scope: EnvironmentScope,
+  targets: readonly LoggedView[],
+): Promise<Reference[]> {
+  const lists = await answerOf(
+    Promise.all(targets.map((target) => store.client.hkeys(referrersKey(store, scope, target)))),
+  );
+  return targets.flatMap((target, at) =>
+    (lists[at] ?? []).map((member) => ({ referrer: viewOfReference(target, member), target })),
+  );
+}

@@ -1,0 +1,81 @@
+/**
+ * The changes of index items: where they go besides Redis, and the names of the changed items as a commit announces them for the
+ * workers that hold copies of shards (docs/design/ownership.md "Shard copies"), which read the items themselves from Redis.
+ */
+import type { EntityRef } from '../../contract/ids.ts';
+import { pack, unpack } from '../codec/pack.ts';
+import type { EnvironmentScope } from '../environment-scope.ts';
+import type { StoredItem } from './item-record.ts';
+import { indexOfField, itemIndexField, type ScopedIndex } from './items.ts';
+
+/** A change of one index item: null removes it. */
+export interface ItemChange extends EntityRef {
+  readonly scope: EnvironmentScope;
+  /** From `indexName`. */
+  readonly index: string;
+  readonly item: StoredItem | null;
+}
+
+/** Where a partition's owner puts index items besides Redis: the worker's in-memory shards. */
+export interface ItemSink {
+  /** Loads the partition's items from Redis, as of commit number `commits` or later. */
+  open(partition: number, epoch: number, commits: number): Promise<void>;
+  /** Called right after commit `commits` of the partition, in order; without changes too. */
+  apply(partition: number, commits: number, changes: readonly ItemChange[]): void;
+  /** The partition is no longer ours. */
+  close(partition: number): void;
+}
+
+/** The sink of an owner whose items the shard copies fetch, in its worker too: they follow what its commits announce. */
+export const fetchedItems: ItemSink = {
+  open: async () => {},
+  apply: () => {},
+  close: () => {},
+};
+
+type PackedNames = [index: string, sourceId: string, originIds: string[]][];
+
+/** Items of one index and source that changed. */
+export interface ChangedItems {
+  readonly index: ScopedIndex;
+  readonly sourceId: string;
+  /** Each once. */
+  readonly originIds: ReadonlySet<string>;
+}
+
+export function packItemNames(changes: readonly ItemChange[]): Buffer {
+  const packed: PackedNames = [...gathered(changes)].map(({ index, sourceId, originIds }) => [
+    itemIndexField(index),
+    sourceId,
+    [...originIds],
+  ]);
+  return pack(packed);
+}
+
+/** What several commits changed together. @param lists from `packItemNames` */
+export function changedItems(lists: readonly Buffer[]): ChangedItems[] {
+  return gathered(lists.flatMap(namesIn));
+}
+
+function namesIn(list: Buffer): Pick<ItemChange, 'scope' | 'index' | 'sourceId' | 'originId'>[] {
+  return unpack<PackedNames>(list).flatMap(([field, sourceId, originIds]) => {
+    const index = indexOfField(field);
+    return originIds.map((originId) => ({ ...index, sourceId, originId }));
+  });
+}
+
+/** By index and source, in the order of their first items. */
+function gathered(
+  names: readonly Pick<ItemChange, 'scope' | 'index' | 'sourceId' | 'originId'>[],
+): ChangedItems[] {
+  const groups = new Map<string, { index: ScopedIndex; sourceId: string; originIds: Set<string> }>();
+  for (const { scope, index, sourceId, originId } of names) {
+    const ofIndex = { scope, index };
+    // A source id never holds a colon.
+    const key = `${sourceId}:${itemIndexField(ofIndex)}`;
+    const group = groups.get(key) ?? { index: ofIndex, sourceId, originIds: new Set() };
+    groups.set(key, group);
+    group.originIds.add(originId);
+  }
+  return [...groups.values()];
+}

@@ -1,0 +1,73 @@
+/** The owners of the partitions, as every process can read them, and Redis' clock, which each reply brings. */
+import { performance } from 'node:perf_hooks';
+import { assert } from '../../lib/assert.ts';
+import { keys } from '../keys.ts';
+import { Script } from '../redis/script.ts';
+import type { Store } from '../store.ts';
+
+type OwnerFields = readonly (Buffer | null)[];
+
+const ownersScript = new Script<[nowMs: number, ...owners: OwnerFields[]]>('partitions/owners', null);
+
+export interface PartitionOwner {
+  readonly workerId: string | null;
+  /** By Redis' clock. It serves only to see that it changes, and for `holds`. */
+  readonly leaseUntilMs: number;
+  /** False when it has no owner, or the lease has ended by Redis' clock. */
+  readonly holds: boolean;
+  readonly epoch: number;
+  readonly checkpoint: number;
+  /** What Redis' clock said when the owner was read. */
+  readonly clockMs: number;
+}
+
+/**
+ * Owners of all partitions as Redis has them; a lease that has ended is still shown. One call on one Redis: workers ask twice
+ * a second. @throws StoreUnavailableError
+ */
+export async function readOwners(store: Store): Promise<PartitionOwner[]> {
+  const { tags } = store.partitions;
+  if (store.address.kind === 'single') return await ownersOf(store, tags);
+  return (await Promise.all(tags.map((tag) => ownersOf(store, [tag])))).flat();
+}
+
+/** The owner of one partition. @throws StoreUnavailableError */
+export async function readOwner(store: Store, partition: number): Promise<PartitionOwner> {
+  const [owner] = await ownersOf(store, [store.partitions.tag(partition)]);
+  assert(owner !== undefined, 'a partition that is asked for has an answer');
+  return owner;
+}
+
+/** @param tags of partitions in one slot of a cluster */
+async function ownersOf({ client }: Store, tags: readonly string[]): Promise<PartitionOwner[]> {
+  const [nowMs, ...owners] = await ownersScript.run(client, tags.map(keys.owner), []);
+  return owners.map((fields) => ownerOf(fields, nowMs));
+}
+
+function ownerOf([worker, until, epoch, checkpoint]: OwnerFields, nowMs: number): PartitionOwner {
+  const workerId = String(worker ?? '');
+  const leaseUntilMs = Number(until ?? 0);
+  return {
+    workerId: workerId === '' ? null : workerId,
+    leaseUntilMs,
+    holds: workerId !== '' && leaseUntilMs > nowMs,
+    epoch: Number(epoch ?? 0),
+    checkpoint: Number(checkpoint ?? 0),
+    clockMs: nowMs,
+  };
+}
+
+/** What Redis' clock said last, and how much time has passed since by the process' own clock. */
+export class ServerClock {
+  #aheadMs: number | null = null;
+
+  /** Notes what a reply says that has just come. The reply was on its way for a while, so this clock is never ahead. */
+  note(clockMs: number): void {
+    this.#aheadMs = clockMs - performance.now();
+  }
+
+  get nowMs(): number {
+    assert(this.#aheadMs !== null, 'the clock was asked for before it was noted');
+    return performance.now() + this.#aheadMs;
+  }
+}
