@@ -1,7 +1,7 @@
 /** Entity tags (RFC 9110, sections 8.8.3 and 13.1.2). */
-import { hash } from 'node:crypto';
+import { strongDigest } from '../../store/codec/digest.ts';
 
-/** In base64url: 132 bits. */
+/** 132 bits. */
 const tagCharacters = 22;
 
 /**
@@ -9,7 +9,7 @@ const tagCharacters = 22;
  * could choose a text whose page keeps its tag after the text is removed.
  */
 export function etagOf(body: Uint8Array): string {
-  return `W/"${hash('sha256', body, 'base64url').slice(0, tagCharacters)}"`;
+  return `W/"${strongDigest(body, tagCharacters)}"`;
 }
 
 /** Whether an `If-None-Match` header names the tag, compared weakly. */

@@ -21,6 +21,14 @@ export function digestOf(subject: string | Buffer): Buffer {
 }
 
 /**
+ * The beginning of a SHA-256 in base64url, 6 bits for each character. For what anyone could gain from who chooses a text: nothing
+ * but trying finds another one with the same beginning.
+ */
+export function strongDigest(content: string | Uint8Array, characters: number): string {
+  return hash('sha256', content, 'base64url').slice(0, characters);
+}
+
+/**
  * The digest of stored bytes, by which a worker sees whether an output has changed: 8 bytes of SHA-256. With one that is
  * easy to hit, someone could choose a text that stays in a view after it was removed.
  */
