@@ -28,15 +28,18 @@ export function strongDigest(content: string | Uint8Array, characters: number): 
   return hash('sha256', content, 'base64url').slice(0, characters);
 }
 
+/** As many as an entity's: nobody finds two texts with one digest, whichever of them is theirs to choose. */
+const contentDigestBytes = 16;
+
 /**
- * The digest of stored bytes, by which a worker sees whether an output has changed: 8 bytes of SHA-256. With one that is
+ * The digest of stored bytes, by which a worker sees whether an output has changed, of SHA-256. With one that is
  * easy to hit, someone could choose a text that stays in a view after it was removed.
  */
 export function contentDigest(bytes: Uint8Array): Buffer {
-  return hash('sha256', bytes, 'buffer').subarray(0, digestBytes);
+  return hash('sha256', bytes, 'buffer').subarray(0, contentDigestBytes);
 }
 
-/** Whether a record has the digest of the bytes, or the one that records had before (`digestOf`). */
+/** Whether a record has the digest of the bytes, or the one that records had before (`digestOf`), which is shorter than any of now. */
 export function isDigestOf(digest: Buffer, bytes: Buffer): boolean {
   return digest.equals(contentDigest(bytes)) || digest.equals(digestOf(bytes));
 }

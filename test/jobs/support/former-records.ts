@@ -13,6 +13,7 @@ export async function changeRecords(
   for (const tag of store.partitions.tags) {
     const key = keys.processed(tag, tenant, 'src-1');
     const originIds = await store.client.hkeys(key);
+    if (originIds.length === 0) continue;
     const records = await readProcessed(store, tag, tenant, 'src-1', originIds);
     for (const [at, record] of records.entries()) {
       if (record === null) continue;
