@@ -13,7 +13,8 @@ const wordBuffer = Buffer.from(word.buffer);
 
 /**
  * 8 bytes. Two subjects with one digest cost a needless invalidation, never a missed one. Anyone who chooses ids can make such
- * subjects in a second, so a digest alone never selects what is sent.
+ * subjects in a second, so a digest alone never selects what is sent: their changes make fronts compute answers of another
+ * tenant again, no more often than they save. A stronger one would leave caches stale while processes of two versions run.
  */
 export function digestOf(subject: string | Buffer): Buffer {
   word[0] = typeof subject === 'string' ? h64(subject) : h64Raw(subject);
