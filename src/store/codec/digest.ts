@@ -1,4 +1,4 @@
-/** Short digests: of subjects in announcements, and of stored bytes to see whether they changed. */
+/** Digests: short ones of subjects in announcements, strong ones by which something is compared or found. */
 import { hash } from 'node:crypto';
 import xxhash from 'xxhash-wasm';
 
