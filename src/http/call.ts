@@ -11,23 +11,15 @@ import type { Answer } from './answer.ts';
 import type { RequestBody } from './uws/body.ts';
 import type { HeaderReader } from './uws/request-headers.ts';
 
-/**
- * The prefixed headers that a route reads: name without prefix, lower-cased -> full names, one for each prefix.
- */
-export type PrefixedHeaders = ReadonlyMap<string, readonly string[]>;
-
-/** @param prefixes as in the setting `HEADER_PREFIX` */
-export function prefixedHeaders(names: readonly string[], prefixes: readonly string[]): PrefixedHeaders {
-  const lower = names.map((name) => name.toLowerCase());
-  return new Map(lower.map((name) => [name, prefixes.map((prefix) => `${prefix.toLowerCase()}-${name}`)]));
-}
+/** The headers that a route reads: name without prefix, lower-cased -> full names, of a prefixed one one for each prefix. */
+export type DeclaredHeaders = ReadonlyMap<string, readonly string[]>;
 
 /** The part of a request that a call reads. */
 export interface CallHead {
   /** The query string as it came, without the `?`. */
   readonly query: string;
   readonly headers: HeaderReader;
-  readonly prefixed: PrefixedHeaders;
+  readonly declared: DeclaredHeaders;
   /** Path parameters as they came, percent-encoded. */
   readonly parameters: readonly string[];
 }
@@ -58,15 +50,13 @@ export class Call {
     return this.head.parameters;
   }
 
-  /** A header, '' when it is absent. @param name lower-cased */
+  /**
+   * A header, the first one that a prefix gives; '' when it is absent, and when the route does not declare it: preflights and
+   * `/openapi.json` list all that is read. @param name lower-cased, without prefix
+   */
   header(name: string): string {
-    return this.head.headers.of(name);
-  }
-
-  /** The first value that one of the prefixes gives, '' when all are absent. @param name lower-cased, without prefix */
-  prefixedHeader(name: string): string {
-    for (const full of this.head.prefixed.get(name) ?? []) {
-      const value = this.header(full);
+    for (const full of this.head.declared.get(name) ?? []) {
+      const value = this.head.headers.of(full);
       if (value !== '') return value;
     }
     return '';

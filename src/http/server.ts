@@ -285,7 +285,7 @@ export class HttpServer {
 
   /** @returns the answer instead when the request is not admitted */
   #callOf(
-    { definition, prefixed, parametersOf }: ServedRoute,
+    { definition, declared, parametersOf }: ServedRoute,
     { res, req, headers }: IncomingRequest,
     body: RequestBody | null,
     record: RequestRecord,
@@ -295,7 +295,7 @@ export class HttpServer {
       record.by(principal);
       // The library declares a text, but gives undefined for a URL without `?`.
       const query = (req.getQuery() as string | undefined) ?? '';
-      const head = { query, headers, prefixed, parameters: parametersOf(req) };
+      const head = { query, headers, declared, parameters: parametersOf(req) };
       if (definition.access.kind !== 'management') return new Call(head, principal, body);
       const countNewKeys = (tenant: string, count: number) => this.#admission.countNewKeys(tenant, count);
       return new Call(head, principal, body, countNewKeys);

@@ -20,7 +20,10 @@ import { member, scalarText } from './values.ts';
 
 /** The indexes that are kept for one source: the union of what all plans over it need. */
 export interface LookupLayout {
-  /** Digest; two equal layouts have equal ids. */
+  /**
+   * Digest; two equal layouts have equal ids. It is in many keys, so it is short: authors who search for two layouts with one id make
+   * lookups of their own tenant wrong, and no others.
+   */
   readonly id: string;
   readonly indexes: readonly LookupIndex[];
   /** Paths whose values every index entry carries, so that a lookup is answered from the index alone. */

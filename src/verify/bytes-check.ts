@@ -2,7 +2,7 @@
 
 import type { AutoTypes } from '../actors/batch/auto-types.ts';
 import { storedOutput } from '../actors/batch/build-turns.ts';
-import { outputKey } from '../actors/batch/builder.ts';
+import { isFormerDigest, outputKey } from '../actors/batch/builder.ts';
 import type { Output } from '../actors/batch/output.ts';
 import { formatEntityId } from '../contract/ids.ts';
 import { finish } from '../lib/cooperative-yield.ts';
@@ -31,7 +31,7 @@ export function checkBytes(state: TurnState, output: Output, autoTypes: AutoType
   if (!isDigestOf(former.bytesDigest, expected)) {
     return [finding(subject, 'is right, but its entity remembers other bytes', former.bytesDigest)];
   }
-  if (former.schemaDigest === schemaDigest) return [];
+  if (former.schemaDigest === schemaDigest || isFormerDigest(former.schemaDigest)) return [];
   return [finding(subject, 'was made by another version of its schema', former.schemaDigest, schemaDigest)];
 }
 

@@ -52,7 +52,10 @@ export function mergeTargets(a: Target, b: Target): Target {
   return a;
 }
 
-/** @param states stored and expected, whose digests go into the fingerprint. */
+/**
+ * @param states stored and expected, whose digests go into the fingerprint. Two states of one digest only let a difference count as
+ * lasting that is about to pass: a repair then makes its subject again, which harms nothing.
+ */
 export function finding(subject: string, message: string, ...states: (string | Buffer | null)[]): Finding {
   const digests = states.map((state) => (state === null ? '-' : digestOf(state).toString('base64url')));
   return { subject, message, fingerprint: [subject, message, ...digests].join('\n') };

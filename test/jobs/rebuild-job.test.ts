@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
+import { buildersFor } from '../../src/actors/batch/builder.ts';
+import { loadConfiguration } from '../../src/config/documents/load.ts';
 import { autoIndexedNamesMax } from '../../src/contract/limits.ts';
 import { rebuildJobs, rebuildState } from '../../src/jobs/rebuild-job-queue.ts';
 import { countRoutes } from '../../src/store/claims/routes.ts';
+import { digestOf } from '../../src/store/codec/digest.ts';
 import { indexName, keys } from '../../src/store/keys.ts';
 import { readPartitionStates } from '../../src/store/partitions/partition-state.ts';
 import { TestRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
-import { Platform, page, siteFiles, siteTenant, tenant } from './support/platform.ts';
+import { textWithDigest } from '../support/xxh64.ts';
+import { changeRecords } from './support/former-records.ts';
+import { type Files, Platform, page, siteFiles, siteTenant, tenant } from './support/platform.ts';
 
 const redisUrl = (await TestRedis.start()).url;
 
@@ -57,6 +62,78 @@ test('a configuration that changes no result rebuilds nothing', async (context) 
     after.map(({ end, commits }) => ({ end, commits })),
     before.map(({ end, commits }) => ({ end, commits })),
   );
+});
+
+/** The digest that the view schema of a configuration has by itself. */
+function schemaDigest(files: Files): string {
+  const loaded = loadConfiguration(
+    new Map(Object.entries(files).map(([file, json]) => [file, JSON.stringify(json)])),
+  );
+  assert.ok(loaded.ok);
+  const acme = loaded.configuration.tenants.get(tenant);
+  const source = acme?.sources.get('src-1');
+  const [builder] = acme === undefined || source === undefined ? [] : buildersFor(acme, source, 'page');
+  return builder?.schema?.digest ?? '';
+}
+
+/** A tenant with a further source group. It has no source, so nothing is made of it. */
+function tenantWithGroup(alias: string) {
+  const cms = {
+    alias: 'cms',
+    sources: [{ id: 'src-1', name: 'CMS', environments: ['production'], apiKeys: ['source-key'] }],
+  };
+  return siteTenant({ sourceGroups: [cms, { alias, sources: [] }] });
+}
+
+test('a changed schema rebuilds its views, whatever names the configuration was given to hide it', async (context) => {
+  const platform = await Platform.start(context, redisUrl);
+  const before = siteFiles({ schemas: { page: pageSchema('{p.name}') } });
+  const schemas = { page: pageSchema('new {p.name}') };
+  // With this group the XXH64 of what the views are made with stays the same.
+  const known = `${schemaDigest(before)}.cms=src-1`;
+  const beginning = `${schemaDigest(siteFiles({ schemas }))}.cms=src-1|`;
+  const chosen = textWithDigest(digestOf(known), {
+    beginning: `${beginning}z`,
+    end: '=',
+    allowed: /^[\w-]{8}$/,
+  });
+  assert.deepEqual(digestOf(chosen), digestOf(known));
+  await platform.publish(before);
+  await platform.startWorker();
+  await platform.startJobs();
+  await platform.ingest(pages.slice(0, 10));
+  await platform.settle();
+  const group = chosen.slice(beginning.length, -1);
+  await platform.rebuilt(await platform.publish(siteFiles({ schemas, tenant: tenantWithGroup(group) })));
+  assert.deepEqual(await platform.view('page', 'p7'), { title: 'new Page 7' });
+});
+
+/** How many entities a rebuild has asked to be made again. */
+async function markedBy(context: TestContext, platform: Platform, files: Files): Promise<number> {
+  const queue = rebuildJobs(platform.store);
+  context.after(() => queue.close());
+  const generation = await platform.publish(files);
+  await platform.rebuilt(generation);
+  return (await rebuildState(platform.store, queue, generation)).marked;
+}
+
+test('what records say by a former digest is rebuilt once, by the next configuration', async (context) => {
+  const platform = await Platform.start(context, redisUrl);
+  const files = (hostname: string) =>
+    siteFiles({
+      schemas: { page: pageSchema('{p.name}') },
+      tenant: siteTenant({ domains: [{ alias: 'site', hostnames: [hostname] }] }),
+    });
+  await platform.publish(files('*'));
+  await platform.startWorker();
+  await platform.startJobs();
+  await platform.ingest(pages.slice(0, 10));
+  await platform.settle();
+  const former = digestOf(`${schemaDigest(files('*'))}.cms=src-1`).toString('base64url');
+  await changeRecords(platform.store, (output) => ({ ...output, schemaDigest: former }));
+  assert.equal(await markedBy(context, platform, files('www.example.com')), 10);
+  assert.deepEqual(await platform.view('page', 'p7'), { title: 'Page 7' });
+  assert.equal(await markedBy(context, platform, files('*')), 0);
 });
 
 test('an auto-indexed type without room is not asked to be made again', async (context) => {

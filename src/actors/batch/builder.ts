@@ -6,7 +6,7 @@ import type { Configuration, Source, Tenant } from '../../config/configuration.t
 import type { EntityRef } from '../../contract/ids.ts';
 import { BoundedCache } from '../../lib/bounded-cache.ts';
 import type { FullSchema, IndexSchema } from '../../schemas/schema.ts';
-import { digestOf } from '../../store/codec/digest.ts';
+import { strongDigest } from '../../store/codec/digest.ts';
 import { type NameList, nameListFor } from '../../store/codec/name-lists.ts';
 import { formatDependent } from '../../store/derived/dependents.ts';
 import { indexName, keys, viewField } from '../../store/keys.ts';
@@ -34,6 +34,10 @@ export type Builder =
 export const outdatedDigest = '';
 /** An auto-indexed item is a function of the entity alone. */
 const autoIndexDigest = 'auto';
+/** Of the digest of a schema: 96 bits, because its author could search for two schemas with one digest. Each record has it. */
+const digestCharacters = 16;
+/** Records used to have a weaker digest. */
+const formerDigestCharacters = 11;
 
 /** Where an entity stands in the configuration; null when its source is not configured any more. */
 export function placeOf(
@@ -111,9 +115,16 @@ function keyed<T extends Omit<Builder, 'key'>>(builder: T): T & { readonly key: 
   return { ...builder, key: outputKey(builder) };
 }
 
-/** Every output has it in its record, so it is short. */
 function builderDigest({ digest }: { readonly digest: string }, resolution: string): string {
-  return digestOf(`${digest}.${resolution}`).toString('base64url');
+  return strongDigest(`${digest}.${resolution}`, digestCharacters);
+}
+
+/**
+ * True for the digest of a record that an earlier version wrote. It says nothing of the schema, and equals the digest of none, so
+ * the next rebuild makes the output again.
+ */
+export function isFormerDigest(schemaDigest: string): boolean {
+  return schemaDigest.length === formerDigestCharacters;
 }
 
 /** Which source each group means in an environment: lookups and references of the same schema follow it. */

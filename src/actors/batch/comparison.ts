@@ -148,8 +148,10 @@ export class Comparison {
     if (!isSame || turn.repair !== null) this.changes.putOutput(turn, builder, stored, former !== null);
     counts.built += 1;
     counts.unchanged += isSame ? 1 : 0;
-    // Records used to have a weaker digest. Bytes of such a record are written and announced again, but not reported as changed.
-    const wasSame = isSame || (former?.bytesDigest.equals(digestOf(stored.bytes)) ?? false);
+    // Records used to have a weaker digest. Bytes of such a record are written and announced again, but not reported as changed,
+    // unless the entity has changed: its new text can have been chosen for the digest.
+    const wasSame =
+      isSame || (!turn.isChange && (former?.bytesDigest.equals(digestOf(stored.bytes)) ?? false));
     const isReported = !wasSame || turn.isUncertain;
     if (builder.kind === 'view' && (!isSame || turn.isUncertain || turn.repair !== null))
       this.changes.tell(turn, builder, isReported);

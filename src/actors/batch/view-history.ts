@@ -16,7 +16,7 @@ import {
 } from '../../store/derived/processed-record.ts';
 import { claimField, urlFormOfField } from '../../store/keys.ts';
 import type { Store } from '../../store/store.ts';
-import { type Builder, dependentOf, outdatedDigest, outputKey } from './builder.ts';
+import { type Builder, dependentOf, isFormerDigest, outdatedDigest, outputKey } from './builder.ts';
 import type { Output } from './output.ts';
 import type { Turn } from './turn.ts';
 import { sameClaim } from './view-claims.ts';
@@ -111,11 +111,11 @@ export function causeOf(turn: Turn, former: ProcessedOutput | null, builder: Bui
   if (isRestored(turn.former)) return { because: { kind: 'restore' } };
   if (turn.isChange) return ownCause(turn);
   const entity = turn.causes.get(dependentOf(builder, turn));
+  const recorded = former?.schemaDigest ?? outdatedDigest;
   // A deferred output is built after the turn of the change: the digest in its record says nothing of the configuration.
-  if (former?.schemaDigest === outdatedDigest || former === null) {
-    if (entity !== undefined) return becauseOf(turn, entity);
-  }
-  if (former?.schemaDigest !== builder.schemaDigest) return { because: { kind: 'configuration' } };
+  const isUnknown = recorded === outdatedDigest || isFormerDigest(recorded);
+  if (isUnknown && entity !== undefined) return becauseOf(turn, entity);
+  if (recorded !== builder.schemaDigest) return { because: { kind: 'configuration' } };
   return entity === undefined ? { because: { kind: 'lookup' } } : becauseOf(turn, entity);
 }
 

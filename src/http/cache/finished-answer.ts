@@ -3,7 +3,7 @@
  * compressed one when it is first asked for. What that is worth: bench/README.md "Fast paths".
  */
 
-import { hash } from 'node:crypto';
+import { strongDigest } from '../../store/codec/digest.ts';
 import { type Answer, type HeaderField, jsonType } from '../answer.ts';
 import { compressed } from '../content-coding.ts';
 import { headLines, headOf } from '../uws/reply.ts';
@@ -105,7 +105,7 @@ export class FinishedAnswer implements Keepable {
   }
 }
 
-/** In base64url: 132 bits. */
+/** 132 bits. */
 const tagCharacters = 22;
 
 /**
@@ -113,7 +113,7 @@ const tagCharacters = 22;
  * could choose a text whose page keeps its tag after the text is removed.
  */
 export function etagOf(body: Uint8Array): string {
-  return `W/"${hash('sha256', body, 'base64url').slice(0, tagCharacters)}"`;
+  return `W/"${strongDigest(body, tagCharacters)}"`;
 }
 
 /** Whether an `If-None-Match` header names the tag, compared weakly (RFC 9110, section 13.1.2). */

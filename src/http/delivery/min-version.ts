@@ -10,7 +10,7 @@ import type { Services } from '../services.ts';
  * @throws ProblemError of that status
  */
 export function askedVersion(call: Call, invalidStatus: 400 | 422): Version | null {
-  const token = call.prefixedHeader('min-version');
+  const token = call.header('min-version');
   if (token === '') return null;
   const version = parseVersion(token);
   if (version !== null) return version;

@@ -35,7 +35,7 @@ async function save(services: Services, call: Call, readings: readonly EntityRea
     summary.outcome(read[index]?.entity.originId ?? '', outcome, conflictText);
   });
   const status = summary.allRefused ? 422 : 200;
-  const body = bodyText(status, summary, call.prefixedHeader('system-information'), forcesType(call));
+  const body = bodyText(status, summary, call.header('system-information'), forcesType(call));
   return { answer: { status, body, contentType: jsonType }, version: status === 200 ? version : null };
 }
 

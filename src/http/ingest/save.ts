@@ -78,7 +78,7 @@ async function save(services: Services, call: Call, read: ReadEntity): Promise<W
 
 /** The form of a single save: raw with a Type header, simplified without. */
 function singleForm(call: Call, originId: string): EntityForm {
-  const type = call.prefixedHeader('type');
+  const type = call.header('type');
   if (type === '') {
     return { kind: 'simplified', originId, propertiesOptional: call.source.source.propertiesOptional };
   }
@@ -86,11 +86,11 @@ function singleForm(call: Call, originId: string): EntityForm {
     kind: 'raw',
     originId,
     type,
-    url: textOrNull(call.prefixedHeader('url')),
-    originParentId: textOrNull(call.prefixedHeader('originparentid')),
-    redirects: redirectsOf(call.prefixedHeader('redirects')),
-    publishAt: textOrNull(call.prefixedHeader('publish-at')),
-    unpublishAt: textOrNull(call.prefixedHeader('unpublish-at')),
+    url: textOrNull(call.header('url')),
+    originParentId: textOrNull(call.header('originparentid')),
+    redirects: redirectsOf(call.header('redirects')),
+    publishAt: textOrNull(call.header('publish-at')),
+    unpublishAt: textOrNull(call.header('unpublish-at')),
   };
 }
 

@@ -46,7 +46,7 @@ const millisecondsPattern = /^\d{1,5}$/;
 
 /** Null when the write does not ask to wait. @throws ProblemError `requestInvalid` */
 function askedWaitMs({ headerPrefixes }: Services, call: Call): number | null {
-  const text = call.prefixedHeader('wait');
+  const text = call.header('wait');
   if (text === '') return null;
   const waitMs = millisecondsPattern.test(text) ? Number(text) : Number.NaN;
   if (waitMs <= visibilityWaitMsMax) return waitMs;
@@ -81,7 +81,7 @@ const trueTexts = new Set(['true', 'TRUE', '1']);
 
 /** True when the request lets entities change their type. */
 export function forcesType(call: Call): boolean {
-  return trueTexts.has(call.prefixedHeader('force-type'));
+  return trueTexts.has(call.header('force-type'));
 }
 
 /** The originId in the path. @throws ProblemError when it is not percent-encoded UTF-8 */

@@ -188,7 +188,7 @@ export function callOf(principal: Principal, request: EndpointRequest): Call {
   const head: CallHead = {
     query: new URLSearchParams(query).toString(),
     headers: { of: () => '' },
-    prefixed: new Map(),
+    declared: new Map(),
     parameters: parameters.map(encodeURIComponent),
   };
   return new Call(

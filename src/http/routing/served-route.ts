@@ -1,14 +1,14 @@
 /** An endpoint of the route table as the server serves it. */
 import type { HttpRequest } from 'uWebSockets.js';
-import { type Handler, type PrefixedHeaders, prefixedHeaders } from '../call.ts';
+import type { DeclaredHeaders, Handler } from '../call.ts';
 import type { RecordedRoute, RouteTimes } from '../request-record.ts';
-import type { RouteDefinition } from '../route-definition.ts';
+import type { HeaderDefinition, RouteDefinition } from '../route-definition.ts';
 import { isForOtherOrigins, linesOfOtherKeys } from './cross-origin.ts';
 
 export interface ServedRoute {
   readonly definition: RouteDefinition;
   readonly handler: Handler;
-  readonly prefixed: PrefixedHeaders;
+  readonly declared: DeclaredHeaders;
   /** Path parameters as they came, percent-encoded. */
   parametersOf(request: HttpRequest): readonly string[];
   readonly recorded: RecordedRoute;
@@ -23,16 +23,28 @@ export function servedRoute(
   { times, headerPrefixes }: { readonly times: RouteTimes; readonly headerPrefixes: readonly string[] },
 ): ServedRoute {
   const { headers, path, method } = definition;
-  const prefixed = headers.filter((header) => header.prefixed).map(({ name }) => name);
   return {
     definition,
     handler,
-    prefixed: prefixedHeaders(prefixed, headerPrefixes),
+    declared: declaredHeaders(headers, headerPrefixes),
     parametersOf: parameterReader(path.split('{').length - 1),
     recorded: { path, method: method.toUpperCase(), times },
     isForOtherOrigins: isForOtherOrigins(definition.access),
     addedLines: definition.access.kind === 'open' ? '' : linesOfOtherKeys,
   };
+}
+
+/** @param prefixes as in the setting `HEADER_PREFIX` */
+export function declaredHeaders(
+  headers: readonly HeaderDefinition[],
+  prefixes: readonly string[],
+): DeclaredHeaders {
+  return new Map(
+    headers.map(({ name, prefixed }) => {
+      const fullNames = prefixed ? prefixes.map((prefix) => `${prefix}-${name}`) : [name];
+      return [name.toLowerCase(), fullNames.map((full) => full.toLowerCase())];
+    }),
+  );
 }
 
 /** The route for HEAD beside that for GET. */

@@ -271,7 +271,17 @@ function referencesIn(
     if (source === noTarget) return { target: null, viewId: take(first), path: take(second) };
     const sourceId = source === sameSource ? ownSourceId : take(source - sameSource);
     const [alias, originId] = [take(first), take(second)];
-    const target = { sourceId, alias, originId, identity: viewIdentity(sourceId, alias, originId) };
-    return { target, viewId: null, path: take(third) };
+    const identity = sourceId.includes(':')
+      ? identityOfNone(sourceId, alias, originId)
+      : viewIdentity(sourceId, alias, originId);
+    return { target: { sourceId, alias, originId, identity }, viewId: null, path: take(third) };
   });
+}
+
+/**
+ * Views of earlier versions may refer to a source with a colon, which no source has. Joined as for other views, its parts could
+ * name a view that there is. No source has an empty id, so nothing else begins with a colon.
+ */
+function identityOfNone(...parts: readonly string[]): string {
+  return `:${JSON.stringify(parts)}`;
 }

@@ -15,7 +15,7 @@
  */
 import { type EntityRef, parseViewId } from '../../contract/ids.ts';
 import { cacheTagsBytesMax } from '../../contract/limits.ts';
-import { digestOf, digestText } from '../codec/digest.ts';
+import { digestText, strongDigest } from '../codec/digest.ts';
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { foldedField, isUrlField, viewIdentity } from '../keys.ts';
 
@@ -54,8 +54,8 @@ export interface AnswerParts {
   readonly claimFields: Iterable<string>;
 }
 
-/** All tags are as long as this: 64 bits in base64url, so at most 24 letters, digits, `-` and `_`. */
-const tagCharacters = 11;
+/** All tags are as long as this: 72 bits in letters, digits, `-` and `_`. The contract allows 24. */
+const tagCharacters = 12;
 /** After each tag but the last is a character. */
 const tagsMax = Math.floor((cacheTagsBytesMax + 1) / (tagCharacters + 1));
 
@@ -117,7 +117,10 @@ function unknownIdTag({ tenant, environmentId }: EnvironmentScope, id: string): 
   return tagOf(`${tenant}:${environmentId}:x:${id}`);
 }
 
-/** Two things of one tag cost a needless purge, never a missed one. */
+/**
+ * Two things of one tag cost a needless purge, never a missed one. No tenant can choose a handle or id that has the tag of
+ * another tenant's environment, so that each of its changes would purge all of that.
+ */
 function tagOf(subject: string): string {
-  return digestOf(subject).toString('base64url');
+  return strongDigest(subject, tagCharacters);
 }

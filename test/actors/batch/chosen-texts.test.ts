@@ -1,11 +1,14 @@
 /** A text that was chosen so that another one takes its place without being noticed, if outputs were compared by a weak digest. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { finish } from '../../../src/lib/cooperative-yield.ts';
-import { contentDigest, digestOf, isDigestOf } from '../../../src/store/codec/digest.ts';
+import { LogReader } from '../../../src/store/change-log/entries.ts';
+import { contentDigest, digestBytes, digestOf, isDigestOf } from '../../../src/store/codec/digest.ts';
 import { encodeBody } from '../../../src/store/derived/stored-body.ts';
-import { Platform, page, siteFiles } from '../../jobs/support/platform.ts';
+import { changeRecords } from '../../jobs/support/former-records.ts';
+import { Platform, page, scope, siteFiles } from '../../jobs/support/platform.ts';
 import { TestRedis } from '../../support/redis.ts';
+import { textWithDigest } from '../../support/xxh64.ts';
 
 const redisUrl = (await TestRedis.start()).url;
 const removed = '[removed by the moderator]';
@@ -17,20 +20,61 @@ function storedView(text: string): Buffer {
   return finish(encodeBody(view, 'src-1'));
 }
 
-test('a text that is replaced leaves its view, whatever digest it was chosen to have', async (context) => {
-  const [before, after] = [storedView(chosen), storedView(removed)];
-  assert.deepEqual(digestOf(before), digestOf(after));
-  assert.notDeepEqual(contentDigest(before), contentDigest(after));
+/** With one view of this schema, as `storedView` has it. */
+async function siteOfTexts(context: TestContext): Promise<Platform> {
   const properties = { title: '{p.title}', text: '{p.text}' };
   const platform = await Platform.start(context, redisUrl);
   await platform.publish(siteFiles({ schemas: { page: { triggers: { cms: ['page'] }, properties } } }));
   await platform.startWorker();
+  return platform;
+}
+
+test('a text that is replaced leaves its view, whatever digest it was chosen to have', async (context) => {
+  const [before, after] = [storedView(chosen), storedView(removed)];
+  assert.deepEqual(digestOf(before), digestOf(after));
+  assert.notDeepEqual(contentDigest(before), contentDigest(after));
+  const platform = await siteOfTexts(context);
   for (const text of [chosen, removed]) {
     await platform.ingest([page('a', { title: 'News', text })]);
     await platform.settle();
     assert.deepEqual(await platform.view('page', 'a'), { title: 'News', text });
   }
 });
+
+/** Sequences of the entries in the log of the view's changes. */
+async function reported({ store }: Platform): Promise<number[]> {
+  const all = store.partitions.tags.map((_, partition) => ({
+    partition,
+    position: 0,
+    tracesFrom: 0,
+    until: Number.MAX_SAFE_INTEGER,
+  }));
+  const portions = await new LogReader(store, scope).read(all, 100);
+  return portions.flatMap(({ entries }) => entries.map(({ sequence }) => sequence));
+}
+
+for (const [of, digest] of [
+  ['today', contentDigest(storedView('text'))],
+  ['a former version', digestOf(storedView('text'))],
+] as const) {
+  test(`a text is reported when it replaces another one whose record is of ${of}, whatever digest it was chosen to have`, async (context) => {
+    const [beginning = '', end = ''] = storedView('|').toString().split('|');
+    const chosen = digest.subarray(0, digestBytes);
+    const after = textWithDigest(chosen, { beginning, end, allowed: /^[^\P{ASCII}\p{Cc}"\\]{8}$/u });
+    assert.deepEqual(digestOf(after), chosen);
+    const platform = await siteOfTexts(context);
+    await platform.ingest([page('a', { title: 'News', text: 'text' })]);
+    await platform.settle();
+    await changeRecords(platform.store, (output) => ({ ...output, bytesDigest: digest }));
+    const [sequence = 0] = await reported(platform);
+    const { text } = JSON.parse(after.slice(1)) as { text: string };
+    await platform.ingest([page('a', { title: 'News', text })]);
+    await platform.settle();
+    assert.deepEqual(await platform.view('page', 'a'), { title: 'News', text });
+    const sequences = await reported(platform);
+    assert.ok(sequences.length === 1 && sequences.every((later) => later > sequence), String(sequences));
+  });
+}
 
 test('a record with the former digest of its bytes is recognized', () => {
   const bytes = storedView('text');

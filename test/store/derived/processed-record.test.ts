@@ -67,7 +67,7 @@ const output = fc.record(
     environmentId: fc.oneof(name, fc.uuid(), fc.constant('environment')),
     name: text,
     schemaDigest: text,
-    bytesDigest: fc.uint8Array({ minLength: 8, maxLength: 8 }).map((bytes) => Buffer.from(bytes)),
+    bytesDigest: fc.uint8Array({ minLength: 8, maxLength: 16 }).map((bytes) => Buffer.from(bytes)),
     claims: fc.array(claims, { maxLength: 3 }),
     dependsOn: fc.array(fc.tuple(fc.oneof(name, fc.uuid()), text), { maxLength: 3 }),
   },

@@ -61,6 +61,19 @@ test('a reference within the source of the view does not repeat its id', () => {
   assert.deepEqual(decodeBody(across, 'another').references, expected);
 });
 
+test('references of earlier versions to sources with a colon are not taken for views that there are', () => {
+  const references = [
+    { sourceId: 's:page', alias: 'x', originId: 'y' },
+    { sourceId: 's', alias: 'page', originId: 'x:y' },
+    { sourceId: '["s', alias: 'page', originId: '","x","y"]' },
+    { sourceId: '["s:page', alias: '","x","y"]', originId: '' },
+  ].map((target) => ({ target: { ...target, environmentId: 'e' }, viewId: null, path: '.a' }));
+  const body = { texts: ['{"a":', '}', '', '', ''], references };
+  const identities = decodeBody(encoded(body, 'own'), 'own').references.map(({ target }) => target?.identity);
+  assert.equal(new Set(identities).size, references.length);
+  assert.equal(identities[1], viewTarget({ sourceId: 's', alias: 'page', originId: 'x:y' }).identity);
+});
+
 test('equal views have equal bytes, however often they were made', () => {
   fc.assert(
     fc.property(bodies, (body) => {

@@ -2,15 +2,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { formatViewId } from '../../../src/contract/ids.ts';
+import { digestOf } from '../../../src/store/codec/digest.ts';
 import {
   type AnswerParts,
   aliasTag,
   answerTags,
   changeTags,
+  claimSubject,
   environmentTag,
 } from '../../../src/store/derived/subjects.ts';
 import { claimField } from '../../../src/store/keys.ts';
 import { runs } from '../../support/runs.ts';
+import { textWithDigest } from '../../support/xxh64.ts';
 
 const scope = { tenant: 't', environmentId: 'e' };
 const view = (number: number, alias = `a${number % 5}`) => ({ sourceId: 's', originId: `o${number}`, alias });
@@ -88,4 +91,16 @@ test('environments and tenants share no tag', () => {
     changeTags(one, view(1), [claimField.url('/x'), claimField.handle('x'), claimField.handle('/x')]),
   );
   assert.equal(new Set(all).size, 3 * 6);
+});
+
+test('a handle cannot be chosen so that its changes purge the environment of another tenant', () => {
+  const victim = { tenant: 'victim', environmentId: '11111111-1111-4111-8111-111111111111' };
+  const attacker = { tenant: 'attacker', environmentId: '33333333-3333-4333-8333-333333333333' };
+  const ofVictim = `${victim.tenant}:${victim.environmentId}:e`;
+  const beginning = claimSubject(attacker, claimField.handle(''));
+  const chosen = textWithDigest(digestOf(ofVictim), { beginning, allowed: /^[!-~]{8}$/ });
+  assert.deepEqual(digestOf(chosen), digestOf(ofVictim));
+  const handle = claimField.handle(chosen.slice(beginning.length));
+  assert.equal(claimSubject(attacker, handle), chosen);
+  assert.ok(!changeTags(attacker, view(1), [handle]).includes(environmentTag(victim)));
 });

@@ -19,7 +19,7 @@ const steps = Number(process.env.MILLRACE_STEPS ?? 40);
 const pageNames = Array.from({ length: 8 }, (_, number) => `p${number}`);
 const authorNames = Array.from({ length: 4 }, (_, number) => `a${number}`);
 /** As many as one answer can name, but for a few: a page of all of them alone has narrow tags, with more beside it wide ones. */
-const citizens = Array.from({ length: 655 }, (_, number) => `c${number}`);
+const citizens = Array.from({ length: 606 }, (_, number) => `c${number}`);
 
 const settings = 'public, s-maxage=31536000';
 const clients = [

@@ -18,7 +18,7 @@ const changeExample: Json = {
   handles: [],
   redirects: [],
   left: { urls: ['/france'], handles: [], redirects: [] },
-  tags: ['kq0S2bA7Yc0'],
+  tags: ['kq0S2bA7Yc0w'],
   version: 'v1-3~1f',
   at: '2026-05-01T12:00:00.000Z',
 };

@@ -90,6 +90,14 @@ export const deliveryEndpoints: readonly RouteDefinition[] = [
     path: '/v2',
     summary: 'Get content by URL, ids or handles',
     ...byQuery,
+    headers: [
+      ...deliveryHeaders,
+      {
+        name: 'Accept',
+        prefixed: false,
+        description: '`text/event-stream`: events `answer`, immediately and whenever it changes',
+      },
+    ],
     answers: {
       200: {
         ...pageAnswer,
@@ -111,14 +119,7 @@ export const deliveryEndpoints: readonly RouteDefinition[] = [
     access: { kind: 'client', scope: 'delivery' },
     problems: 'delivery',
     parameters: [includeDuplicateViews],
-    headers: [
-      ...deliveryHeaders,
-      {
-        name: 'Accept',
-        prefixed: false,
-        description: '`text/event-stream`: events `answer`, immediately and whenever it changes',
-      },
-    ],
+    headers: deliveryHeaders,
     body: {
       shape: deliveryBodyShape,
       description: `At most ${deliveryKeysMax} ids and handles together`,
