@@ -52,8 +52,8 @@ export function KeyForm({ onKey }: { readonly onKey: () => void }) {
           Open the console
         </button>
         <p id="key-note" class="quiet">
-          The key stays in this tab and goes to this server alone. Keys stand in{' '}
-          <code>managementClients</code> of <code>tenant.json</code>.
+          The key stays in this tab and is sent only to this server. You find your keys under{' '}
+          <code>managementClients</code> in <code>tenant.json</code>.
         </p>
       </form>
     </main>
@@ -63,6 +63,7 @@ export function KeyForm({ onKey }: { readonly onKey: () => void }) {
 function mistakeOf(error: unknown): string {
   if (!(error instanceof RequestError)) return String(error);
   if (error.status === 401) return 'Unknown key.';
-  if (error.status === 403) return 'This key is not a management key with the scope read.';
+  if (error.status === 403)
+    return 'This key is not a management key with the scope read.';
   return error.message;
 }
