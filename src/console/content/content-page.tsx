@@ -26,7 +26,7 @@ function GroupsPage() {
     <>
       <PageHead title="Content" about="The entities that your systems pushed, by source group and type." />
       <p>
-        <a href={scheduleHref()}>Schedule</a>: what is published and unpublished next.
+        <a href={scheduleHref()}>Schedule</a>: what is to be published and unpublished.
       </p>
       {tenant.sourceGroups.length === 0 && (
         <Empty>

@@ -63,7 +63,6 @@ export function KeyForm({ onKey }: { readonly onKey: () => void }) {
 function mistakeOf(error: unknown): string {
   if (!(error instanceof RequestError)) return String(error);
   if (error.status === 401) return 'Unknown key.';
-  if (error.status === 403)
-    return 'This key is not a management key with the scope read.';
+  if (error.status === 403) return 'This key is not a management key with the scope read.';
   return error.message;
 }
