@@ -1,4 +1,4 @@
-/** What `dev` reports while it runs: builds that fail, and types of entities that no schema takes. */
+/** What `dev` reports while it runs: builds that fail, and entity types that no schema handles. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Configuration } from '../../config/configuration.ts';
 import { counted } from '../../config/documents/issue-text.ts';
