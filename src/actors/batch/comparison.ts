@@ -4,7 +4,7 @@ import { momentAfter } from '../../contract/publish-times.ts';
 import { type Steps, Suspended } from '../../lib/cooperative-yield.ts';
 import { Slice } from '../../lib/slices/slice.ts';
 import type { BuildFailure } from '../../schemas/build/build-outcome.ts';
-import { contentDigest, digestOf } from '../../store/codec/digest.ts';
+import { contentDigest } from '../../store/codec/digest.ts';
 import {
   claimKey,
   encodeProcessed,
@@ -148,11 +148,8 @@ export class Comparison {
     if (!isSame || turn.repair !== null) this.changes.putOutput(turn, builder, stored, former !== null);
     counts.built += 1;
     counts.unchanged += isSame ? 1 : 0;
-    // Records used to have a weaker digest. Bytes of such a record are written and announced again, but not reported as changed,
-    // unless the entity has changed: its new text can have been chosen for the digest.
-    const wasSame =
-      isSame || (!turn.isChange && (former?.bytesDigest.equals(digestOf(stored.bytes)) ?? false));
-    const isReported = !wasSame || turn.isUncertain;
+    // A record of an earlier version has a weaker digest, which is never trusted: a new text can have been chosen for it.
+    const isReported = !isSame || turn.isUncertain;
     if (builder.kind === 'view' && (!isSame || turn.isUncertain || turn.repair !== null))
       this.changes.tell(turn, builder, isReported);
     const { kind, environmentId, name, schemaDigest } = builder;

@@ -2,7 +2,7 @@
  * Searches that were asked for their statistics, with the terms that match their words, until they are asked for their items
  * (`unscored.ts`). To find the terms is half of the work of a search with typos. They hold until an item changes.
  */
-import { pendingSearchesMax, pendingSearchTermsMax } from '../../contract/limits.ts';
+import { pendingSearchesMax, pendingSearchTermsMax, pendingSearchWordsMax } from '../../contract/limits.ts';
 import type { CheckedSearch } from '../checked-query.ts';
 import type { WordSearch } from '../text/matching-terms.ts';
 
@@ -11,6 +11,8 @@ export class PendingSearches {
   readonly #searches = new Map<string, WordSearch>();
 
   add(words: WordSearch): void {
+    // Even a word that no field has takes memory for each field.
+    if (words.words.length * words.fields.length > pendingSearchWordsMax) return;
     if (words.termCount > pendingSearchTermsMax) return;
     this.#searches.set(keyOf(words.search), words);
     for (const key of this.#searches.keys()) {

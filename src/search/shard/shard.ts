@@ -277,13 +277,16 @@ export class Shard {
   *#take(sourceId: string, originId: string): Steps<boolean> {
     const doc = this.#tables.docs.find(sourceId, originId);
     if (doc < 0) return false;
+    this.#tables.pendingSearches.clear();
     yield* this.#retire(doc);
     yield* this.#sweep(this.#sweeper.dueWith(this.size));
     return true;
   }
 
   *#dropAll(isToGo: (doc: number) => boolean): Steps<void> {
-    const { docs } = this.#tables;
+    const { docs, pendingSearches } = this.#tables;
+    // Also when no item goes: a sweep that is under way changes the ids of terms.
+    pendingSearches.clear();
     for (const doc of docs.all()) {
       if (!isToGo(doc)) continue;
       yield* this.#retire(doc);
@@ -293,8 +296,7 @@ export class Shard {
   }
 
   *#retire(doc: number): Steps<void> {
-    const { docs, fields, pendingSearches } = this.#tables;
-    pendingSearches.clear();
+    const { docs, fields } = this.#tables;
     for (const field of fields.values()) yield* field.clear(doc);
     if (docs.retire(doc)) this.#sweeper.bury(doc);
     else docs.free(doc);

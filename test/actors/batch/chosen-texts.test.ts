@@ -15,7 +15,7 @@ const removed = '[removed by the moderator]';
 /** Found in a fraction of a second: the view of this text has the XXH64 of the view of `removed`. */
 const chosen = 'Harmful words 000pl ...rp`gpFkG';
 
-function storedView(text: string): Buffer {
+function storedView(text: string | readonly string[]): Buffer {
   const view = { texts: [JSON.stringify({ title: 'News', text })], references: [] };
   return finish(encodeBody(view, 'src-1'));
 }
@@ -75,6 +75,30 @@ for (const [of, digest] of [
     assert.ok(sequences.length === 1 && sequences.every((later) => later > sequence), String(sequences));
   });
 }
+
+test('a text of another entity is reported when it replaces one whose record is of a former version', async (context) => {
+  const platform = await Platform.start(context, redisUrl);
+  const lookup = { operator: 'equals', sourceEntityProperty: 'group', matchValue: '{p.wants}' };
+  const texts = { type: 'array', input: { $lookup: lookup }, items: '{item.p.text}' };
+  const schema = { triggers: { cms: ['page'] }, properties: { title: '{p.title}', text: texts } };
+  await platform.publish(siteFiles({ schemas: { page: schema } }));
+  await platform.startWorker();
+  const author = (text: string) => page('b', { group: 'g', text }, { type: 'author' });
+  await platform.ingest([page('a', { title: 'News', wants: 'g' }), author('text')]);
+  await platform.settle();
+  const listed = (text: string) => storedView([text]);
+  const former = digestOf(listed('text'));
+  await changeRecords(platform.store, (output) => ({ ...output, bytesDigest: former }));
+  const [sequence = 0] = await reported(platform);
+  const [beginning = '', end = ''] = listed('|').toString().split('|');
+  const after = textWithDigest(former, { beginning, end, allowed: /^[^\P{ASCII}\p{Cc}"\\]{8}$/u });
+  const { text } = JSON.parse(after.slice(1)) as { text: [string] };
+  await platform.ingest([author(text[0])]);
+  await platform.settle();
+  assert.deepEqual(await platform.view('page', 'a'), { title: 'News', text });
+  const sequences = await reported(platform);
+  assert.ok(sequences.length === 1 && sequences.every((later) => later > sequence), String(sequences));
+});
 
 test('a record with the former digest of its bytes is recognized', () => {
   const bytes = storedView('text');

@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { pendingSearchesMax, pendingSearchTermsMax } from '../../../src/contract/limits.ts';
-import { atOnce } from '../../../src/lib/cooperative-yield.ts';
+import {
+  pendingSearchesMax,
+  pendingSearchTermsMax,
+  pendingSearchWordsMax,
+} from '../../../src/contract/limits.ts';
+import { atOnce, finish } from '../../../src/lib/cooperative-yield.ts';
 import { plainAnalyzer } from '../../../src/search/analysis/analyzer.ts';
 import type { CheckedSearch } from '../../../src/search/checked-query.ts';
 import type { SearchStats } from '../../../src/search/search-stats.ts';
+import type { IndexItem } from '../../../src/search/shard/doc-table.ts';
 import { PendingSearches } from '../../../src/search/shard/pending-searches.ts';
 import { Shard } from '../../../src/search/shard/shard.ts';
 import { FieldText } from '../../../src/search/text/field-text.ts';
@@ -33,6 +38,30 @@ test('pending searches: changes between the rounds of a search count', () => {
     { numRuns: runs(300) },
   );
 });
+
+test('pending searches: a sweep under way goes on when a partition without items is dropped', () => {
+  const [asked, fresh] = [1, 2].map(() => [1, 2].map(() => new Shard({ fields: allTypes })));
+  const textIn = (number: number) =>
+    `x${number}q y${number}q z${number}q ${number < 1300 ? 'other' : 'common'}`;
+  for (const shards of [asked, fresh]) {
+    const [first, second] = shards ?? [];
+    for (let number = 0; number < 1500; number += 1) first?.upsert(itemOf(number, textIn(number)));
+    for (let number = 0; number < 1025; number += 1) first?.remove('s', `o${number}`);
+    second?.upsert(itemOf(2000, 'common'));
+  }
+  const first = checked({ search: { field: 'text', value: 'commom' } });
+  const second = withStats(asked ?? [], first);
+  for (const shard of [...(asked ?? []), ...(fresh ?? [])]) finish(shard.dropPartition(7));
+  assert.equal(asked?.[0]?.query(second).total, 200);
+  assert.deepEqual(
+    asked?.map((shard) => shard.query(second)),
+    fresh?.map((shard) => shard.query(second)),
+  );
+});
+
+function itemOf(number: number, text: string): IndexItem {
+  return { partition: 1, sourceId: 's', originId: `o${number}`, updatedAtMs: 1, fields: { text } };
+}
 
 const stats: SearchStats = { items: 1, fields: [{ words: 1, items: 1 }], words: [{ tier: 0, items: 1 }] };
 const live = setOf([0], 1);
@@ -65,12 +94,18 @@ test('pending searches: each is taken once, with its statistics, by the same wor
   assert.equal(pending.take({ ...search, stats }), null);
 });
 
-test(`pending searches: at most ${pendingSearchesMax}, and none with more than ${pendingSearchTermsMax} terms`, () => {
+test(`pending searches: at most ${pendingSearchesMax} of ${pendingSearchWordsMax} words and ${pendingSearchTermsMax} terms`, () => {
   const pending = new PendingSearches();
   const text = textOf(Array.from({ length: pendingSearchTermsMax + 1 }, (_, number) => `a${number}`));
-  const all = searchIn('text', 'a', { prefix: true, literal: true });
-  pending.add(lookedUp(all, text));
-  assert.equal(pending.take({ ...all, stats }), null);
+  const numbers = Array.from({ length: pendingSearchWordsMax + 1 }, (_, number) => `b${number}`);
+  const tooLarge = [
+    searchIn('text', 'a', { prefix: true, literal: true }),
+    searchIn('text', numbers.join(' '), { literal: true }),
+  ];
+  for (const search of tooLarge) {
+    pending.add(lookedUp(search, text));
+    assert.equal(pending.take({ ...search, stats }), null);
+  }
   const searches = Array.from({ length: pendingSearchesMax + 1 }, (_, number) =>
     searchIn('text', `a${number}`),
   );
