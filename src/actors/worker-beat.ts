@@ -25,27 +25,27 @@ export interface WorkerBeatSource {
 
 export class WorkerBeat {
   /** The news that was last reported. */
-  #told = '';
+  #lastSent = '';
   #nextMs = 0;
 
   constructor(
     private readonly source: WorkerBeatSource,
-    private readonly keeper: Pick<Keeper, 'turn' | 'tell'>,
+    private readonly keeper: Pick<Keeper, 'markAlive' | 'sendBeat'>,
   ) {}
 
   /** Reports when it is due, or immediately when there is news. */
-  tellWhenDue(): void {
+  sendWhenDue(): void {
     const nowMs = performance.now();
     const worksBy = this.#worksBy();
     const partitions = [...this.source.covered()].sort((a, b) => a - b);
     const shardCopies = this.source.shardCopies();
     const queryAddresses = this.source.queryAddresses();
     const news = JSON.stringify([worksBy, partitions, shardCopies]);
-    if (news === this.#told && nowMs < this.#nextMs) return;
-    this.#told = news;
+    if (news === this.#lastSent && nowMs < this.#nextMs) return;
+    this.#lastSent = news;
     this.#nextMs = nowMs + heartbeatMs;
-    this.keeper.turn();
-    this.keeper.tell({
+    this.keeper.markAlive();
+    this.keeper.sendBeat({
       id: this.source.id,
       role: 'worker',
       host: hostname(),

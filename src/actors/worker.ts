@@ -25,7 +25,7 @@ import { liveProcesses } from '../store/processes/registry.ts';
 import { StoreUnavailableError } from '../store/redis/redis-errors.ts';
 import type { Store } from '../store/store.ts';
 import { openStreamSource, type StreamSource } from '../store/streams/shared-streams.ts';
-import { OpenCharacters } from './batch/open-characters.ts';
+import { CallMemory } from './batch/call-memory.ts';
 import { LeaseWatch, nextStep } from './ownership/assignment.ts';
 import { type Keeper, type OpenKeeper, openLocalKeeper } from './ownership/keeper.ts';
 import { type LeaseEvent, LeaseNews, OwnedPartitions } from './ownership/owned-partitions.ts';
@@ -85,7 +85,7 @@ export class Worker {
   readonly #clocks: readonly ServerClock[];
   readonly #measureLagOnce = oneFlight(() => this.#measureLag().catch(() => {}));
   readonly #sandbox = new Sandbox();
-  readonly #openCharacters = new OpenCharacters(codeOpenCharactersMax);
+  readonly #callMemory = new CallMemory(codeOpenCharactersMax);
   readonly #stop = new AbortController();
   #running: Promise<unknown> = Promise.resolve();
 
@@ -144,7 +144,7 @@ export class Worker {
 
   start(): void {
     this.#running = Promise.all([
-      this.#repeat(newsMs, () => this.#beat.tellWhenDue()),
+      this.#repeat(newsMs, () => this.#beat.sendWhenDue()),
       this.#repeat(tickMs, () => this.#rebalance()),
     ]);
   }
@@ -192,7 +192,7 @@ export class Worker {
       changesRetentionMs,
       claimsPerCommit: claimsPerCommit ?? claimsPerCommitDefault,
       sandbox: this.#sandbox,
-      openCharacters: this.#openCharacters,
+      callMemory: this.#callMemory,
       basis: () => {
         const { current, generation, layouts } = configuration;
         return { configuration: current, generation, layouts };

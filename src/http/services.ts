@@ -25,7 +25,7 @@ import type { RecentRates } from './operations/request-rate.ts';
 export interface ProgressView {
   waitForVersion(tenant: string, version: Version, timeoutMs: number): Promise<boolean>;
   catchUp(): Promise<HighWaterMark | null>;
-  waitUntilHeard(highWaterMark: HighWaterMark, timeoutMs: number): Promise<boolean>;
+  waitUntilNotified(highWaterMark: HighWaterMark, timeoutMs: number): Promise<boolean>;
   noteWritten(tenant: string, version: VersionVector): VersionVector;
 }
 

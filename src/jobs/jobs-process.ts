@@ -157,7 +157,7 @@ export class JobsProcess {
       beat: () => this.#beat(),
       metrics: () => this.metrics.text(),
     });
-    configuration.onChange(() => this.#heartbeat?.tell());
+    configuration.onChange(() => this.#heartbeat?.send());
     this.#running = Promise.all([
       this.#repeat(enqueueTickMs, () => this.#enqueue()),
       this.#repeat(measureMs, () => this.#measure()),

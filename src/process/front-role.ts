@@ -133,8 +133,8 @@ export async function startFront(): Promise<RunningRole> {
     }),
     metrics: () => metrics.text(),
   });
-  configuration.onChange(() => heartbeat.tell());
-  configuration.onLayouts(() => heartbeat.tell());
+  configuration.onChange(() => heartbeat.send());
+  configuration.onLayouts(() => heartbeat.send());
 
   // Keys and domains may be others: clients that follow reconnect.
   configuration.onChange(() => {

@@ -5,9 +5,9 @@
  */
 import { batchWaitMs, codeBuildCpuMs, codeOpenBuildsMax, codePatienceMs } from '../../contract/limits.ts';
 import type { CodeCall, CodeReply } from '../../schemas/build/code-call.ts';
+import type { CallMemory, OpenBuild } from './call-memory.ts';
 import type { CodeSandbox } from './code-replies.ts';
 import type { LookupDemand } from './lookup-source.ts';
-import type { OpenBuild, OpenCharacters } from './open-characters.ts';
 
 /** How long nothing is asked after the sandbox could not be run. */
 const troublePauseMs = 1_000;
@@ -59,11 +59,11 @@ export class CodeRuns implements CodeSandbox {
   /** @param onAnswer called when an output that waits may have all its replies, or room @param onTrouble the sandbox cannot be run */
   constructor(
     private readonly source: CodeSource,
-    private readonly characters: OpenCharacters,
+    private readonly memory: CallMemory,
     private readonly onAnswer: () => void,
     private readonly onTrouble: (error: unknown) => void,
   ) {
-    this.#forgetRoom = characters.onRoom(onAnswer);
+    this.#forgetRoom = memory.onRoom(onAnswer);
   }
 
   /** Begins a batch, or begins it again. @param waitMs how long it waits for code while replies come */
@@ -115,7 +115,7 @@ export class CodeRuns implements CodeSandbox {
 
   /** True when another output of the tenant may wait with its calls under way. */
   hasRoom(tenant: string): boolean {
-    if (this.#isTroubled || this.characters.isFullFor(tenant)) return false;
+    if (this.#isTroubled || this.memory.isFullFor(tenant)) return false;
     let count = 0;
     for (const open of this.#open.values()) if (open.tenant === tenant) count += 1;
     return count < codeOpenBuildsMax;
@@ -146,8 +146,8 @@ export class CodeRuns implements CodeSandbox {
     const tenant = runs[0]?.call.set.owner ?? '';
     if (!this.hasRoom(tenant)) return false;
     const characters = runs.reduce((sum, run) => sum + charactersOfRun(run), 0);
-    const open = { tenant, characters, runs, giveUp: () => this.#giveUp(runs) };
-    if (!this.characters.take(open)) return false;
+    const open = { tenant, characters, runs, cancel: () => this.#cancel(runs) };
+    if (!this.memory.reserve(open)) return false;
     this.#open.set(asker, open);
     for (const run of runs) run.open = open;
     return true;
@@ -159,12 +159,12 @@ export class CodeRuns implements CodeSandbox {
     if (open === undefined) return [];
     this.#open.delete(asker);
     for (const run of open.runs) run.open = null;
-    this.characters.give(open);
+    this.memory.release(open);
     return open.runs;
   }
 
-  /** Another tenant has the better right to the room: the output begins again when there is some. */
-  #giveUp(runs: readonly Run[]): void {
+  /** The room is needed by another tenant. The build of the output starts over when there is room again. */
+  #cancel(runs: readonly Run[]): void {
     withdraw(runs);
     for (const run of runs) {
       run.hasFailed = true;
@@ -191,7 +191,7 @@ export class CodeRuns implements CodeSandbox {
           // It holds on to the text of the call.
           run.withdraw = () => {};
           if (!run.hasFailed) run.reply = reply;
-          if (run.open !== null) this.characters.grow(run.open, charactersOfReply(reply));
+          if (run.open !== null) this.memory.grow(run.open, charactersOfReply(reply));
           this.onAnswer();
         },
         (error: unknown) => {

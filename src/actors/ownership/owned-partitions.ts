@@ -93,7 +93,7 @@ export class OwnedPartitions {
       if (isLoss(error)) news.add('lost', partition);
       else this.context.onTrouble(`partition ${partition} stopped and will be acquired again`, error);
     }
-    keeper.letGo(partition);
+    keeper.stopRenewing(partition);
     await releaseLease(actors.store, actor.lease).catch(() => {});
     // Only now: until the release, a call to take the partition would find it ours.
     this.#owned.delete(partition);

@@ -13,7 +13,7 @@ export const defaultPorts: Readonly<Record<string, string>> = { http: '80', http
 export const portMax = 65_535;
 
 /**
- * The form in which two writings of one URL are equal (docs/reference/configuration.md "URLs and domains"). It ignores
+ * The form in which two spellings of a URL are equal (docs/reference/configuration.md "URLs and domains"). It ignores
  * the scheme, the case of the host, the scheme's own port, user names, the order of the members of a query string, a fragment,
  * trailing slashes, the writing of the percent-encoding, and whether letters and their marks are composed (NFC). Double slashes and dot segments inside the path are part of it: paths
  * are not resolved here. Null for what neither begins with `/` nor is an absolute http(s) URL with a host.

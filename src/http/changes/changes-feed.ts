@@ -10,7 +10,7 @@ import type { WrittenPage } from '../../feed/written-page.ts';
 import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import { type Answer, acceptsEvents, eventsAnswer, jsonType } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
-import { askedVersion, waitForVersion } from '../delivery/min-version.ts';
+import { requestedVersion, waitForVersion } from '../delivery/min-version.ts';
 import { askedEnvironment } from '../management/asked.ts';
 import { parameterValues, scopeOf } from '../routes/route-parts.ts';
 import type { Services } from '../services.ts';
@@ -79,7 +79,7 @@ function feedOf(services: Services, scopeOfCall: (call: Call) => EnvironmentScop
     const { way, expand, since } = changesRequest(call, services.feeds.of(scope).feed);
     const live = services.feeds.of(scope, expand);
     const { current } = services.configuration;
-    const version = askedVersion(call, 422);
+    const version = requestedVersion(call, 422);
     if (version !== null) await waitForVersion(services, scope.tenant, version);
     try {
       if (way === 'sse') return await followedAnswer(services.feeds, live, since);

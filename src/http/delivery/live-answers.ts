@@ -103,7 +103,7 @@ export class LiveAnswer {
   subjects: readonly string[] = [];
   #current: HeldAnswer | null = null;
   /** Subjects that changed while the answer was computed. */
-  #heard = new Set<string>();
+  #received = new Set<string>();
   #isOutdated = false;
   #isComputing = false;
   #isForgotten = false;
@@ -121,7 +121,7 @@ export class LiveAnswer {
   }
 
   heardMeanwhile(subjects: readonly string[]): void {
-    for (const subject of subjects) this.#heard.add(subject);
+    for (const subject of subjects) this.#received.add(subject);
   }
 
   outdated(): void {
@@ -179,13 +179,13 @@ export class LiveAnswer {
   async #computeOnce(): Promise<void> {
     this.#isComputing = true;
     this.#isOutdated = false;
-    this.#heard = new Set();
+    this.#received = new Set();
     this.all.began(this);
     let now = this.subjects;
     try {
       const read = await this.compute();
       now = read.reads();
-      if (now.some((subject) => this.#heard.has(subject))) this.#isOutdated = true;
+      if (now.some((subject) => this.#received.has(subject))) this.#isOutdated = true;
       this.#take(read.answer, now);
     } finally {
       this.#isComputing = false;

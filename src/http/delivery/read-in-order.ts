@@ -55,7 +55,7 @@ async function readAndWait<T extends FromStore>(
   };
   const found = await read({ store, largeAnswers, referencedViews: cachedViews, onRead });
   const highWaterMark = (await caughtUp) ?? (await readHighWaterMark(store, found.places()));
-  if (!(await progress.waitUntilHeard(highWaterMark, announcementWaitMs))) {
+  if (!(await progress.waitUntilNotified(highWaterMark, announcementWaitMs))) {
     cache.empty();
     rowViews.empty();
     referencedViews.empty();

@@ -45,7 +45,7 @@ import { noteRebuildOf } from '../../store/configuration/rebuild-generation.ts';
 import type { Store } from '../../store/store.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
-import { askedText } from '../routes/route-parts.ts';
+import { requestedText } from '../routes/route-parts.ts';
 import type { Services } from '../services.ts';
 import { askedFlag, askedJson, CostlyTurns } from './asked.ts';
 import { dryRunJobId, rebuildJobId } from './management-job.ts';
@@ -69,7 +69,7 @@ const tooLarge = new ProblemError(problems.configurationTooLarge);
 export function putConfiguration({ store, configuration }: Services): Handler {
   const turns = new CostlyTurns(configurationsAtOnceMax);
   return async (call) => {
-    const expected = askedText(call, 'expected');
+    const expected = requestedText(call, 'expected');
     const mayRemove = askedFlag(call, 'removals');
     const isDryRun = askedFlag(call, 'dryRun');
     const bytes = await call.body.bytes(configurationBodyBytesMax, tooLarge);

@@ -11,7 +11,7 @@ import { readOwners } from '../../store/ownership/owners.ts';
 import type { Store } from '../../store/store.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
-import { askedPage, askedText } from '../routes/route-parts.ts';
+import { requestedPage, requestedText } from '../routes/route-parts.ts';
 import type { Services } from '../services.ts';
 import { askedEnvironment, askedFlag, requiredText, sourceOf } from './asked.ts';
 import { detailsOf } from './entity-details.ts';
@@ -23,15 +23,15 @@ export function managementEntities({ store }: Services): Handler {
     const { tenant } = call.manager;
     const environment = askedEnvironment(call);
     const source = sourceOf(tenant, requiredText(call, 'sourceGroup'), environment);
-    const { first, after } = askedPage(call);
-    const before = askedText(call, 'before');
-    const originId = askedText(call, 'originId');
+    const { first, after } = requestedPage(call);
+    const before = requestedText(call, 'before');
+    const originId = requestedText(call, 'originId');
     const hasDetails = askedFlag(call, 'details');
     const state = askedState(call);
     if (before !== null && after !== null) {
       throw new ProblemError(problems.parameterInvalid('before', 'cannot be combined with after'));
     }
-    const place: Place = { tenant: tenant.alias, sourceId: source.id, type: askedText(call, 'type') };
+    const place: Place = { tenant: tenant.alias, sourceId: source.id, type: requestedText(call, 'type') };
     const stateOf = state !== null || hasDetails ? await readStates(store) : always;
     const wanted = (entity: StoredEntity) => state === null || stateOf(entity) === state;
     const from: Cursor = before === null ? { after } : { after: null, before };
@@ -55,7 +55,7 @@ export function managementEntities({ store }: Services): Handler {
 
 /** @throws ProblemError `parameterInvalid` */
 function askedState(call: Call): PublishState | null {
-  const text = askedText(call, 'state');
+  const text = requestedText(call, 'state');
   const state = publishStates.find((one) => one === text);
   if (text === null || state !== undefined) return state ?? null;
   throw new ProblemError(problems.parameterInvalid('state', `must be one of ${publishStates.join(', ')}`));

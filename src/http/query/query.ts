@@ -19,7 +19,7 @@ import { type Answer, jsonType } from '../answer.ts';
 import type { AnswerKey, ComputedAnswer } from '../cache/answer-cache.ts';
 import { FinishedAnswer } from '../cache/finished-answer.ts';
 import type { Call, Handler } from '../call.ts';
-import { askedVersion } from '../delivery/min-version.ts';
+import { requestedVersion } from '../delivery/min-version.ts';
 import { notJsonText, parseJson, unstorable } from '../json-body.ts';
 import type { Services } from '../services.ts';
 import { headLines, headOf } from '../uws/reply.ts';
@@ -87,7 +87,7 @@ function pathText(call: Call, at: number): string {
 
 export async function answered(services: Services, call: Call, endpoint: QueryEndpoint): Promise<Answer> {
   const bytes = await call.body.bytes(smallBodyBytesMax, tooLarge);
-  const minVersion = askedVersion(call, 400);
+  const minVersion = requestedVersion(call, 400);
   const anew = async () => endpoint.compute(services, { call, body: queryBody(bytes), minVersion });
   // A kept answer may be older than the version that is asked for.
   const isKept = minVersion === null && bytes.length <= keptBodyBytesMax;

@@ -80,7 +80,7 @@ export class Responder {
 
   async close(): Promise<void> {
     this.#stopRechecks();
-    for (const request of this.#turns.takeAllLong()) request.letGo();
+    for (const request of this.#turns.takeAllLong()) request.release();
     await this.#listener.close();
   }
 
@@ -249,13 +249,13 @@ export class Responder {
     this.#pauses += 1;
     if (this.#turns.pause(request)) request.pause();
     else {
-      request.letGo();
+      request.release();
       this.#recheckOften();
     }
   }
 
   #end(request: RunningRequest): void {
     this.#turns.end(request);
-    request.letGo();
+    request.release();
   }
 }

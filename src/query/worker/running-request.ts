@@ -103,7 +103,7 @@ export class RunningRequest {
     };
   }
 
-  letGo(): void {
+  release(): void {
     this.#work?.evaluation.abandon();
     this.#work = null;
     this.#unpin?.();

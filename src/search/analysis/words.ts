@@ -9,7 +9,7 @@ import {
   mayCutBefore,
   plainLetters,
   withoutInvisible,
-} from './word-cutter.ts';
+} from './word-segmentation.ts';
 
 /** NFKC turns a code point into 18 at most, and lower-casing into 3 at most. 2 edits may add to it. */
 const wordCodePointsMax = searchCodePointsMax * 18 * 3 + 2;

@@ -6,7 +6,7 @@ import {
   visibleUnits,
   visitRuns,
   visitWords,
-} from '../analysis/word-cutter.ts';
+} from '../analysis/word-segmentation.ts';
 import { endOfPiece } from '../analysis/words.ts';
 
 /**

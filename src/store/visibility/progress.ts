@@ -150,7 +150,7 @@ export class Progress {
 
   /** As `waitFor`, of writes and announcements. */
   async waitForVersion(tenant: string, { writes, announced }: Version, timeoutMs: number): Promise<boolean> {
-    const isHeard = this.waitUntilHeard(announced, timeoutMs);
+    const isHeard = this.waitUntilNotified(announced, timeoutMs);
     return (await this.waitFor(tenant, writes, timeoutMs)) && (await isHeard);
   }
 
@@ -229,11 +229,11 @@ export class Progress {
   }
 
   /** True when the listeners have been notified of everything up to the high-water mark before the time is over. */
-  waitUntilHeard(mark: HighWaterMark, timeoutMs: number): Promise<boolean> {
-    return this.#conditions.wait(() => this.#isPast(mark, ({ heard }) => heard), timeoutMs);
+  waitUntilNotified(mark: HighWaterMark, timeoutMs: number): Promise<boolean> {
+    return this.#conditions.wait(() => this.#isPast(mark, ({ notified }) => notified), timeoutMs);
   }
 
-  /** As `waitUntilHeard`, of commits: partition -> number. */
+  /** As `waitUntilNotified`, of commits: partition -> number. */
   waitUntilCommits(commits: ReadonlyMap<number, number>, timeoutMs: number): Promise<boolean> {
     return this.#conditions.wait(() => this.#isPast(commits, (progress) => progress.commits), timeoutMs);
   }
@@ -252,7 +252,7 @@ export class Progress {
     if (progress.apply(changes)) this.#commits = null;
     const digests = changes.flatMap((change) => change.digests);
     this.#tell(partition, progress, digests, null);
-    progress.heard = changes.at(-1)?.sequence ?? progress.heard;
+    progress.notified = changes.at(-1)?.sequence ?? progress.notified;
     this.#conditions.check();
   }
 
@@ -269,7 +269,7 @@ export class Progress {
     this.#commits = null;
     this.#unseen.forgetBeyond(partition, progress.announced);
     this.#tell(partition, progress, null, progress.announced);
-    progress.heard = place;
+    progress.notified = place;
     this.#conditions.check();
   }
 

@@ -44,7 +44,7 @@ async function keepOne(context: TestContext, options: ThreadOptions = { script }
   const lease = await takeLease(store, 0, workerId, leaseMs);
   assert.ok(lease !== null);
   keeper.keep(lease, askedMs);
-  keeper.tell(beat);
+  keeper.sendBeat(beat);
   const channel = new BroadcastChannel('end-keeper-thread');
   context.after(async () => {
     channel.close();
@@ -113,7 +113,7 @@ test('what a thread says after it was replaced does not count', async (context) 
 test('a lease that was let go is not taken over by the next thread', async (context) => {
   const { store, keeper, troubles, endThread } = await keepOne(context);
   await untilRenewed(store);
-  keeper.letGo(0);
+  keeper.stopRenewing(0);
   endThread();
   await until('its end is told of', () => troubles.length > 0);
   await until('the lease ends', async () => !(await readOwner(store, 0)).holds);

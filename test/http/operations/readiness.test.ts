@@ -21,7 +21,7 @@ function beating(store: Store, context: TestContext, first: ProcessBeat) {
   context.after(() => heartbeat.close());
   return (next: ProcessBeat) => {
     beat = next;
-    heartbeat.tell();
+    heartbeat.send();
   };
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { isSimple, Letters } from '../../../src/search/analysis/word-cutter.ts';
+import { isSimple, Letters } from '../../../src/search/analysis/word-segmentation.ts';
 import {
   allowedDistance,
   cutterOf,

@@ -63,7 +63,7 @@ test('longs that are equally many are in the order of numbers, whether sent as t
   );
 });
 
-test('a date is one group however it is written, and is called by the first of its writings', () => {
+test('facet: a date is one group in any notation, with the first notation as its value', () => {
   const dates = [
     '2024-01-01T00:00:00Z',
     '2024-01-02',

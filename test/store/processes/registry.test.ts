@@ -40,7 +40,7 @@ async function startProcess(context: TestContext, first: ProcessBeat) {
     heartbeat,
     tell(beat: ProcessBeat) {
       told = beat;
-      heartbeat.tell();
+      heartbeat.send();
     },
   };
 }

@@ -147,7 +147,7 @@ export class ShardCopies implements AnsweringShards {
     this.#group = formatGroup({ index: placeOf(workerId, holders, groups), of: groups });
     if (!this.#copies.has(this.#group)) this.#hold(this.#group);
     for (const [name, copy] of this.#copies) {
-      if (name !== this.#group && this.#isSpare(name, copy, groups, others)) this.#letGo(name, copy);
+      if (name !== this.#group && this.#isSpare(name, copy, groups, others)) this.#drop(name, copy);
     }
   }
 
@@ -173,7 +173,7 @@ export class ShardCopies implements AnsweringShards {
 
   #hold(name: string): void {
     const group = parseGroup(name);
-    if (group === null) throw new TypeError(`${name} is no group`);
+    if (group === null) throw new TypeError(`${name} is not a group`);
     const { store, autoFields, openSnapshots = null, onTrouble } = this.options;
     const snapshots = openSnapshots?.(`group ${name}`) ?? null;
     const context = { store, streams: this.#streams, autoFields, snapshots, onTrouble };
@@ -185,7 +185,7 @@ export class ShardCopies implements AnsweringShards {
     copy.start();
   }
 
-  #letGo(name: string, copy: ShardCopy): void {
+  #drop(name: string, copy: ShardCopy): void {
     this.#copies.delete(name);
     copy.close();
   }
