@@ -1,4 +1,4 @@
-/** The heads of our front's answers, for a contender that sends the same. */
+/** Stores our front's response headers, for a contender that sends the same. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { BenchContext } from '../bench.ts';
@@ -8,23 +8,23 @@ import { deliveryPath } from '../load/client.ts';
 import { host, ports } from '../ports.ts';
 
 /** URL of a page -> its headers. */
-export type AnswerHeads = Readonly<Record<string, readonly (readonly [name: string, value: string])[]>>;
+export type ResponseHeaders = Readonly<Record<string, readonly (readonly [name: string, value: string])[]>>;
 
-/** Headers that uWebSockets.js writes by itself, and headers that only fetch causes. */
-const unsaid = new Set(['content-length', 'date', 'uwebsockets', 'connection', 'keep-alive']);
+/** Headers that uWebSockets.js adds itself, and headers that only appear because of fetch. */
+const omitted = new Set(['content-length', 'date', 'uwebsockets', 'connection', 'keep-alive']);
 
-/** @returns the file that they were written to */
-export async function writeAnswerHeads(context: BenchContext, urls: readonly string[]): Promise<string> {
-  const heads = await Promise.all(urls.map(async (url) => [url, await headOf(url)] as const));
-  const file = path.join(context.folder, 'answer-heads.json');
-  writeFileSync(file, JSON.stringify(Object.fromEntries(heads)));
+/** @returns the file with the headers */
+export async function writeResponseHeaders(context: BenchContext, urls: readonly string[]): Promise<string> {
+  const headers = await Promise.all(urls.map(async (url) => [url, await headersOf(url)] as const));
+  const file = path.join(context.folder, 'response-headers.json');
+  writeFileSync(file, JSON.stringify(Object.fromEntries(headers)));
   return file;
 }
 
-async function headOf(url: string): Promise<[string, string][]> {
+async function headersOf(url: string): Promise<[string, string][]> {
   const response = await fetch(`http://${host}:${ports.millrace}${deliveryPath(url)}`, {
     headers: { 'X-Api-Key': clientKeyOf(pagesTenant), 'Accept-Encoding': 'identity' },
   });
   await response.arrayBuffer();
-  return [...response.headers].filter(([name]) => !unsaid.has(name));
+  return [...response.headers].filter(([name]) => !omitted.has(name));
 }
