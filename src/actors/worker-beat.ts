@@ -1,4 +1,4 @@
-/** What others know of a worker: by which configuration it works, which partitions it covers, that it lives. */
+/** The heartbeat of a worker: its configuration, and the partitions that it covers. */
 import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { platformVersion } from '../config/settings/platform-version.ts';
@@ -15,7 +15,7 @@ export interface WorkerBeatSource {
   bases(): readonly (TurnBasis & { readonly generation: number })[];
   /** Partitions that can answer queries now. */
   covered(): Iterable<number>;
-  /** What index shards still have to load, for `/health/ready`. */
+  /** Loads that the index shards still wait for, for `/health/ready`. */
   waitingFor(): readonly string[];
   /** Where fronts can ask it; null: nowhere. */
   queryAddresses(): QueryAddresses | null;

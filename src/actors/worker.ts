@@ -62,7 +62,7 @@ export interface WorkerOptions extends Pick<WorkerBeatSource, 'waitingFor'> {
   readonly changesRetentionMs?: number;
   /** The most claims that may move with a commit on one Redis; absent: those of most batches. */
   readonly claimsPerCommit?: number;
-  /** Renews its leases and tells its heartbeat; absent: the thread that the worker runs on does. */
+  /** Renews leases and sends heartbeats; absent to do so on the worker's own thread. */
   readonly openKeeper?: OpenKeeper;
   /** See `WorkerBeatSource`; absent: nowhere, and none. */
   queryAddresses?(): QueryAddresses | null;
@@ -175,7 +175,7 @@ export class Worker {
     await this.#keeper.close();
   }
 
-  /** What all its partitions share. */
+  /** Shared by all its partitions. */
   #actorContext(): PartitionContext {
     const { store, autoFields, items, configuration, claimsPerCommit, onTrouble } = this.options;
     const { changesRetentionMs = changesRetentionDays * dayMs, namesItems = false } = this.options;

@@ -4,7 +4,7 @@ import { configNameCharactersMax, schemaFolderDepthMax } from '../contract/limit
 
 type SchemaLanguage = 'json' | 'code';
 
-/** What the name of a schema file says. Only this file knows the endings. */
+/** The kind and alias in the name of a schema file. Only this file knows the suffixes. */
 export interface SchemaFileName {
   readonly kind: SchemaFolder;
   readonly language: SchemaLanguage;
@@ -42,13 +42,13 @@ export const schemaFolders = ['schemas', 'partials', 'indexes'] as const;
 
 export type SchemaFolder = (typeof schemaFolders)[number];
 
-/** What a configuration document is. The folders that people sort their files into are not part of it. */
+/** Identifies a configuration document. Subfolders are not part of it. */
 export type DocumentPlace =
   | { readonly kind: 'tenant'; readonly tenant: string }
   | SchemaPlace
   /** A file that schemas in JavaScript import. */
   | { readonly kind: 'module'; readonly tenant: string }
-  /** What a schema in JavaScript was compiled to. No folder has it: it is made where documents are published. */
+  /** The compiled form of a JavaScript schema. It is created when documents are published, and is in no folder. */
   | { readonly kind: 'program'; readonly tenant: string };
 
 export interface SchemaPlace {

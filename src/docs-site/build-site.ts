@@ -89,7 +89,7 @@ function write(folder: string, name: string, text: string): void {
   writeFileSync(file, text);
 }
 
-/** What the search of the site looks through: the text below each heading. */
+/** The search index of the site: the text below each heading. */
 export interface SearchSection {
   readonly page: string;
   readonly heading: string;

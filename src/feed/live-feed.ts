@@ -17,14 +17,14 @@ export interface Follower {
   told(page: WrittenPage): void;
   /** There is more after its position than a page. It is to read that by itself, then join again. */
   isFarBehind(): void;
-  /** Nothing more is told. */
+  /** Sends nothing more. */
   failed(error: unknown): void;
 }
 
-/** What is sent of each change: itself alone, or also where else its view is shown. */
+/** The form of each change: the change alone, or with the other places that show its view. */
 export type Expand = 'nothing' | 'shown';
 
-/** Followers are to come again: the process ends, or they may not follow any more. */
+/** Followers must reconnect: the process ends, or they may no longer follow. */
 export class FeedClosedError extends Error {
   override readonly name = 'FeedClosedError';
 }
@@ -54,7 +54,7 @@ export class LiveFeed {
 
   constructor(
     readonly feed: Feed,
-    /** What its readers receive of each change. */
+    /** The form of changes for its readers. */
     readonly expand: Expand,
     private readonly expansions: Expansions,
     private readonly onTrouble: (error: unknown) => void,
@@ -86,7 +86,7 @@ export class LiveFeed {
     this.#wake();
   }
 
-  /** From now on the follower is told what is after its position. The first page may be empty. */
+  /** Sends the follower everything after its position. The first page may be empty. */
   join(follower: Follower, position: Position): void {
     if (this.#isClosed) {
       follower.failed(new FeedClosedError('the process ends'));
@@ -136,7 +136,7 @@ export class LiveFeed {
     this.#isRunning = false;
   }
 
-  /** The head moves on, then who joins comes to it: nobody is told anything older than what it has seen. */
+  /** First the head advances, then new followers join at it, so no follower receives anything older than it has seen. */
   async #step(): Promise<void> {
     if (!this.#isDirty && this.#joining.size === 0) {
       await new Promise<void>((resolve) => {

@@ -12,7 +12,7 @@ import type { EnvironmentScope } from '../store/environment-scope.ts';
 import { viewIdentity } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
 
-/** What the feed tells of a view (docs/reference/http.md "Changes"). */
+/** The state of a view in the feed (docs/reference/http.md "Changes"). */
 
 /** URLs, handles and redirects under which a view is served, or was. */
 export interface Served {

@@ -13,7 +13,7 @@ export interface Answer {
   readonly head?: Uint8Array;
   /** The answer goes on after its body, which is empty. Absent: it does not. */
   readonly follow?: OpenStream;
-  /** Name of the problem that the answer tells of, for the log. */
+  /** Name of the problem in the response, for the log. */
   readonly problem?: string;
   /** The body of an error of ours before it is written: the server adds the id of the request. */
   readonly problemBody?: object;

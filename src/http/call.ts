@@ -68,7 +68,7 @@ export class Call {
     else this.#onGone = listener;
   }
 
-  /** The client went away: nobody waits for the answer. */
+  /** The client has disconnected. */
   gone(): void {
     this.#isGone = true;
     this.#onGone?.();

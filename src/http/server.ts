@@ -119,8 +119,8 @@ export class HttpServer {
   }
 
   /**
-   * Takes no more connections, and waits for a limited time until no request is under way and none comes any more. Each answer
-   * ends its connection. So clients that ask often have left by then, and nobody is cut off in the middle of a request.
+   * Takes no more connections, and waits for a limited time until all requests are done and no more arrive. Each answer
+   * ends its connection. So busy clients have disconnected by then, and no request is interrupted.
    */
   async close(): Promise<void> {
     this.#draining = true;
@@ -276,7 +276,7 @@ export class HttpServer {
     } else this.#exchanges.sendAtOnce(res, record, this.#admitted(route, answer, record));
   }
 
-  /** Refuses a head that does not tell where the body ends. What follows could be taken for another request. */
+  /** Rejects a head that does not define where the body ends, because the body could be parsed as another request. */
   #unframed({ definition }: ServedRoute, res: HttpResponse, headers: HeaderReader): Answer {
     const problem = this.#admission.countKeyless(res) ?? problems.lengthRequired;
     const style = styleBefore(definition.problems);

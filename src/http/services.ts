@@ -56,7 +56,7 @@ export interface Services {
   readonly autoFields: AutoFields;
   readonly entityReader: EntityReader;
   readonly metrics: FrontMetrics;
-  /** What all fronts answered lately. */
+  /** Recent responses of all fronts. */
   readonly recentRates: Pick<RecentRates, 'samples'>;
   readonly limits: FrontLimits;
   /** Hashed form of the setting `METRICS_KEY`; null: the metrics are open. */

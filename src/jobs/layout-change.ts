@@ -24,7 +24,7 @@ const sightMs = 100;
 
 /** A source whose whole layout is not the one that the configuration asks for. */
 export interface LayoutChange extends SourcePlace {
-  /** Null when no lookup reads the source any more. */
+  /** Null when no lookup reads the source. */
   readonly wanted: LookupLayout | null;
 }
 

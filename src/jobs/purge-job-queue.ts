@@ -8,7 +8,7 @@ export interface PurgeTask extends PartitionTask {
   readonly token: string;
 }
 
-/** What was purged so far. */
+/** The progress of a purge. */
 export interface PurgeCounts {
   readonly entities: number;
   readonly views: number;

@@ -78,7 +78,7 @@ export interface RebuildState {
   readonly isDone: boolean;
   /** False while no jobs process has seen the generation. */
   readonly isEnqueued: boolean;
-  /** What ended jobs for good, and why the last attempt of others failed. */
+  /** Reasons why jobs failed for good, and why the last attempts of others failed. */
   readonly failures: readonly {
     readonly partition: number;
     readonly reason: string;

@@ -42,7 +42,7 @@ export function placeIn(text: string, at: number): { readonly line: number; read
   return { line, column };
 }
 
-/** What may come next. */
+/** Tokens that may come next. */
 type State = 'value' | 'firstItem' | 'firstName' | 'name' | 'colon' | 'next';
 
 interface Found {

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 
-/** What a look gives, for all who ask within a time. A look that failed is not an answer for who asks next. */
+/** Shares the result of an async read among all callers within a time. A failure is not cached. */
 export class CachedPromise<T> {
   #looking: Promise<T> | null = null;
   #beganMs = 0;
@@ -40,7 +40,7 @@ export function oneFlight<Result>(make: () => Promise<Result>): () => Promise<Re
 
 /**
  * Readings that many ask for at a time. Who asks while a reading of the same name is under way shares the next one: it
- * begins after all who share it, so nobody is told a state older than its question.
+ * begins after all who share it, so no caller gets a state older than its call.
  */
 export class SharedReads<Result> {
   /** Settle when the reading is over, whether it failed or not. */

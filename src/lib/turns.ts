@@ -1,5 +1,5 @@
 /**
- * Work that takes turns: so much at a time for one owner, and for all of them together. Owners come round, so nobody's work waits
+ * Work that takes turns: so much at a time for one owner, and for all of them together. Owners take turns, so no owner's work waits
  * after all that of another.
  */
 
@@ -13,7 +13,7 @@ export interface TurnLimits {
   readonly ofOwnerMax: number;
   /** Those of one owner that may wait. */
   readonly waitingMax: number;
-  /** What is thrown where more would wait. */
+  /** Thrown when the queue is full. */
   readonly refusal: () => Error;
 }
 

@@ -110,7 +110,7 @@ function attempt(change: () => void): void {
 }
 
 /**
- * Ends this process when the `npm start` or `millrace worker` that runs it is gone, even if that was killed and could tell nobody. The
+ * Ends this process when the `npm start` or `millrace worker` that runs it is gone, even if that was killed. The
  * process sends itself SIGTERM, so there is one way to drain. Without a supervisor nothing happens.
  */
 export function exitWithParent(): void {

@@ -32,7 +32,7 @@ export function tokenUse({ scope, index }: ScopedIndex, query: CheckedQuery): To
   return { scope, index, identity: queryIdentity(query) };
 }
 
-/** What all pages of a search are scored by. */
+/** The statistics that score all pages of a search. */
 export interface Pin {
   readonly stats: SearchStats;
   /** See `CheckedSearch`. */

@@ -14,7 +14,7 @@ export interface QueryRequest {
   readonly target: QueryTarget;
   /** The query object as it was sent. */
   readonly body: Json;
-  /** Mistakes in the target or the name, which are told with the query's other mistakes; absent when there are none. */
+  /** Errors in the target or the name, reported with the query's other errors; absent when there are none. */
   readonly mistakes?: readonly string[];
 }
 

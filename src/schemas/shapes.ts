@@ -131,7 +131,7 @@ const definitionForm: JsonSchema = {
   ],
 };
 
-/** What the files of schemas share. */
+/** Shared by schema files. */
 export const definitions: JsonSchema = {
   expression: expressionForm,
   lookup: { anyOf: [filterLookupShape, matchLookupShape] },

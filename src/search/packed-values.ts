@@ -1,7 +1,7 @@
 import { assert } from '../lib/assert.ts';
 import { bytes, type PartReader, type Parts, uint8, uint32 } from './snapshot/parts.ts';
 
-/** What a value is. A text is wide when it has characters beyond Latin-1, which take two bytes here. */
+/** Kind of a value. A string is wide when it has characters beyond Latin-1, which take two bytes here. */
 const [missing, no, yes, narrow, wide] = [0, 1, 2, 3, 4];
 const narrowText = /^[\0-\xff]*$/;
 

@@ -165,7 +165,7 @@ export const keys = {
     `${tag}:dependents:${tenant}:${sourceId}:${lookupKey}`,
 } as const;
 
-/** What the key of a list of routes ends with. */
+/** The suffix of the key of a list of routes. */
 export function routesEnd(form: UrlForm): string {
   return form === 'exact' ? '' : `:${form}`;
 }
@@ -180,7 +180,7 @@ export function viewField(alias: string, originId: string): string {
   return `${alias}:${originId}`;
 }
 
-/** What tells a view from the other views of its environment. */
+/** Identifies a view in its environment. */
 export function viewIdentity(sourceId: string, alias: string, originId: string): string {
   return `${sourceId}:${alias}:${originId}`;
 }

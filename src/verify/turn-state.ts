@@ -62,14 +62,14 @@ export class TurnState {
     this.#bodies.set(outputKey(view), body);
   }
 
-  /** What is in the field of a view or an item, as it was built. */
+  /** The stored bytes of a view or an item. */
   readOutput(output: OutputName): Buffer | null {
     return output.kind === 'view'
       ? (this.#bodies.get(outputKey(output)) ?? null)
       : this.read(this.placeOf(output));
   }
 
-  /** What `listedClaim` and `isListed` read. */
+  /** Fields that `listedClaim` and `isListed` read. */
   wantClaim(environmentId: string, alias: string, claim: ClaimOfView): void {
     const { claims, ranks } = this.#keysOfClaim(environmentId, claim.field);
     this.stored.wantField(claims, claim.field);

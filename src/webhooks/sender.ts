@@ -53,7 +53,7 @@ export interface SenderOptions {
   readonly now?: () => number;
 }
 
-/** How often a sender that has nothing to do looks whether somebody has set its cursor. */
+/** How often an idle sender checks whether its cursor was set. */
 const lookMs = 500;
 const troubleMs = 1000;
 const warnEveryMs = 3_600_000;
@@ -97,7 +97,7 @@ export class Sender {
     return taken !== null;
   }
 
-  /** @returns false when there is nothing to do any more */
+  /** @returns false when there is nothing left to do */
   async #step(signal: AbortSignal): Promise<boolean> {
     const { store, watch } = this.options;
     const stored = await readWebhookState(store, this.field);
@@ -170,7 +170,7 @@ export class Sender {
     if (this.#quiet === null) await sleep(passingMs / 5);
   }
 
-  /** What the webhook wants next. A first attempt waits until it fills a request, or its time is over. */
+  /** The next changes for the webhook. A first attempt waits until they fill a request, or its time is over. */
   async #gather(
     feed: Feed,
     webhook: Webhook,
@@ -245,7 +245,7 @@ export class Sender {
     return traceparent === null ? {} : { traceparent };
   }
 
-  /** Null when somebody else has written it meanwhile: the next step begins with what that is. */
+  /** Null when another process has written it meanwhile; the next step starts from that. */
   #replace(stored: StoredState, changed: StateChange): Promise<StoredState | null> {
     return replaceWebhookState(this.options.store, stored, { ...stored.state, ...changed } as WebhookState);
   }

@@ -309,7 +309,7 @@ test('a worker that takes a partition works by what is active then, not by what 
   documents.set('tenants/acme/schemas/page.json', before.replace('"{p.title}"', '"new {p.title}"'));
   await publishDocuments(site.store, documents);
   await site.ingest(page(0, 'home'));
-  // It is told of nothing: what it works by it has looked up itself.
+  // It gets no notification: it has looked everything up itself.
   site.fleet.join(store, configuration);
   await until('the page is made', async () => (await storedViews(site.store, 'acme', 'env-1')).size > 0);
   const views = await storedViews(site.store, 'acme', 'env-1');

@@ -130,7 +130,7 @@ async function tellHistory(system: System): Promise<void> {
   await settle();
 }
 
-/** What readers get of the entities that nobody writes to, as text. */
+/** What readers get for the unchanged entities, as text. */
 async function answersOf(system: System): Promise<Record<string, string>> {
   const client = system.client();
   const answers: Record<string, string> = {};
@@ -296,7 +296,7 @@ test('a restore gives every entity its stamps back, is finished after a break, a
   await assert.rejects(runBackup(store, file), /^Error: .* already exists/);
   await assert.rejects(runBackup(store, '/nowhere/a.gz'), /^Error: \/nowhere\/a\.gz cannot be written/);
 
-  // Broken off after the first entity, with which somebody else has done something since.
+  // Aborted after the first entity, which then changed.
   const target = await redis.openEmptyStore(partitionCount);
   const end =
     gunzipSync(await readFile(file))

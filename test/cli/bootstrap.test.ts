@@ -40,7 +40,7 @@ function call(
 
 test('every script takes the place of the shell that npm starts it in, so that signals to npm reach it', async () => {
   const { scripts } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'));
-  // npm runs it by itself, and nobody stops it.
+  // npm runs it by itself, and nothing stops it.
   const { prepack: _, ...typed } = scripts;
   const processes = Object.values<string>(typed).filter((script) => /\bnode\b/.test(script));
   assert.ok(processes.length >= 12);

@@ -231,7 +231,7 @@ test('what was written over several fronts is read over any of them', async () =
   const options = { url: system.url('web.1'), key: clientKey, sourceKey, fetch: overBoth };
   const both = createClient<Site>({ ...options, readYourWrites: true });
   const entities = Array.from({ length: 20 }, (_, index) => page(`both-${index}`));
-  // Each version tells of what one front has acknowledged.
+  // Each version covers what one front has acknowledged.
   await Promise.all(entities.map(({ originId, ...entity }) => both.save(originId, entity)));
   const views = await both.byHandles(entities.map(({ originId }) => originId));
   assert.equal(Object.keys(views).length, entities.length);
@@ -415,7 +415,7 @@ test('changes come by long-polling, from now and with where views are shown', as
       if (change.originId === 'poll-2') stop.abort();
     }
   })();
-  // Nobody is told from when the feed is followed: so there is something new until it is.
+  // There is no signal that the feed is followed, so keep writing until it is.
   for (let saves = 0; !stop.signal.aborted; saves += 1) {
     const { originId, ...entity } = page('poll-2');
     await client.save(originId, { ...entity, properties: { title: `Title ${saves}` } });
@@ -425,7 +425,7 @@ test('changes come by long-polling, from now and with where views are shown', as
   const last = heard.at(-1);
   assert.deepEqual([last?.action, last?.shownOn], ['set', ['/poll-1', 'poll-1', 'also-poll-1']]);
 
-  // From the beginning, and from each offset that was told: nothing is skipped.
+  // From the beginning, and from each received offset: nothing is skipped.
   const all: Change[] = [];
   for await (const change of client.changes({ live: 'long-poll' })) {
     all.push(change);
@@ -467,7 +467,7 @@ test('a page in a browser reads and follows by it, and what it asks for is new e
     heard.then(({ value }) => {
       first = [value?.originId, value?.action];
     });
-    // Nobody is told from when the feed is followed: so there is something new until it is.
+    // There is no signal that the feed is followed, so keep writing until it is.
     let saves = 0;
     const stale: number[] = [];
     while (first === null) {

@@ -1,4 +1,4 @@
-/** No step of a rebuild is made while somebody could still act by what was before it. */
+/** No step of a rebuild starts while a process could still act on the previous state. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Json } from '../../src/contract/json.ts';
@@ -18,7 +18,7 @@ import { until } from '../support/until.ts';
 import { Platform, page, siteFiles } from './support/platform.ts';
 
 const redis = await TestRedis.start();
-/** More than a job takes that waits for nobody. */
+/** More than a job takes without waiting. */
 const unlessWaitingMs = 1_000;
 
 /** Lists the pages with the same value of a property, so the property decides the lookup layout. */
@@ -64,7 +64,7 @@ test('an owner whose lease has ended may still commit: nothing counts as done be
   const platform = await Platform.start(context, redis.url, 1);
   const { store } = platform;
   await platform.publish(filesBy('team'));
-  // It stalls as soon as it has taken the partition, and nobody hears of it.
+  // It stalls as soon as it has taken the partition, and sends no heartbeat.
   const stalled = await takeLease(store, 0, 'stalled', 1);
   assert.ok(stalled !== null);
   await until('its lease has ended', async () => !(await readOwner(store, 0)).holds);

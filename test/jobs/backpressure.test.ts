@@ -29,7 +29,7 @@ class Play {
   others = 1;
   isRead = true;
   #hearAtMs = 0;
-  /** Entities of this second; of the last one, and of the one before, when fronts measured what they told now. */
+  /** Entities of this second; of the last one, and of the one before, which the fronts report now. */
   #seconds = [0, 0, 0];
 
   constructor(private readonly machine: Machine) {}

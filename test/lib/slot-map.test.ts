@@ -8,7 +8,7 @@ test('a slot map has the members that were added and not removed, each at its pl
     fc.property(fc.array(fc.option(fc.nat(9))), (steps) => {
       const slots = new SlotMap<{ readonly number: number }>();
       const places = new Map<number, { readonly number: number }>();
-      // A number removes the place that it names if somebody is there, null adds somebody.
+      // A number removes the entry at that slot, if there is one; null adds an entry.
       for (const [number, step] of steps.entries()) {
         if (step === null) {
           const member = { number };

@@ -104,7 +104,7 @@ async function opened(followers: ChildProcess, count: number): Promise<void> {
   await all;
 }
 
-/** What the followers tell next of what is asked for. */
+/** The next matching message of the followers. */
 function next<T>(followers: ChildProcess, pick: (heard: Heard) => T | undefined): Promise<T> {
   return new Promise((resolve, reject) => {
     const hear = (heard: Heard) => {

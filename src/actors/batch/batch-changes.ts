@@ -73,7 +73,7 @@ export class BatchChanges {
   readonly claimWrites: ClaimWrite[] = [];
   readonly unregistrations: Registration[] = [];
   readonly references = new ReferenceChanges();
-  /** What goes into the change log. */
+  /** Entries for the change log. */
   readonly reported = new ReportedViews();
   readonly writes = new PartitionWrites();
   readonly schedule: ScheduleChange[] = [];

@@ -107,7 +107,7 @@ export class CodeRuns implements CodeSandbox {
     return !this.#runsOf(asker).some(isUnanswered);
   }
 
-  /** The output needs no replies any more. */
+  /** The output no longer needs replies. */
   forget(asker: string): void {
     withdraw(this.#close(asker));
     this.#drop(asker);
@@ -207,7 +207,7 @@ export class CodeRuns implements CodeSandbox {
     return run;
   }
 
-  /** What waits is asked for again after a pause. */
+  /** Reports the error, and retries waiting calls after a pause. */
   #failed(error: unknown): void {
     if (this.#isEnded || this.#isTroubled) return;
     this.#isTroubled = true;

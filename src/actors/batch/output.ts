@@ -31,7 +31,7 @@ type SourceKey = readonly [sourceId: string, lookupKey: string];
 const noResult: BuildResult = { kind: 'item', item: null };
 const noKeys: ReadonlyMap<string, SourceKey> = new Map();
 
-/** What an output waits for: the build goes on when all of it is known. */
+/** Data that an output waits for. Its build continues when all of it is known. */
 interface Waiting {
   readonly demands: readonly LookupDemand[];
   readonly calls: readonly PendingCall[];
@@ -285,7 +285,7 @@ export function outcomeOf(result: BuildResult): BuildOutcome | null {
   return result.kind === 'view' ? result.view : result.item;
 }
 
-/** What the schemas see of an entity in one environment. */
+/** The build input of an entity in one environment. */
 export class TenantInput implements BuildInput {
   constructor(
     private readonly tenant: Tenant,

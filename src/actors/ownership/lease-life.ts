@@ -4,7 +4,7 @@ import { assert } from '../../lib/assert.ts';
 /** `withdrawn`: to be given up before its items are loaded. `draining`: to be given up after the batch under way. */
 type State = 'opening' | 'serving' | 'withdrawn' | 'draining' | 'ended';
 
-/** `stopped`: the lease is lost, or asked back. `ended`: nothing is done here any more. */
+/** `stopped`: the lease is lost or to be released. `ended`: all work here has ended. */
 type Event = 'loaded' | 'stopped' | 'ended';
 
 /** Null: the event cannot come in that state. */

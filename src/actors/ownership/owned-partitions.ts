@@ -55,7 +55,7 @@ export class OwnedPartitions {
     return covered;
   }
 
-  /** @param unrenewed the lease that nobody renewed, though Redis says that it holds. @throws StoreUnavailableError */
+  /** @param unrenewed a lease that is valid in Redis but was not renewed by this worker. @throws StoreUnavailableError */
   async take(partition: number, unrenewed?: RenewalMark): Promise<void> {
     const { actors, workerId, leaseMs, ends, keeper, news } = this.context;
     const askedMs = performance.now();
@@ -82,7 +82,7 @@ export class OwnedPartitions {
     }
   }
 
-  /** Settles when nothing is done for the partition any more and others may take it. */
+  /** Settles when all work for the partition has ended and others may take it. */
   async #run(actor: PartitionActor): Promise<void> {
     const { actors, keeper, news } = this.context;
     const { partition } = actor.lease;

@@ -21,7 +21,7 @@ interface SettledBatch {
   readonly changes: Pick<BatchChanges, 'deferred' | 'writes'>;
 }
 
-/** What one portion rebuilds. */
+/** The rebuilds of one portion. */
 export interface TakenRebuilds {
   readonly rebuilds: readonly Waiting[];
   /** They were deferred, and are not in the queue of rebuilds. */
@@ -111,7 +111,7 @@ export class PendingRebuilds {
     (areDeferred ? this.#deferred : this.queue).done(dependents, nowMs, tookMs);
   }
 
-  /** What waits, as the commit tells it. */
+  /** The pending work that the commit announces. */
   get announced(): Pick<Announcement, 'pendingRebuilds' | 'deferred'> {
     const pendingRebuilds = this.queue.firstInvalidations();
     for (const [tenant, first] of this.#deferred.firstRebuild) {

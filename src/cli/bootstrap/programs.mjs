@@ -12,7 +12,7 @@ import { BootstrapStop } from './node-modules.mjs';
 const redisMajorMin = 7;
 /** Some tests use them. They are named like their packages. */
 const testPrograms = ['nginx', 'chromium'];
-/** Where Debian keeps programs of services. It is not on everybody's PATH. */
+/** Where Debian keeps programs of services. It is not on every PATH. */
 const serviceFolder = '/usr/sbin';
 /** Debian runs this file to ask whether a service may start. */
 const debianPolicyFile = '/usr/sbin/policy-rc.d';

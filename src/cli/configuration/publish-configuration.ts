@@ -173,7 +173,7 @@ async function lossesOf(
   return former?.ok ? await lossesBetween(store, former.configuration, configuration) : [];
 }
 
-/** For SIGHUP, which has nobody to ask. */
+/** For SIGHUP, which cannot ask for consent. */
 export const refusingLosses: Publisher = {
   onWarnings: () => {},
   consent: (losses) => {

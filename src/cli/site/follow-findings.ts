@@ -1,4 +1,4 @@
-/** What `dev` reports while it runs: builds that fail, and types of entities that no schema takes. */
+/** Reports findings while `dev` runs: failed builds, and entity types without a schema. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Configuration } from '../../config/configuration.ts';
 import { counted } from '../../config/documents/issue-text.ts';
@@ -21,7 +21,7 @@ const linesMax = 10;
 
 type Say = (text: string) => void;
 
-/** What is followed. */
+/** Options of `followFindings`. */
 export interface Followed {
   readonly address: RedisAddress;
   readonly settings: StoreSettings;

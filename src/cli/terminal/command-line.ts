@@ -9,7 +9,7 @@ import { asTyped } from '../../lib/typed-command.mjs';
 import { commands } from '../commands.mjs';
 import { seeHelp, wordsMistake } from '../help.mjs';
 
-/** Ends a command with one line for the person who typed it. A stack would tell them nothing. */
+/** Ends a command with a one-line message for the user, without a stack trace. */
 export class CommandStop extends Error {
   constructor(
     message: string,

@@ -1,7 +1,7 @@
 import { CommandStop } from './command-line.ts';
 
 /**
- * npm passes on the Ctrl-C of a terminal to a process that the terminal has told already. A signal this soon after the
+ * npm passes on the Ctrl-C of a terminal to a process that already got it from the terminal. A signal this soon after the
  * first comes from the same key press.
  */
 const samePressMs = 700;

@@ -35,7 +35,7 @@ const keywords: Readonly<Record<string, Type>> = {
   TSTemplateLiteralType: text,
 };
 
-/** What the type parameters of a declaration stand for. */
+/** Arguments for the type parameters of a declaration. */
 type Arguments = ReadonlyMap<string, Type>;
 
 interface Place {

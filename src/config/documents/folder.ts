@@ -91,7 +91,7 @@ class Reading {
     const schemaFolder = schemaFolders.find((known) => known === name);
     if (kind === 'folder' && schemaFolder !== undefined) return this.#schemaFolder(folder, schemaFolder);
     if (kind === 'file' && name === 'tenant.json') return this.#document(path);
-    // Notes such as a README or credits may lie beside tenant.json; nobody takes them for configuration.
+    // Notes such as a README or credits may be next to tenant.json. They are not mistaken for configuration.
     if (kind === 'file' && name.endsWith('.md')) return;
     const known = ['tenant.json', ...schemaFolders];
     const nearest = nearestName(name, known);

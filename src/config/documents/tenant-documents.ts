@@ -13,7 +13,7 @@ export interface TenantDocuments {
   tenantFile: Cursor | null;
   /** Files of each folder by alias. */
   readonly folders: Readonly<Record<SchemaFolder, Map<string, Cursor>>>;
-  /** What the schemas in JavaScript were compiled to; their roots above are absent. */
+  /** The compiled JavaScript schemas. Their sources are not in the members above. */
   readonly programs: CodeProgram[];
   /** Files that they import. */
   readonly modules: Cursor[];

@@ -51,7 +51,7 @@ function normalMember(member: string): string {
   return `${normalQueryText(name)}=${normalQueryText(value)}`;
 }
 
-/** What forms and browsers leave as it is, but for the characters that separate members. */
+/** Characters that forms and browsers do not encode, except those that separate members. */
 const plainQueryText = /^[A-Za-z0-9\-._~!$'()*,;:@/?]*$/;
 const queryToken = /%[0-9A-Fa-f]{2}|[A-Za-z0-9\-._~!$'()*,;:@/?]+|[^A-Za-z0-9\-._~!$'()*,;:@/?]/gu;
 
@@ -77,7 +77,7 @@ function normalAuthority(scheme: string, authority: string): string | null {
   return Number(port) > portMax ? null : `${hostname}:${port}`;
 }
 
-/** What RFC 3986 leaves as it is in a path segment, and the slash between segments. */
+/** Characters that RFC 3986 allows unencoded in a path segment, and the slash between segments. */
 const plainPath = /^[A-Za-z0-9\-._~!$&'()*+,;=:@/]*$/;
 const pathToken = /%[0-9A-Fa-f]{2}|[A-Za-z0-9\-._~!$&'()*+,;=:@/]+|[^A-Za-z0-9\-._~!$&'()*+,;=:@/]/gu;
 /** The characters above, except the slash, mean the same when they are written as %XX; %2F is a slash inside a segment. */

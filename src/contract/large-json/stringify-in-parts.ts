@@ -10,7 +10,7 @@ import { namesOf } from './parse-in-parts.ts';
 /** Values, and sixteens of characters, of a part: some 0.1 ms. */
 const partWeight = 2_000;
 const charactersOfWeight = 16;
-/** About what a value of a part costs, in units of the pace. */
+/** About what a value of a part costs, in units of the work budget. */
 const unitsOfWeight = 10;
 
 /** As `JSON.stringify`, in steps when the value is large. */
@@ -25,7 +25,7 @@ function* stringifyInParts(value: Json): Steps<string> {
   return writer.text;
 }
 
-/** What a weight leaves of a budget; negative when the value weighs more. */
+/** The rest of a budget after a weight; negative when the value weighs more. */
 function weighed(value: Json, budget: number): number {
   if (typeof value === 'string') return budget - 1 - Math.floor(value.length / charactersOfWeight);
   let left = budget - 1;
@@ -129,7 +129,7 @@ export function isLongerThan(value: Json, characters: number): boolean {
   return leftBy(value, characters) < 0;
 }
 
-/** What the text of a value leaves of so many characters; negative when it is longer. */
+/** The rest of a number of characters after the text of a value; negative when it is longer. */
 function leftBy(value: Json, characters: number): number {
   if (typeof value === 'string') return characters - value.length - 2;
   if (typeof value !== 'object' || value === null) return characters - String(value).length;

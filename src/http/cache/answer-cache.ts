@@ -177,7 +177,7 @@ export class AnswerCache<A extends Keepable = FinishedAnswer> {
   }
 
   /**
-   * Drops the answers that read the subjects. @param subjects as `Progress` tells them; null when anything may have
+   * Evicts the responses that read the subjects. @param subjects from `Progress`; null when anything may have
    * changed
    */
   invalidate(subjects: readonly string[] | null): void {
@@ -285,7 +285,7 @@ export class AnswerCache<A extends Keepable = FinishedAnswer> {
 /** A text is forgotten when another one comes to its place: after about so many others. */
 const places = 32_768;
 
-/** Texts that were asked for lately. An answer that nobody asks for again is dear: the garbage collector copies it twice. */
+/** Recently requested keys. A response that is never requested again is expensive: the garbage collector copies it twice. */
 export class SeenOnceFilter {
   /** Digests, each at the place that it says itself. Two texts of one digest only mean that an answer is kept too early. */
   readonly #asked = new Uint32Array(places);

@@ -8,7 +8,7 @@ import { type Answer, type HeaderField, jsonType } from '../answer.ts';
 import { compressed } from '../content-coding.ts';
 import { headLines, headOf } from '../uws/reply.ts';
 
-/** What can be kept. */
+/** A cacheable response. */
 export interface Keepable {
   /** Memory that it takes. */
   readonly bytes: number;
@@ -124,7 +124,7 @@ export function namesTag(ifNoneMatch: string, etag: string): boolean {
   return ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === opaque);
 }
 
-/** What stands behind the fields of a row: JSON text from `,"_views":` to the end of the row. */
+/** The end of a row after its fields: JSON from `,"_views":` on. */
 export class RowViews implements Keepable {
   /**
    * @param references that were resolved for it

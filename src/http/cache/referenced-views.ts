@@ -84,7 +84,7 @@ export class ReferencedViewCache {
     }
   }
 
-  /** Drops what has changed. @param subjects as `Progress` tells them; null when anything may have changed */
+  /** Evicts what has changed. @param subjects from `Progress`; null when anything may have changed */
   invalidate(subjects: readonly string[] | null): void {
     this.#received.note(subjects);
     if (subjects === null) this.#views.clear();

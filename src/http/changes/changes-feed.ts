@@ -95,7 +95,7 @@ function feedOf(services: Services, scopeOfCall: (call: Call) => EnvironmentScop
   };
 }
 
-/** A page with changes, or an empty one when there are none. Entries that tell of nothing any more are passed. */
+/** A page with changes, or an empty one when there are none. Entries without a current change are skipped. */
 async function nextChanges(live: LiveFeed, from: Position): Promise<WrittenPage> {
   for (let position = from; ; ) {
     const page = await live.next(position, changesPageMax);
@@ -104,7 +104,7 @@ async function nextChanges(live: LiveFeed, from: Position): Promise<WrittenPage>
   }
 }
 
-/** The changes that come first, or none when the time is over or the client has gone. @param latest what is told then */
+/** The changes that come first, or none when the time is over or the client has disconnected. @param latest sent in that case */
 function firstChanges(
   feeds: LiveFeeds,
   live: LiveFeed,

@@ -11,10 +11,10 @@ import { SubjectIndex, subjectBytes } from '../cache/subject-index.ts';
 import type { EventStream } from '../uws/event-streams.ts';
 import { HeldAnswer, HeldAnswers } from './held-answers.ts';
 
-/** What decides a live answer. */
+/** The key of a live response. */
 export interface LiveKey {
   readonly principal: ClientPrincipal;
-  /** What is asked for. */
+  /** The requested content. */
   readonly text: string;
 }
 
@@ -40,7 +40,7 @@ export class LiveAnswers {
   }
 
   /**
-   * The answer that clients of this key follow. It is forgotten unless somebody follows it in this turn of the event loop.
+   * The answer that clients of this key follow. It is dropped unless it gets a follower in this turn of the event loop.
    * @param compute called now, and whenever something that it read has changed
    * @throws what `compute` throws when it is called now; ProblemError `liveAnswersFull`
    */
@@ -64,7 +64,7 @@ export class LiveAnswers {
     return live;
   }
 
-  /** @param subjects as `Progress` tells them; null when anything may have changed */
+  /** @param subjects from `Progress`; null when anything may have changed */
   changed(subjects: readonly string[] | null): void {
     if (subjects === null) {
       for (const ofClient of this.#byClient.values()) for (const live of ofClient.values()) live.outdated();
@@ -166,7 +166,7 @@ export class LiveAnswer {
         await this.#computeOnce();
       } catch (error) {
         if (!passes(error)) {
-          // It has grown too large, alone or with the others, or is a mistake of ours: anyone who asks again is told.
+          // The response is too large, alone or with the others, or there is a bug: the next request gets the error.
           for (const follower of [...this.#followers]) follower.end();
           return;
         }

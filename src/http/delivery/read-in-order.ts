@@ -5,7 +5,7 @@ import { type HighWaterMark, readHighWaterMark } from '../../store/visibility/ve
 import type { Services } from '../services.ts';
 import type { LoadedViews, ViewSources } from './view-loading.ts';
 
-/** What an answer was made of. */
+/** Everything that a response was built from. */
 export interface FromStore {
   /** The hash fields that were read. */
   places(): readonly HashField[];

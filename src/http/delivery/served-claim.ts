@@ -21,7 +21,7 @@ import type { HashField } from '../../store/redis/field-reader.ts';
 import type { Store } from '../../store/store.ts';
 import type { DeliveryRequest } from './delivery-request.ts';
 
-/** What a delivery request reads first. */
+/** The first read of a delivery request. */
 export class ClaimsToRead {
   readonly scope: EnvironmentScope;
   readonly url: NormalUrl | null;

@@ -59,7 +59,7 @@ function isWhole({ stored }: MetView): boolean {
   return stored === null || bytesApart(stored) === null;
 }
 
-/** What the views of an answer are read from. */
+/** The sources of the views of a response. */
 export interface ViewSources {
   readonly store: Store;
   readonly largeAnswers: LargeAnswers;

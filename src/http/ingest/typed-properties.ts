@@ -12,7 +12,7 @@ import { itemPath, memberPath } from '../../lib/text-place.ts';
 import type { Mistake } from '../routing/validate.ts';
 
 export interface PlainProperties {
-  /** What is not a property map stays as it was sent. */
+  /** Values that are not property maps stay as they were sent. */
   readonly properties: Json;
   /** `field` is the place of the property: `properties.hero.images[2]`. */
   readonly mistakes: readonly Mistake[];
@@ -57,7 +57,7 @@ function memberOf(property: JsonObject, name: string): Json {
 
 function plainMap(typed: JsonObject, { place, level }: Position, mistakes: Mistake[]): JsonObject {
   const plain: JsonObject = {};
-  // What is nested too deep is refused with the plain value, so nobody looks further inside.
+  // Values nested too deep are rejected with the plain value, so there is no need to check further.
   if (level > jsonDepthMax) return plain;
   for (const name of Object.keys(typed)) {
     const at = { place: memberPlace(place, name), level };
@@ -150,7 +150,7 @@ function tellMistake(mistakes: Mistake[], mistake: Mistake): null {
   return null;
 }
 
-/** Names are as long as their sender likes and may be half of a character; a place is told with each mistake. */
+/** Names can be long and contain unpaired surrogates, and every error includes its place. */
 function memberPlace(place: string, name: string): string {
   const whole = `${place}.${name}`;
   if (whole.length <= typedPlaceCharactersMax) return whole.toWellFormed();

@@ -1,4 +1,4 @@
-/** What a management request names: an environment, a source, a client of the tenant of its key. */
+/** Finds what a management request names: an environment, a source or a client of the key's tenant. */
 import type {
   ClientPrincipal,
   Configuration,

@@ -37,7 +37,7 @@ export function managementWebhooks(services: Services): Handler {
   };
 }
 
-/** Sends a request that tells of nothing, once. */
+/** Sends a test request without changes, once. */
 export function testWebhook({ webhookGuard }: Services): Handler {
   return async (call) => {
     const webhook = askedWebhook(call);

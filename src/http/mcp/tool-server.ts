@@ -71,7 +71,7 @@ export class ToolServer {
     }
   }
 
-  /** What the endpoint answers, refusals too. */
+  /** The response of the endpoint, also an error. */
   async #answer({ endpoint, requestOf }: Tool, given: Json): Promise<Answer> {
     const handler = this.#handlers[endpoint];
     const definition = routeTable.find(({ name }) => name === endpoint);

@@ -19,7 +19,7 @@ export interface Waiting {
 
 /** A request that is answered after the call that brought it. */
 export interface Exchange {
-  /** The client went away: there is nobody to answer. */
+  /** The client has disconnected. */
   readonly isAborted: boolean;
   /** Called once. */
   send(answer: Answer): void;
@@ -81,7 +81,7 @@ export class Exchanges {
 
   /**
    * Begins an exchange, within the call that brings the request.
-   * @param body the handler may still wait for it. @param waiting told if the client goes away; null: nobody is
+   * @param body the handler may still wait for it. @param waiting notified when the client disconnects; null for none
    */
   begin(
     res: HttpResponse,

@@ -126,7 +126,7 @@ class DryRun {
     return loaded.configuration;
   }
 
-  /** What is stored must be that of the active configuration before anything is compared with it. */
+  /** The stored outputs must be those of the active configuration before anything is compared with them. */
   async #settle(): Promise<void> {
     const { store } = this.context;
     const queue = rebuildJobs(store);

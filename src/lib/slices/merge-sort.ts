@@ -2,7 +2,7 @@ import { type Steps, workBudget } from '../cooperative-yield.ts';
 
 /** This many items are sorted at once, in some 0.1 ms. */
 const atOnce = 512;
-/** The least cost of comparing two items, in units of the pace. */
+/** The least cost of comparing two items, in units of the work budget. */
 const comparisonUnits = 5;
 
 /** The items in order. Equal items keep their order. It is a merge sort that may pause. */

@@ -66,7 +66,7 @@ class Places {
     const fresh = Array.from({ length: count }, (_, at) => {
       return ofWorkers.find((places) => places[at] != null)?.[at] ?? null;
     });
-    // What was given is not needed any more.
+    // The given items are no longer needed.
     this.#known = [...this.#known.slice(this.#given), ...fresh];
     this.#given = 0;
     this.#asked += count;

@@ -155,7 +155,7 @@ async function countedFacets(
   return new Map(needs.map(({ facetIndex }) => [facetIndex, counted[placeOf.get(facetIndex) ?? 0] ?? []]));
 }
 
-/** @returns null when no worker has one of the rows any more */
+/** @returns null when one of the rows no longer exists */
 async function withTexts(
   askWorkers: AskWorkers,
   form: RowForm,

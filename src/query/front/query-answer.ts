@@ -91,7 +91,7 @@ async function answersOf(
   if (search === null || first.length === 1)
     return await decidedAnswers(scatter, { index, query }, first, deadlineMs);
   const unscored = first.map((reply) => decodeStats(bodyOf(reply)));
-  // Each worker has told what its own items say. The sum says it of the whole index, so scores are those of one worker with all items.
+  // The sum of the workers' statistics is that of the whole index, so scores are the same as with a single worker.
   const stats = sumOfStats(unscored.map((answer) => answer.stats));
   const scored = { ...query, search: { ...search, stats } };
   const answers = scoredAnswers(scored, unscored)?.map((answer) => ({ ...answer, stats: null }));

@@ -40,7 +40,7 @@ export class FramedSocket {
     socket.on('error', () => {});
   }
 
-  /** False once nobody reads at the other end. */
+  /** False once the other end is closed. */
   get isOpen(): boolean {
     return this.socket.writable;
   }

@@ -80,7 +80,7 @@ export class LiveShard {
     return this.isCurrent && !this.shard.hasUnproven;
   }
 
-  /** False while changes wait that the shard should have by now. It can then answer nobody. */
+  /** False while changes wait that the shard should have by now. It cannot answer meanwhile. */
   get isCurrent(): boolean {
     return this.#changes.length === 0;
   }

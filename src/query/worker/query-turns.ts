@@ -81,7 +81,7 @@ export class QueryTurns<Request extends TenantRequest> {
     return next ?? null;
   }
 
-  /** Takes out parked requests that nobody waits for any more. */
+  /** Removes parked requests that have timed out. */
   dropParked(isGone: (request: Request) => boolean): void {
     this.#parked = this.#parked.filter((request) => !isGone(request));
   }

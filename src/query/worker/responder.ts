@@ -27,7 +27,7 @@ export interface ResponderOptions {
   readonly queryCpuMs?: number;
   /** Called for a query that threw an error, which is a bug of ours. */
   onTrouble(error: unknown): void;
-  /** See `WorkerListenerOptions`; absent: nobody is told. */
+  /** See `WorkerListenerOptions`; absent for no notification. */
   onStranger?(from: string): void;
 }
 
@@ -38,7 +38,7 @@ export interface ResponderFigures {
   readonly refused: number;
   /** Slices in which requests did not end. */
   readonly pauses: number;
-  /** Requests that were not answered because nobody waited for them any more. */
+  /** Requests dropped after their time limit. */
   readonly dropped: number;
 }
 
@@ -156,7 +156,7 @@ export class Responder {
     this.#timer = null;
   }
 
-  /** True when nobody waits for a request any more; counts such requests. */
+  /** True when a request is past its deadline; counts such requests. */
   #isGone(request: RunningRequest, nowMs: number): boolean {
     const isGone = request.isGone(nowMs);
     if (isGone) this.#dropped += 1;

@@ -57,7 +57,7 @@ export class RunningRequest {
     return this.#work !== null;
   }
 
-  /** @param nowMs on the clock of `performance.now()` @returns whether nobody waits for it any more */
+  /** @param nowMs on the clock of `performance.now()` @returns true when it is past its deadline */
   isGone(nowMs: number): boolean {
     return this.inbound.isGone || this.inbound.deadlineMs < nowMs;
   }
@@ -146,7 +146,7 @@ export class Evaluation {
   /**
    * Goes on for a slice.
    * @param nowMs on the clock of `performance.now()`, as `endsMs` and `deadlineMs` are
-   * @param deadlineMs time after which nobody waits for the answers
+   * @param deadlineMs deadline of the answers
    * @returns all answers; null when there is more to do
    */
   run(nowMs: number, endsMs: number, deadlineMs: number): readonly MessageBody[] | null {

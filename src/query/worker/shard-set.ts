@@ -100,7 +100,7 @@ export class ShardSet implements ItemSink {
     return held?.loaded ? held.commits : null;
   }
 
-  /** Number of the last commit that answers can show a part of. It is `applied` unless somebody else makes the commits. */
+  /** Number of the last commit that answers can show a part of. It equals `applied` unless another process makes the commits. */
   shows(partition: number): number {
     return this.#held.get(partition)?.shows ?? 0;
   }
@@ -110,7 +110,7 @@ export class ShardSet implements ItemSink {
     return this.#followed?.digest ?? null;
   }
 
-  /** What it still loads, in words for `/health/ready`: at most one text, since loads go one after the other. */
+  /** Pending loads in words, for `/health/ready`: at most one line, because loads run one after the other. */
   get waitingFor(): string[] {
     const [load, ...others] = this.loading;
     if (load === undefined) return [];
@@ -139,7 +139,7 @@ export class ShardSet implements ItemSink {
     return this.#shards.has(name) || this.#restored.has(name);
   }
 
-  /** Partitions that were closed are still in the shards, which can answer nobody any more. */
+  /** Closed partitions are still in the shards, which can no longer answer. */
   get isKept(): boolean {
     return this.#isKept;
   }

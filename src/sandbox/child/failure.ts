@@ -1,4 +1,4 @@
-/** What a failure of code is told by: its message and where in the program it was. Code may throw anything. */
+/** Describes a thrown value of schema code: its message and position. Code can throw anything. */
 import type { CodeFailure } from '../../schemas/build/code-call.ts';
 import { stackOf } from './intrinsics.ts';
 

@@ -5,7 +5,7 @@ import { type Steps, Suspended } from '../../lib/cooperative-yield.ts';
 import type { LookupQuery } from '../lookup-layout.ts';
 import type { CodeCall, CodeReply } from './code-call.ts';
 
-/** What one build works on. */
+/** The input of one build. */
 export interface BuildInput {
   readonly entity: StoredEntity;
   readonly environmentId: string;

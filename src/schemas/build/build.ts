@@ -10,12 +10,12 @@ import type { BuildFailure, BuildOutcome } from './build-outcome.ts';
 import type { CodeCall, CodeReply } from './code-call.ts';
 import { type EntityValue, entityValue } from './entity-value.ts';
 
-/** About what a step costs, in units of the pace. */
+/** About what a step costs, in units of the work budget. */
 const unitsPerStep = 100;
 
 const unitsPerLookup = 1000;
 
-/** What one build has met so far, and how much work it may still do. */
+/** The findings of one build so far, and the work that it may still do. */
 export class Build {
   readonly input: BuildInput;
   readonly root: EntityValue;

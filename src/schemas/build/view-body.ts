@@ -18,7 +18,7 @@ export class BodyWriter {
   readonly #texts: string[] = [];
   readonly #references: ReferencePiece[] = [];
   readonly #path: string[] = [];
-  /** What is before `#text`, after the last reference. */
+  /** The text before `#text`, up to the last reference. */
   #pieces: string[] = [];
   #text = '';
   #length = 0;

@@ -30,7 +30,7 @@ export interface CodeProgram {
    * other lookups when a build first asks.
    */
   readonly lookups: readonly LookupRequest[];
-  /** What it names as plain text, where that is in its sources. */
+  /** Names that are in its sources as plain text. */
   readonly names: readonly CodeName[];
 }
 

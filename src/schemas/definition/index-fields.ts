@@ -123,7 +123,7 @@ function guess(name: string, others: readonly string[]): string {
   return nearest === null ? '' : `Did you mean ${quote(nearest)}? `;
 }
 
-/** What people say about an index and its fields. Nothing is made of it; tools show it. */
+/** Descriptions of an index and its fields. They have no effect; tools show them. */
 export interface IndexMetadata {
   readonly index: Json;
   /** Of the fields that have some. */

@@ -27,7 +27,7 @@ function loadedPackage(): Package {
 
 /** A long text is read in pieces. */
 const pieceUnits = 16_384;
-/** The cost of reading a unit of a text, in units of the pace. */
+/** The cost of reading a unit of a text, in units of the work budget. */
 const unitsPerUnit = 10;
 
 /**

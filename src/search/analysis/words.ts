@@ -80,7 +80,7 @@ export function wordSequence(text: string, cutter = plainCutter): string[] {
 
 /** A large text is cut at separators that are about this many units apart. */
 const pieceUnits = 16_384;
-/** The cost of reading a character of a text, in units of the pace. */
+/** The cost of reading a character of a text, in units of the work budget. */
 const unitsPerUnit = 10;
 
 /** The words of a text in order, repeated and long ones too, piece by piece. */

@@ -1,4 +1,4 @@
-/** What one member of a query object may be, from its shape, and what a mistake says about it. */
+/** The rule for one member of a query object, derived from its shape, and its error message. */
 import { isJsonObject, type Json } from '../../contract/json.ts';
 import type { Shape, ShapeType } from '../../contract/shape.ts';
 import { countCodePoints, hasMoreCodePoints } from '../../lib/code-points.ts';
@@ -12,7 +12,7 @@ const writtenOutMax = 4;
 export interface MemberRule {
   readonly isRequired: boolean;
   accepts(value: Json): boolean;
-  /** What is wrong with a value that is not accepted. */
+  /** The error for a value that is not accepted. */
   mistakeOf(value: Json): string;
   readonly missing: string;
 }

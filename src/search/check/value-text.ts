@@ -55,7 +55,7 @@ export function valueOfText(traits: FieldTraits, value: Json, place: string, mis
   return read;
 }
 
-/** Mistakes told about one list; more of them say nothing new. */
+/** Errors reported per list. */
 const listMistakesMax = 100;
 
 const numberKinds: ReadonlySet<ValueKind> = new Set(['integer', 'long', 'float', 'double']);

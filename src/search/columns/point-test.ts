@@ -14,7 +14,7 @@ export type PointTest =
 const none: PointTest = { kind: 'none' };
 export const lowest: NumberPoint = { approx: -Infinity, residual: 0 };
 export const highest: NumberPoint = { approx: Infinity, residual: 0 };
-/** The cost of reading a listed value, in units of the pace. */
+/** The cost of reading a listed value, in units of the work budget. */
 const unitsPerListed = 20;
 
 /** The condition as a test of points. A value that is not a number of the kind is equal to nothing. */

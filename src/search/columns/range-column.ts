@@ -11,7 +11,7 @@ import type { Column } from './column.ts';
 import { highest, justAbove, justBelow, lowest, PointSet, pointsOf } from './point-test.ts';
 
 const boundsPerDoc = 4;
-/** The cost of looking at a doc, in units of the pace. */
+/** The cost of looking at a doc, in units of the work budget. */
 const intervalUnits = 10;
 
 /**

@@ -10,7 +10,7 @@ const bucketsMax = 65_536;
 /** A block is the number of the next one, and seven codes. */
 const blockSize = 8;
 const blockCodes = blockSize - 1;
-/** The cost of a group, in units of the pace. */
+/** The cost of a group, in units of the work budget. */
 const unitsPerGram = 5;
 
 /**

@@ -25,7 +25,7 @@ interface Asked extends AskedWord {
   readonly distance: EditDistance;
 }
 
-/** Tells which words a search finds, one by one, without an index. It remembers what it told. */
+/** Tests whether a search finds a word, without an index. Results are cached. */
 export class WordMatcher {
   readonly #analyzer: Analyzer;
   readonly #asked: readonly Asked[];

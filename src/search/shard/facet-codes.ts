@@ -6,7 +6,7 @@ import { DateFormats, firstNotations } from '../facets/moments.ts';
 import type { FieldTraits } from '../fields/field-type.ts';
 import { parseLong } from '../fields/number-point.ts';
 
-/** About what it costs to read a part of a large value, in units of the pace. */
+/** About what it costs to read a part of a large value, in units of the work budget. */
 const unitsPerPart = 20_000;
 
 /**

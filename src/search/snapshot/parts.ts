@@ -4,7 +4,7 @@
  */
 export type Part = Float64Array | Int32Array | Uint32Array | Int16Array | Uint8Array;
 
-/** Parts as they are now. They are the memory itself: nobody may change the structure before the last one is written. */
+/** Parts as they are now. They are not copies: the structure must not change before the last part is written. */
 export type Parts = Generator<Part, void, undefined>;
 
 /** Gives parts back, in their order. */

@@ -15,11 +15,11 @@ import { goneSignature, LetterSignatureFilter, letterSignatureOf } from './lette
 import { SortedPrefixIndex } from './sorted-prefix-index.ts';
 
 const capacityMin = 16;
-/** The cost of comparing a character of a term, in units of the pace. */
+/** The cost of comparing a character of a term, in units of the work budget. */
 const comparisonUnits = 5;
-/** The cost of comparing a term of the index by its code, in units of the pace. */
+/** The cost of comparing a term of the index by its code, in units of the work budget. */
 const candidateUnits = 20;
-/** The cost of indexing a term, in units of the pace. */
+/** The cost of indexing a term, in units of the work budget. */
 const indexingUnits = 200;
 /** A search indexes at most so many portions of terms, of so many each. It looks at the terms that are left. */
 const portionsPerSearch = 512;
@@ -65,7 +65,7 @@ export class TermDictionary {
   /** Null: nothing is made. */
   #builder: DeletionNeighborhoodIndexBuilder | null = null;
   #order: SortedPrefixIndex | null = null;
-  /** What is left to do for the next order; null: nothing is made. */
+  /** The remaining work for the next order; null when none is being made. */
   #ordering: Steps<SortedPrefixIndex> | null = null;
   readonly #distance = new EditDistance();
   readonly #codeDistance = new CodeDistance();
@@ -266,7 +266,7 @@ export class TermDictionary {
     return at;
   }
 
-  /** Notes the id of a term that is near. @returns the cost in units of the pace */
+  /** Notes the id of a term that is near. @returns the cost in units of the work budget */
   #compare(termId: number, near: Nearby): number {
     const term = this.termOf(termId);
     const distance = this.#distanceTo(term, near);

@@ -72,12 +72,12 @@ export class ReferenceChanges {
     return this.#byTarget.values();
   }
 
-  /** What goes before the commit in a cluster. */
+  /** Writes before the commit in a cluster. */
   get additions(): ReferrerWrite[] {
     return this.#writes(({ added }) => added, 'add');
   }
 
-  /** What goes after the commit in a cluster. */
+  /** Writes after the commit in a cluster. */
   get removals(): ReferrerWrite[] {
     return this.#writes(({ dropped }) => dropped, 'drop');
   }

@@ -22,7 +22,7 @@ const fieldPrefix = 'r:';
 export interface CompetingClaim {
   /** Sorts as claims are served. */
   readonly rank: Buffer;
-  /** What the rank says of the claim. */
+  /** The claim data in its rank. */
   readonly ranked: RankedClaim;
   /** Null when the claim is missing, which only damage can cause. */
   readonly claim: Claim | null;

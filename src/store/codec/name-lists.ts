@@ -38,7 +38,7 @@ const recordsMin = 64;
 const charactersMax = 4_096;
 const listsMet = 1_000;
 const listsRead = 2_000;
-/** Enough to tell apart the lists of one source. Anyone who searched for two lists with one digest would garble entities of their own. */
+/** Enough to distinguish the lists of one source. Whoever crafts a collision only corrupts their own entities. */
 export const listDigestBytes = 8;
 
 const met = new BoundedCache<string, MetList>({ entriesMax: listsMet });

@@ -25,7 +25,7 @@ export interface ScopedIndex {
   readonly index: string;
 }
 
-/** What a portion of a scan should hold; items may be of any size, so the count asked for follows their sizes. */
+/** Target size of a portion of a scan. Items may have any size, so the requested count adapts. */
 const portionBytes = 512 * 1024;
 const portionItemsMin = 4;
 const portionItemsMax = 1000;

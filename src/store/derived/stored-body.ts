@@ -9,7 +9,7 @@ import { largeBodyField, viewIdentity } from '../keys.ts';
 /** A view of an environment (`viewTarget`). */
 export interface ViewTarget extends EntityRef {
   readonly alias: string;
-  /** What tells it from the other views of the environment. */
+  /** Identifies it among the views of the environment. */
   readonly identity: string;
 }
 
@@ -17,7 +17,7 @@ export interface ViewTarget extends EntityRef {
 export interface StoredReference {
   /** Null when the schema gave a text that is not a view id; then nothing can be found. */
   readonly target: ViewTarget | null;
-  /** What the schema gave where there is no target, else null. */
+  /** The given reference, if it has no target; otherwise null. */
   readonly viewId: string | null;
   /** Place inside the view: `.author`, `.related[1]`. */
   readonly path: string;
@@ -56,7 +56,7 @@ const scratchBytes = 64 * 1024;
 /** Bodies are written here first, because the byte length of a text is known only when it is written. */
 const scratch = Buffer.allocUnsafeSlow(scratchBytes);
 
-/** References and numbers that are written in one go, and about what one costs in units of the pace. */
+/** References and numbers that are written in one go, and about what one costs in units of the work budget. */
 const perGo = 1000;
 const unitsEach = 100;
 /** A number takes at most so many bytes of seven bits. */
@@ -185,7 +185,7 @@ class Numbers {
   }
 }
 
-/** What is stored of a view: fields with their bytes. @param body from `encodeBody` */
+/** The stored fields of a view, with their bytes. @param body from `encodeBody` */
 export function storedFields(field: string, body: Buffer): (readonly [field: string, bytes: Buffer])[] {
   if (body.length <= inlineViewBytesMax) return [[field, body]];
   const note = Buffer.alloc(1 + apartBytes);

@@ -44,7 +44,7 @@ export async function scheduledSources(store: Store, tag: string): Promise<Sched
   });
 }
 
-/** Forgets a source of which nothing waits any more. @throws StoreUnavailableError */
+/** Removes a source without scheduled entities. @throws StoreUnavailableError */
 export async function forgetSchedule(
   store: Store,
   tag: string,

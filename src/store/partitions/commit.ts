@@ -120,13 +120,13 @@ export class PartitionWrites {
   }
 }
 
-/** What goes in the call of a commit besides the writes to its partition. */
+/** Writes in the call of a commit besides those to its partition. */
 export interface AlongsideCommit {
   /** On one Redis alone: in a cluster a call reaches one slot. Absent: none, and so below. */
   readonly claims?: readonly ClaimWrite[];
   /** On one Redis alone, too. */
   readonly references?: ReferenceChanges;
-  /** What it reports of its views; each of them gets an entry in the change log. */
+  /** Reported views. Each of them gets an entry in the change log. */
   readonly reported?: ReportedViews;
 }
 

@@ -14,7 +14,7 @@ export interface HashField {
 /** Fields of one command: Redis does nothing else meanwhile. */
 const fieldsPerCommand = 256;
 
-/** What one caller waits for. */
+/** The pending read of one caller. */
 interface Asked {
   readonly values: (Buffer | null)[];
   left: number;

@@ -8,7 +8,7 @@ export interface Masters {
   readonly replicas: number;
   /** Those of the written tags that are to be confirmed. */
   toConfirm(tags: readonly string[]): readonly string[];
-  /** Name of the master that has the keys of a tag; null while nobody serves them. */
+  /** Name of the master that has the keys of a tag; null while no master serves it. */
   nameOf(tag: string): string | null;
   /** A connection that ends for good when it breaks. */
   connect(name: string): Redis;

@@ -63,7 +63,7 @@ export async function readPageOfAll(
   return texts;
 }
 
-/** What is left of a page when one of its texts was read. */
+/** The rest of a page after one of its strings was read. */
 export function behind<Page extends Pick<ListPage, 'direction'>>(page: Page, text: string): Page {
   return { ...page, [page.direction === 'ascending' ? 'after' : 'before']: text };
 }

@@ -24,7 +24,7 @@ export interface ChangesListener {
   onLost(partition: number): void;
   /**
    * Changes were missed: nothing that was concluded from earlier ones holds. Reading goes on when the promise has settled.
-   * @param place sequence of the last change that is not told of
+   * @param place sequence of the last change that is not passed on
    */
   onGap(partition: number, place: number): Promise<void>;
 }

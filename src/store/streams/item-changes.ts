@@ -21,7 +21,7 @@ export interface ItemChangesListener {
   onGap(partition: number): Promise<void>;
   /** Reading goes on when the promise has settled. What ended with a StoreUnavailableError is reported again. */
   onCommits(partition: number, commits: ItemCommits): Promise<void>;
-  /** What was told may be taken back (a failover), or something was missed. `onGap` follows. @param why for a log */
+  /** A failover may have reverted changes, or some were missed. `onGap` follows. @param why for the log */
   onLost(partition: number, why: unknown): void;
 }
 

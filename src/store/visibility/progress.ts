@@ -11,7 +11,7 @@ import { openStreamSource, type StreamSource } from '../streams/shared-streams.t
 import { PartitionProgress } from './partition-progress.ts';
 import { type HighWaterMark, UnseenWrites, type Version, type VersionVector } from './version.ts';
 
-/** What callers wait for: conditions that are looked at again whenever something was heard. */
+/** Conditions that callers wait for. They are checked again after every message. */
 export class Conditions {
   readonly #open = new Set<() => void>();
 
@@ -32,7 +32,7 @@ export class Conditions {
     });
   }
 
-  /** Looks at all conditions again, because something was heard. */
+  /** Checks all conditions again after a message. */
   check(): void {
     for (const look of [...this.#open]) look();
   }
@@ -256,7 +256,7 @@ export class Progress {
     this.#conditions.check();
   }
 
-  /** What was visible before a failover may not be for a while after it: nothing is promised until it is known again. */
+  /** A failover may revert what was visible, so the progress is unknown until it is read again. */
   #forget(partition: number): void {
     const progress = this.#partitions[partition];
     if (progress !== undefined) progress.known = false;

@@ -1,6 +1,6 @@
 /**
  * Findings of a tenant a page at a time, with bounded work for each: for people who look over HTTP. What only a look at all
- * entities tells (paths that are always null) is left to `npm run diagnostics`.
+ * entities can show (paths that are always null) is left to `npm run diagnostics`.
  */
 import { performance } from 'node:perf_hooks';
 import type { Turn } from '../../actors/batch/turn.ts';

@@ -73,7 +73,7 @@ async function partitionsOf(store: Store, workerId: string): Promise<number[]> {
   );
 }
 
-/** Partitions that its heartbeat tells of; null when there is none any more. */
+/** Partitions in its heartbeat; null when there is no heartbeat. */
 async function toldBy(store: Store, workerId: string): Promise<readonly number[] | null> {
   const beat = (await liveProcesses(store)).find(({ id }) => id === workerId);
   return beat?.partitions ?? null;

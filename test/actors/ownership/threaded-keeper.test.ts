@@ -71,7 +71,7 @@ test('a thread that ended is replaced by one that keeps the same leases and tell
   await untilRenewed(store);
   assert.equal((await readOwner(store, 0)).epoch, epoch);
   await until('it is heard of', async () => (await liveProcesses(store)).some(({ id }) => id === workerId));
-  // On a busy machine the next thread may need longer than its time. Then one more is started, which is told too.
+  // On a busy machine the next thread may need longer than its time. Then one more is started, and reported too.
   assert.match(troubles[0] ?? '', /^leases are now renewed by another thread: .*the leases ended$/);
 });
 

@@ -36,7 +36,7 @@ function replies(bodies: readonly MessageBody[], commit = 1): GatheredReply[] {
 
 const firsts = () => shards.map((shard) => whole(encodeFirsts(query, shard)));
 
-/** A scatter that gives prepared replies, and notes which items the workers were told. */
+/** A scatter with prepared replies, which records the items sent to the workers. */
 function scripted(script: readonly (readonly GatheredReply[])[]) {
   const told: (readonly string[] | null)[] = [];
   const gather = async ([asked]: readonly ShardQuery[]): Promise<GatheredReply[]> => {

@@ -96,7 +96,7 @@ test('in place of a silent worker another one is asked, and the first reply of b
   const trial = new Trial(context, ['ab']);
   const silent = trial.lastFor(0);
   await until('the other one is asked', () => trial.asked.length === 2);
-  // Whoever is silent is chosen only where nobody else is.
+  // A silent worker is only chosen when there is no other.
   const next = new Trial(context, ['ab'], trial.standing);
   assert.notEqual(next.lastFor(0), silent);
   trial.reply(silent, replyFor([0]));

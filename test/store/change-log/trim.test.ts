@@ -1,4 +1,4 @@
-/** What is forgotten of an environment that is gone, and that nobody is told less than happened if it comes back. */
+/** Trimming the log of a removed environment, and that a reader misses no changes if the environment returns. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LogReader } from '../../../src/store/change-log/entries.ts';

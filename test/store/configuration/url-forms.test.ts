@@ -26,7 +26,7 @@ test('a mind that is changed on the way leads back, and no claim is ever where n
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.constantFrom(...forms), fc.boolean()), { maxLength: 12 }), (wishes) => {
       let state = exactUrls;
-      /** Forms in which claims may stand, as long as nobody has moved all of them. */
+      /** Forms that stored claims may have until all of them are converted. */
       let stored = new Set<UrlForm>(['exact']);
       for (const [wanted, isMovedToEnd] of wishes) {
         for (let next = nextStep(state, wanted); next !== null; next = nextStep(state, wanted)) {

@@ -181,7 +181,7 @@ function besideOf(partition: number, { moves, refersTo, refersNoMore, tells }: M
   return { claims, references, reported: told };
 }
 
-/** All keys but those that tell of time. */
+/** All keys except those with times. */
 async function stateOf({ client }: Store): Promise<Map<string, unknown>> {
   const state = new Map<string, unknown>();
   for (const key of (await client.keys('*')).sort()) {
@@ -222,7 +222,7 @@ async function servedViews({ store }: Owned): Promise<Map<string, string>> {
   );
 }
 
-/** Views that a round made win or lose a place, each as the ends of entries that tell of it. */
+/** Views that a round made win or lose a place, each as the ends of its entries. */
 function wonOrLost(before: ReadonlyMap<string, string>, now: ReadonlyMap<string, string>): string[][] {
   const places = [...new Set([...before.keys(), ...now.keys()])];
   return places

@@ -133,7 +133,7 @@ test('nothing of it is stored, and an outage of Redis kills nobody', async (cont
   await own.startServer();
   await until('it is heard of again', async () => {
     const live = await liveProcesses(store).catch(() => null);
-    // Redis is there, and nobody was ever missing.
+    // Redis is reachable, and no process was ever missing.
     if (live !== null) assert.deepEqual(live, [worker]);
     return live !== null;
   });
@@ -213,7 +213,7 @@ test('who asks over a Redis that takes longer than the time for answers still he
     await wire.stop();
   });
   wire.delay(700);
-  // Until the question has come through nobody knows; then they do, on the same connection.
+  // Unknown until the question has been delivered; then known, on the same connection.
   await until('it is heard of from afar', () =>
     idsIn(far).then(
       (ids) => ids.length === 1,

@@ -17,7 +17,7 @@ import { full } from 'acorn-walk';
 import { lineStartsOf } from '../../../lib/text-place.ts';
 import type { CodeProgram } from '../../../schemas/code/program.ts';
 
-/** What SES refuses; without the last character it is nothing. */
+/** Text that SES rejects, unless its last character is removed. */
 const refused = /<!--|-->|\bimport(?=\s*(?:\(|\/[/*]))|\beval(?=\s*\()/g;
 
 /** A piece of code, and what takes its place. */

@@ -102,7 +102,7 @@ export class ShardCopies implements AnsweringShards {
     return this.#group === null ? null : { group: this.#group, ready: this.#ready };
   }
 
-  /** What it still loads before it can answer for its group, in words. */
+  /** Loads that it still needs before it can answer for its group, in words. */
   get waitingFor(): string[] {
     const copy = this.#group === null ? undefined : this.#copies.get(this.#group);
     if (copy === undefined) return ['its group of partitions'];
@@ -153,7 +153,7 @@ export class ShardCopies implements AnsweringShards {
 
   /**
    * Fewer groups mean that each worker holds more. A worker that is restarted must not cause that, so it begins only when a
-   * worker is away for `regroupMs`, or for less when a group has nobody left.
+   * worker is away for `regroupMs`, or for less when a group has no worker left.
    */
   #groupsAmong(others: readonly OtherWorker[], copies: number): number {
     const workers = others.length + 1;

@@ -21,7 +21,7 @@ import { FrameReader, FrameWriter } from './frames.ts';
 /** One frame takes the event loop well under 10 ms, however it is used. */
 const frameBytesMax = 1024 * 1024;
 
-/** What a part is, by its array. */
+/** Kind of a part, by its array type. */
 const kinds = [Float64Array, Int32Array, Uint32Array, Int16Array, Uint8Array] as const;
 
 /** The frames of a part. It is not copied. */
@@ -55,7 +55,7 @@ function kindOf(part: Part): number {
 }
 
 export interface SnapshotHead {
-  /** What the shard was made of and by. One of another identity is of no use. */
+  /** The code and definition that made the snapshot. It is unusable for any other identity. */
   readonly identity: string;
   /** Its fields, in the order of their parts. */
   readonly fields: readonly (readonly [name: string, type: FieldType])[];

@@ -17,7 +17,7 @@ const redis = await TestRedis.start();
 const tenant = tenantOf({ things: { name: 'keyword', size: 'integer' } });
 const things = schemaIndex('things');
 
-/** Asks until told to end. @returns totals that were not as wanted, and errors */
+/** Queries until stopped. @returns wrong totals and errors */
 function asking(cluster: TestCluster, wanted: number): { readonly wrong: unknown[]; end(): Promise<number> } {
   const wrong: unknown[] = [];
   let [asked, isOver] = [0, false];

@@ -45,7 +45,7 @@ class Host {
   readonly folder = mkdtempSync(path.join(tmpdir(), 'millrace-snapshots-'));
   readonly model = new Map<string, JsonObject>();
   readonly troubles: string[] = [];
-  /** Indexes whose snapshots did not fit, one list for each time that it was told. */
+  /** Indexes with outdated snapshots, one list per notification. */
   readonly outdated: (readonly string[])[] = [];
   #workers = 0;
   readonly running = new Set<string>();
