@@ -114,7 +114,7 @@ const wantedMs = 100;
 const entitiesAtFirst = 25;
 const entitiesLeast = 5;
 const entitiesMost = 200;
-/** A portion is at most so many times as large as the one before. */
+/** A portion is at most this many times as large as the one before. */
 const growth = 2;
 
 /**

@@ -303,7 +303,7 @@ export class PartitionActor {
     return this.#intents;
   }
 
-  /** @param from place in the stream of what the batch may be the first to have seen @param taken what its works were made of */
+  /** @param from place in the stream of what the batch may be the first to have seen @param taken what its works were built from */
   async #batch(
     works: readonly EntityWork[],
     from: number,

@@ -82,7 +82,7 @@ export class Connection {
     return reply;
   }
 
-  /** An answer that goes on. @throws MillraceError */
+  /** Opens a streaming response. @throws MillraceError */
   async open(ask: Ask): Promise<Response> {
     return await this.#goodResponse(this.#reading(ask));
   }

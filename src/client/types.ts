@@ -185,6 +185,6 @@ export interface Change {
   readonly shownOn?: readonly string[];
   /** How many more places there are; absent: none. */
   readonly shownOnMore?: number;
-  /** For `since`: goes on after this change. With `long-poll` it can repeat changes before it. */
+  /** For `since`: continues after this change. With `long-poll` it can repeat changes before it. */
   readonly offset: string;
 }

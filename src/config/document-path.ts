@@ -71,7 +71,7 @@ export function isId(text: string): boolean {
   return text.length <= configNameCharactersMax && idPattern.test(text);
 }
 
-/** The place that a path relative to CONFIG_DIR names, or null when no document of the configuration may lie there. */
+/** The place that a path relative to CONFIG_DIR names, or null when no document of the configuration may be there. */
 export function documentPlace(path: string): DocumentPlace | null {
   const [root, tenant, folder, ...below] = path.split('/');
   if (root !== 'tenants' || tenant === undefined || folder === undefined || !isTenantName(tenant))
@@ -125,18 +125,18 @@ function isModuleName(name: string): boolean {
 /** Hidden, so that it is read from no configuration folder. */
 const programFolder = '.compiled';
 
-/** Where the lookups lie that schemas in JavaScript asked for when they were run, as a list of `AskedLookup`. */
+/** Where the lookups are stored that schemas in JavaScript asked for when they were run, as a list of `AskedLookup`. */
 export function runtimeLookupsPath(tenant: string): string {
   return `tenants/${tenant}/${programFolder}/lookups.json`;
 }
 
-/** Where the program of a schema lies among the documents of its tenant. @param name from `programName` */
+/** Where the program of a schema is among the documents of its tenant. @param name from `programName` */
 export function programPath(tenant: string, name: string): string {
   return `tenants/${tenant}/${programFolder}/${name.replace('/', '-')}.json`;
 }
 
 /**
- * True when files may lie in these folders, which are inside one another below `folder`. Only `schemas` has them.
+ * True when files may be in these folders, which are inside one another below `folder`. Only `schemas` has them.
  * @param names from the outermost to the innermost
  */
 export function mayBeSortedInto(folder: SchemaFolder, names: readonly string[]): boolean {

@@ -19,7 +19,7 @@ import { navigationOf, pageHtml } from './page.ts';
 export class DocsMistakes extends Error {}
 
 const ownFolder = fileURLToPath(new URL('./', import.meta.url));
-/** Lists all pages by task: the navigation is made of it. */
+/** Lists all pages by task: the navigation is built from it. */
 const indexFile = 'docs/README.md';
 const outsideDocs = ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'bench/README.md'];
 

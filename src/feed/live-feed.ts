@@ -14,7 +14,7 @@ import { WrittenPage } from './written-page.ts';
 
 export interface Follower {
   /** Changes since the page before, or since the position with which it joined. Never empty but at its joining. */
-  told(page: WrittenPage): void;
+  receive(page: WrittenPage): void;
   /** There is more after its position than a page. It is to read that by itself, then join again. */
   isFarBehind(): void;
   /** Sends nothing more. */
@@ -37,7 +37,7 @@ export type Since = 'beginning' | 'now' | Position;
 /** Commits that come shortly one after another are read together: the first immediately, the others not sooner than this. */
 const gatherMs = 5;
 const retryMs = 200;
-/** Who follows already hears of a change though others go on joining for longer than this. */
+/** Who follows already hears of a change though others continue joining for longer than this. */
 const joiningMs = 50;
 
 export class LiveFeed {
@@ -162,7 +162,7 @@ export class LiveFeed {
     }
     const page = await this.#read(this.#head, changesPageMax, null);
     this.#head = page.position;
-    if (page.changes.length > 0) await this.#tell(this.#followers, page);
+    if (page.changes.length > 0) await this.#send(this.#followers, page);
     if (page.isUpToDate) return this.#head;
     this.#isDirty = true;
     return null;
@@ -210,7 +210,7 @@ export class LiveFeed {
       return;
     }
     for (const follower of followers) this.#followers.add(follower);
-    await this.#tell(followers, page);
+    await this.#send(followers, page);
   }
 
   /** Those of the group that did not leave meanwhile; they no longer join. */
@@ -222,10 +222,10 @@ export class LiveFeed {
     });
   }
 
-  async #tell(followers: Iterable<Follower>, page: WrittenPage): Promise<void> {
+  async #send(followers: Iterable<Follower>, page: WrittenPage): Promise<void> {
     let sliceStartMs = performance.now();
     for (const follower of [...followers]) {
-      if (this.#followers.has(follower)) follower.told(page);
+      if (this.#followers.has(follower)) follower.receive(page);
       if (performance.now() - sliceStartMs < sliceMs) continue;
       await setImmediate();
       sliceStartMs = performance.now();

@@ -11,7 +11,7 @@ export interface Answer {
   readonly headers?: readonly HeaderField[];
   /** From `headOf`: status, headers and content type as they go out. For an answer that is written often. */
   readonly head?: Uint8Array;
-  /** The answer goes on after its body, which is empty. Absent: it does not. */
+  /** Streams the response after its headers; the body is empty. Absent for a plain response. */
   readonly follow?: OpenStream;
   /** Name of the problem in the response, for the log. */
   readonly problem?: string;

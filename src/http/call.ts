@@ -62,7 +62,7 @@ export class Call {
     return '';
   }
 
-  /** @param listener called once when the client goes away before its answer is sent; at once if it has gone already */
+  /** @param listener called once when the client goes away before its answer is sent; immediately if it has gone already */
   onGone(listener: () => void): void {
     if (this.#isGone) listener();
     else this.#onGone = listener;

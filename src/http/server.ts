@@ -113,7 +113,7 @@ export class HttpServer {
     });
   }
 
-  /** Ends the answers that go on; their clients come again. */
+  /** Ends streaming responses; their clients reconnect. */
   endStreams(): void {
     this.#exchanges.endStreams();
   }
@@ -132,7 +132,7 @@ export class HttpServer {
   }
 
   /**
-   * The operating system resets connections that wait to be taken when their socket closes, and requests may lie on them. So
+   * The operating system resets connections that wait to be taken when their socket closes, and requests may be on them. So
    * the socket closes right after all that waited were taken: at the end of a whole turn, and of a short one if there is any.
    */
   async #closeListenSocket(): Promise<void> {

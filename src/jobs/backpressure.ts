@@ -17,7 +17,7 @@ import type { Store } from '../store/store.ts';
 
 /** Fewer requests per second than this do not count as readers: these are probes. */
 const readersFromPerSecond = 1;
-/** Readers notice the work when an answer takes longer than so many times its quiet value. */
+/** Readers notice the work when an answer takes longer than this many times its quiet value. */
 const slowedMax = 1.4;
 /** Cost of a response besides its reads, in ms: below it, a read that takes twice as long is not noticed. */
 const answerMs = 0.25;
@@ -39,7 +39,7 @@ export const portionMax = rebuildsWaitingMax / 2;
 const figureAgeMs = 2_200;
 /** Figures of work that began less than this ago may not show it yet. */
 const showsAfterMs = 1_000;
-/** A quiet value is the median of so many figures: a command that begins is busy for a second or two. */
+/** A quiet value is the median of this many figures: a command that begins is busy for a second or two. */
 const quietFigures = 8;
 /**
  * The work pauses this often to let the fronts report idle values, and no longer than this. Work that goes slowly loses
@@ -68,9 +68,9 @@ export class Backpressure {
   /** Read latencies of each front in the last seconds without work. */
   readonly #quietMs = new Map<string, readonly number[]>();
   #quietAtMs = Number.NEGATIVE_INFINITY;
-  /** From when on the work is paused until quiet values are known; null: it goes on. */
+  /** From when on the work is paused until quiet values are known; null: it continues. */
   #stillSinceMs: number | null = null;
-  /** When the work began that goes on, its last portion was given, and its next one may begin. */
+  /** When the work began that continues, its last portion was given, and its next one may begin. */
   #beganMs = Number.NEGATIVE_INFINITY;
   #workedMs = Number.NEGATIVE_INFINITY;
   #nextMs = Number.NEGATIVE_INFINITY;
@@ -83,7 +83,7 @@ export class Backpressure {
     return this.#isRead ? this.#rate : null;
   }
 
-  /** Takes in what all fronts last reported; to be called each second, also while no work goes on. */
+  /** Takes in what all fronts last reported; to be called each second, also while no work continues. */
   hear(fronts: readonly FrontFigures[], nowMs: number): void {
     const usedPerSecond = (1000 * this.#given) / (nowMs - this.#heardMs);
     this.#given = 0;

@@ -2,7 +2,7 @@
  * The purge of one partition: removes the entities of sources that are no longer configured. It removes them as a
  * client would, at the pace of a rebuild, and the owner removes their outputs. The job that finds all partitions through
  * forgets what the change log keeps of environments that are gone, and ends the purge. A job that runs twice, or is broken
- * off anywhere, goes on with what is left.
+ * off anywhere, continues with what is left.
  */
 
 import { forgetLogs } from '../store/change-log/trim.ts';

@@ -16,7 +16,7 @@ export interface RebuildTask extends PartitionTask {
   readonly generation: number;
 }
 
-/** Where a pass over a partition goes on. */
+/** Where a pass over a partition continues. */
 export interface RebuildPlace {
   /** `<tenant>|<sourceId>`; sources come in the order of these texts. */
   readonly source: string;

@@ -1,4 +1,4 @@
-/** An invariant of ours does not hold: a bug, never a mistake of a client. The process must not go on with the work at hand. */
+/** An invariant of ours does not hold: a bug, never a mistake of a client. The process must not continue with the work at hand. */
 export class InvariantError extends Error {
   override readonly name = 'InvariantError';
 }

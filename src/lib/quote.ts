@@ -5,7 +5,7 @@ export function quote(text: string): string {
   return JSON.stringify(excerpt(text));
 }
 
-/** The beginning of a text, at most so many UTF-16 units; `…` follows where it is cut. */
+/** The beginning of a text, at most this many UTF-16 units; `…` follows where it is cut. */
 export function excerpt(text: string, charactersMax = quotedCharactersMax): string {
   return text.length > charactersMax ? `${text.slice(0, charactersMax)}…` : text;
 }

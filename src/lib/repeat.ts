@@ -4,7 +4,7 @@ export interface Repetition {
   readonly pauseMs: number;
   /** Ends it, also in the middle of a pause. */
   readonly signal: AbortSignal;
-  /** Called for an error that a run threw; the repetition goes on. */
+  /** Called for an error that a run threw; the repetition continues. */
   onError(error: unknown): void;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Members under small numbers that are given again. It is neither a Set nor a Map, because a table that one of these has outgrown
- * points to the next table. Once a table lies in the old generation of the heap, all later tables stay alive with what was
+ * points to the next table. Once a table is in the old generation of the heap, all later tables stay alive with what was
  * in them, until that generation is collected. With thousands of members that come and go each second, such tables are
  * what a process collects most.
  */

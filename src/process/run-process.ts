@@ -105,7 +105,7 @@ function attempt(change: () => void): void {
   try {
     change();
   } catch {
-    // The order among processes only helps readers, so work goes on without it.
+    // The order among processes only helps readers, so work continues without it.
   }
 }
 

@@ -215,7 +215,7 @@ export class TenantSandbox {
     process.send({ kind: 'open', id, programs: [...programs] });
   }
 
-  /** Closes sets until there is room for one of so many characters: a build has its memory beside them. */
+  /** Closes sets until there is room for one of this many characters: a build has its memory beside them. */
   #closeOldest(process: SandboxProcess, characters: number): void {
     let left = total(process.open.values()) + characters;
     for (const [oldest, itsCharacters] of process.open) {

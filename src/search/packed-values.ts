@@ -8,7 +8,7 @@ const narrowText = /^[\0-\xff]*$/;
 /** To pack more at once would keep the event loop. */
 const bytesMax = 256 * 1024;
 
-/** Texts and booleans that lie outside of the heap, as a snapshot has them. Some may be missing. */
+/** Texts and booleans that are outside of the heap, as a snapshot has them. Some may be missing. */
 export class PackedValues {
   /** Where the bytes of each value begin; the last entry is the end of all. */
   readonly #starts: Uint32Array;

@@ -261,7 +261,7 @@ export class Partitions {
   }
 }
 
-/** The shortest tag of a partition whose slot lies in the partition's share of the slots. */
+/** The shortest tag of a partition whose slot is in the partition's share of the slots. */
 function evenTag(partition: number, count: number): string {
   const from = Math.floor((partition * clusterSlots) / count);
   const to = Math.floor(((partition + 1) * clusterSlots) / count);

@@ -1,5 +1,5 @@
 /**
- * Sends what one webhook has not received. Its state lies in the store and is written only by a process that knows what it is: a
+ * Sends what one webhook has not received. Its state is in the store and is written only by a process that knows what it is: a
  * sender that lost its job to another process, or a person who set the cursor, is noticed by the next write
  * (docs/design/changes.md "Webhooks").
  */
@@ -44,7 +44,7 @@ export interface SenderOptions {
   /** The webhook as it is configured now, and the feed of its environment; null: it is gone. */
   configured(field: string): { readonly webhook: Webhook; readonly feed: Feed } | null;
   onAttempt(field: string, outcome: Outcome): void;
-  /** Called for the first failure, and for one each hour while it goes on failing. */
+  /** Called for the first failure, and for one each hour while it continues failing. */
   onFailing(field: string, failure: WebhookFailure): void;
   /** Called when a webhook that failed has taken a request, or has nothing left to take. */
   onWorking(field: string): void;

@@ -383,7 +383,7 @@ test('changes come from the beginning, each once, also over broken connections',
   const later = copies.slice(count);
   assert.equal(new Set(copies.slice(0, count).map(({ id }) => id)).size, count);
   assert.deepEqual(
-    // What lies in different partitions becomes true in any order.
+    // What is in different partitions becomes true in any order.
     later.map(({ originId, action, urls, left }) => [originId, action, urls, left.urls]).sort(),
     [
       ['copy-7', 'set', ['/copy-7'], []],
@@ -434,7 +434,7 @@ test('changes come by long-polling, from now and with where views are shown', as
   for (const { offset } of all.slice(-3)) {
     for await (const change of client.changes({ live: 'long-poll', since: offset })) {
       if (change.originId === 'poll-2') break;
-      // The end of a page goes on after it: something has to come.
+      // The end of a page continues after it: something has to come.
       void client.save('poll-2', { type: 'page', properties: { title: `again ${Math.random()}` } });
     }
   }

@@ -76,7 +76,7 @@ function schemaDigest(files: Files): string {
   return builder?.schema?.digest ?? '';
 }
 
-/** A tenant with a further source group. It has no source, so nothing is made of it. */
+/** A tenant with a further source group. It has no source, so nothing is built from it. */
 function tenantWithGroup(alias: string) {
   const cms = {
     alias: 'cms',

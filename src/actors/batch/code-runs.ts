@@ -1,6 +1,6 @@
 /**
  * Runs code for the batches of a partition without holding them up: a batch waits for a bounded time. Calls that are not
- * answered by then go on while other batches are done, and the batch that builds the output again finds their replies. That
+ * answered by then continue while other batches are done, and the batch that builds the output again finds their replies. That
  * is safe, because the same call always has the same reply.
  */
 import { batchWaitMs, codeBuildCpuMs, codeOpenBuildsMax, codePatienceMs } from '../../contract/limits.ts';

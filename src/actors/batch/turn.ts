@@ -46,7 +46,7 @@ export interface TurnBasis {
  * | gone   | any           | any     | removes all outputs and the record                                           |
  * | any    | any           | repair  | as all, and writes what is there already; removes what the repair names      |
  *
- * An entity that is not published counts as there, but no output is made of it and it has no index entries. Where a moment has
+ * An entity that is not published counts as there, but no output is built from it and it has no index entries. Where a moment has
  * made it another than its record says, the turn is for all, and a change.
  */
 export interface Turn {

@@ -140,7 +140,7 @@ export class LeaseNews {
   readonly #gathered = new Map<LeaseEvent, Set<number>>();
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(private readonly tell: (event: LeaseEvent, partitions: readonly number[]) => void) {}
+  constructor(private readonly report: (event: LeaseEvent, partitions: readonly number[]) => void) {}
 
   add(event: LeaseEvent, partition: number): void {
     this.#gathered.set(event, (this.#gathered.get(event) ?? new Set()).add(partition));
@@ -156,7 +156,7 @@ export class LeaseNews {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     for (const [event, partitions] of this.#gathered)
-      this.tell(
+      this.report(
         event,
         [...partitions].sort((a, b) => a - b),
       );

@@ -68,7 +68,7 @@ function redisServerMajor() {
 }
 
 /**
- * Installs what tests use. Where that is not possible it says so and goes on: only the tests that use the program fail
+ * Installs what tests use. Where that is not possible it says so and continues: only the tests that use the program fail
  * then, and all others run.
  */
 export async function ensureTestPrograms(folder = serviceFolder) {

@@ -1,6 +1,6 @@
 /**
  * A command and the person who typed it: it reads the words of its command line, asks for consent, and ends with an exit code,
- * and with one line where it cannot go on.
+ * and with one line where it cannot continue.
  */
 import { createInterface } from 'node:readline/promises';
 import { type ParseArgsConfig, parseArgs } from 'node:util';

@@ -45,7 +45,7 @@ export const interruptedCode = 130;
 
 /**
  * Does what a person may break off by Ctrl-C. A second Ctrl-C ends the process immediately.
- * @param line says what stays of it, or goes on without the command
+ * @param line says what stays of it, or continues without the command
  * @param act ends soon after its signal is aborted, however it ends
  * @throws CommandStop with the line, when it was broken off
  */

@@ -46,7 +46,7 @@ export function isCode(file: string): boolean {
 type Compiler = typeof import('typescript');
 type Node = import('typescript').Node;
 
-/** Strings of a file, and the beginnings of those that are made of parts. */
+/** Strings of a file, and the beginnings of those that are built from parts. */
 function stringsOf(ts: Compiler, file: string): string[] {
   const texts: string[] = [];
   const visit = (node: Node): void => {

@@ -1,5 +1,5 @@
 /**
- * Compiles the schemas in JavaScript and TypeScript among documents: each becomes a program, which lies among the
+ * Compiles the schemas in JavaScript and TypeScript among documents: each becomes a program, which is among the
  * documents beside its sources. The compiler only reads them. `triggers` is run for it, in the sandbox; nothing else is.
  */
 

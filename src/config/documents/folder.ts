@@ -26,7 +26,7 @@ export interface ReadDocuments {
   readonly issues: readonly ConfigIssue[];
 }
 
-/** Reads every document of a configuration folder. Never throws for what lies in it. */
+/** Reads every document of a configuration folder. Never throws for what is in it. */
 export async function readDocuments(configDir: string): Promise<ReadDocuments> {
   const reading = new Reading(configDir);
   await reading.everything();
@@ -34,7 +34,7 @@ export async function readDocuments(configDir: string): Promise<ReadDocuments> {
 }
 
 /**
- * Text of a file that a schema imports; null when there is none. @throws ModuleRefused for one that lies outside the
+ * Text of a file that a schema imports; null when there is none. @throws ModuleRefused for one that is outside the
  * tenant's folder by a link, or is the tenant file by another name, or is too large, or is not a string
  */
 export async function readModule(configDir: string, path: string): Promise<string | null> {

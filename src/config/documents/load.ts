@@ -46,7 +46,7 @@ const reservedIndexAliases = new Set(['source', 'sourceGroupAlias']);
 
 /**
  * Where documents come from. `stored`: a store or a backup. An earlier version may have accepted what is a mistake
- * now, and that goes on to work.
+ * now, and that continues to work.
  */
 export type DocumentsFrom = 'folder' | 'stored';
 

@@ -13,7 +13,7 @@ export type ReadOutcome =
     })
   | Extract<LoadOutcome, { ok: false }>;
 
-/** Reads and loads a configuration folder. Mistakes of both come together; never throws for what lies in the folder. */
+/** Reads and loads a configuration folder. Mistakes of both come together; never throws for what is in the folder. */
 export async function readConfiguration(configDir: string): Promise<ReadOutcome> {
   const { documents, issues } = await readDocuments(configDir);
   const compiled = await compileCode(documents, 'configuration', (path) => readModule(configDir, path));

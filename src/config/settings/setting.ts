@@ -207,7 +207,7 @@ function hostAndPort(seed: string): HostAndPort | null {
   return isSound ? { host, port: Number(port) } : null;
 }
 
-/** `token` of RFC 9110, section 5.6.2, which header names are made of. */
+/** `token` of RFC 9110, section 5.6.2, which header names are built from. */
 const tokenPattern = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
 /** Prefixes of header names, each once whatever its case, without the hyphen that follows them. */

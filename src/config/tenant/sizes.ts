@@ -1,5 +1,5 @@
 /**
- * How much a tenant may configure (docs/reference/limits.md). It is counted on the parsed files before anything is made of
+ * How much a tenant may configure (docs/reference/limits.md). It is counted on the parsed files before anything is built from
  * them: some things are multiplied by others, as entity types by source groups, and each process keeps the product.
  */
 import type { Cursor } from '../../contract/config-cursor.ts';

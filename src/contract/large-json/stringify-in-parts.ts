@@ -124,7 +124,7 @@ function endOfPart(text: string, end: number): number {
   return isHighSurrogate(text.charCodeAt(end - 1)) && isLowSurrogate(text.charCodeAt(end)) ? end + 1 : end;
 }
 
-/** Whether the JSON text of a value has more than so many characters, marks that are escaped counted once. Stops there. */
+/** Whether the JSON text of a value has more than this many characters, marks that are escaped counted once. Stops there. */
 export function isLongerThan(value: Json, characters: number): boolean {
   return leftBy(value, characters) < 0;
 }

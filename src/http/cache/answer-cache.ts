@@ -282,7 +282,7 @@ export class AnswerCache<A extends Keepable = FinishedAnswer> {
   }
 }
 
-/** A text is forgotten when another one comes to its place: after about so many others. */
+/** A text is forgotten when another one comes to its place: after about this many others. */
 const places = 32_768;
 
 /** Recently requested keys. A response that is never requested again is expensive: the garbage collector copies it twice. */

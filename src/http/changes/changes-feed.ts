@@ -1,4 +1,4 @@
-/** `GET /changes/v1`: the changes of an environment, at once, by long-poll, or as events (docs/reference/http.md "Changes"). */
+/** `GET /changes/v1`: the changes of an environment, as a page, by long-polling, or as events (docs/reference/http.md "Changes"). */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { changesPageMax, longPollMs } from '../../contract/limits.ts';
 import type { Feed } from '../../feed/feed.ts';
@@ -120,7 +120,7 @@ function firstChanges(
       resolve(page);
     };
     const follower = {
-      told: (page: WrittenPage) => {
+      receive: (page: WrittenPage) => {
         empty = page;
         if (page.changes.length > 0) finish(page);
       },

@@ -148,7 +148,7 @@ export class LiveAnswer {
   follow(stream: EventStream): () => void {
     const follower = new AnswerFollower(this, this.all.held, stream);
     this.#followers.add(follower);
-    follower.tell();
+    follower.notify();
     if (this.#isForgotten) {
       // The last follower went while this one came.
       this.#isForgotten = false;
@@ -209,7 +209,7 @@ export class LiveAnswer {
     const next = new HeldAnswer(principal.tenant.alias, etag, event, bytes);
     this.all.held.hold(next, this.#current);
     this.#current = next;
-    for (const follower of this.#followers) follower.tell();
+    for (const follower of this.#followers) follower.notify();
   }
 }
 
@@ -231,7 +231,7 @@ class AnswerFollower {
     private readonly stream: EventStream,
   ) {}
 
-  tell(): void {
+  notify(): void {
     if (!this.#isSending) void this.#send();
   }
 

@@ -20,7 +20,7 @@ export interface LoadedView {
   readonly body: StoredBody;
 }
 
-/** A reference in whose place an answer has null: its view is missing, or lies deeper than was asked. */
+/** A reference in whose place an answer has null: its view is missing, or is deeper than was asked. */
 export interface ListedReference {
   readonly path: string;
   readonly viewId: string;

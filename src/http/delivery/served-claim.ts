@@ -30,7 +30,7 @@ export class ClaimsToRead {
   readonly #pathCount: number;
   /** First those of the URL, then those of the handles. */
   readonly claimFields: readonly string[];
-  /** Where the claims lie, in the order of the claim fields. */
+  /** Where the claims are stored, in the order of the claim fields. */
   readonly places: readonly HashField[];
 
   constructor(

@@ -1,6 +1,6 @@
 /**
  * Reads views and everything that they reference, breadth first, in batches
- * (docs/reference/http.md "References in an answer"). Answers that are made of many bytes take turns.
+ * (docs/reference/http.md "References in an answer"). Answers that are built from many bytes take turns.
  */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import {

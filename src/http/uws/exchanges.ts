@@ -34,7 +34,7 @@ export class Exchanges {
     readonly streams: EventStreams,
   ) {}
 
-  /** Ends the answers that go on. */
+  /** Ends streaming responses. */
   endStreams(): void {
     this.streams.endAll();
   }
@@ -116,7 +116,7 @@ function goesOn(answer: Answer): answer is StreamAnswer {
 
 class OpenExchange implements Exchange {
   #isAborted = false;
-  /** Null from the answer on: a stream goes on for long. */
+  /** Null once the response has begun, because a stream may never end. */
   #waiting: Waiting | null;
   #stream: OpenEventStream | null = null;
   /** The part of the answer that the client has not taken yet. */

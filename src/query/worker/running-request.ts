@@ -113,7 +113,7 @@ export class RunningRequest {
 
 /**
  * The answers to the queries of one request. Each query has a budget of processor time, and so have all of them together. A
- * query that takes more is refused, and the others go on.
+ * query that takes more is refused, and the others continue.
  */
 export class Evaluation {
   readonly #answers: MessageBody[] = [];

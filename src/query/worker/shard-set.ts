@@ -56,7 +56,7 @@ export class ShardSet implements ItemSink {
   readonly #held = new Map<number, HeldPartition>();
   readonly #loads = new Map<number, LoadProgress>();
   readonly #listeners: (() => void)[] = [];
-  readonly #catchUp = new CatchUp(() => this.#tell());
+  readonly #catchUp = new CatchUp(() => this.#notify());
   readonly #loader: ShardLoader;
   /** Shards whose fields' types are being read. */
   readonly #learning = new Set<LiveShard>();
@@ -184,7 +184,7 @@ export class ShardSet implements ItemSink {
     } finally {
       if (this.#loads.get(partition) === progress) this.#loads.delete(partition);
     }
-    this.#tell();
+    this.#notify();
   }
 
   /**
@@ -208,7 +208,7 @@ export class ShardSet implements ItemSink {
       }
     }
     this.#catchUp.advance(changed);
-    this.#tell();
+    this.#notify();
   }
 
   /** Reads the types of fields that these items have and this process does not know. @throws StoreUnavailableError */
@@ -234,7 +234,7 @@ export class ShardSet implements ItemSink {
       })
       .finally(() => {
         this.#learning.delete(live);
-        this.#tell();
+        this.#notify();
       });
   }
 
@@ -243,18 +243,18 @@ export class ShardSet implements ItemSink {
     this.#loads.delete(partition);
     if (this.#keepsAll) {
       this.#isKept = true;
-      this.#tell();
+      this.#notify();
       return;
     }
     const lives = [...this.#shards.values(), ...this.#rebuilding.values()];
     for (const live of lives) live.drop(partition);
     this.#catchUp.advance(lives);
-    this.#tell();
+    this.#notify();
   }
 
   /**
    * Follows a changed configuration. It drops indexes that are gone, and builds those with other fields again from
-   * Redis, while their last state goes on answering. If Redis does not answer, it goes on when Redis is back.
+   * Redis, while their last state continues answering. If Redis does not answer, it continues when Redis is back.
    */
   async reconfigure(configuration: Configuration): Promise<void> {
     this.configuration = configuration;
@@ -320,7 +320,7 @@ export class ShardSet implements ItemSink {
       const lives = [...this.#shards.values()];
       for (const live of lives) live.dropUnproven();
       this.#catchUp.advance(lives);
-      this.#tell();
+      this.#notify();
     }, moreLoadsMs);
     this.#dropping.unref();
   }
@@ -376,7 +376,7 @@ export class ShardSet implements ItemSink {
     return turn;
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of this.#listeners) listener();
   }
 }

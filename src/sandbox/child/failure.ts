@@ -18,7 +18,7 @@ const plainer: readonly (readonly [RegExp, string])[] = [
   [/^secure mode %SharedMath%\.random\(\) throws/, 'Math.random() is chance'],
 ];
 
-/** Of `process` and `Atomics`, which are not there: code that asks whether they are must go on. */
+/** Of `process` and `Atomics`, which are not there: code that asks whether they are must continue. */
 const absentClock =
   /^Cannot read properties of undefined \(reading '(?:hrtime|uptime|cpuUsage|wait|waitAsync)'\)$/;
 

@@ -11,7 +11,7 @@ export interface BuildOutcome {
   readonly diagnostics: readonly Diagnostic[];
   /** True when code has not answered yet. The rest of the outcome is then provisional. */
   readonly waitsForCode: boolean;
-  /** Not null: nothing can be made of the entity, and what was made last stays. */
+  /** Not null: nothing can be built from the entity, and what was made last stays. */
   readonly failure: BuildFailure | null;
 }
 

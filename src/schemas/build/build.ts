@@ -86,7 +86,7 @@ export class Build {
     return this.input.text(value) ?? '';
   }
 
-  /** Notes that nothing can be made of the entity; the first reason counts. */
+  /** Notes that nothing can be built from the entity; the first reason counts. */
   fail(failure: BuildFailure): void {
     this.#failure ??= failure;
   }

@@ -9,7 +9,7 @@ import { flat } from '../../lib/flat.ts';
 import type { Build } from './build.ts';
 import type { BuiltItem, ReferencePiece, ViewBody } from './build-outcome.ts';
 
-/** Text of so many characters becomes one piece: of millions of marks it would be one at the end, at once. */
+/** Text of this many characters becomes one piece: of millions of marks it would be one at the end, at once. */
 const pieceCharacters = 65_536;
 
 /** Writes one view's JSON text, cut at its references. Callers write JSON that is whole in the end. */

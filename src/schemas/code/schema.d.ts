@@ -91,7 +91,7 @@ export type Lookup = <Properties = Record<string, any>>(
 
 export interface LookupBuilder<Properties = Record<string, any>>
   extends PromiseLike<SourceEntity<Properties>[]> {
-  /** At most so many. */
+  /** At most this many. */
   limit(count: number): this;
   orderBy(order: Order): this;
   /** Looks into another source group than the entity's own. */

@@ -5,7 +5,7 @@ import { countCodePoints, hasMoreCodePoints } from '../../lib/code-points.ts';
 import { quote } from './mistakes.ts';
 
 const anyString = 'must be a string';
-/** Up to so many values or members are written out in a mistake. */
+/** Up to this many values or members are written out in a mistake. */
 const writtenOutMax = 4;
 
 /** A value is never null here: null is as absent. */

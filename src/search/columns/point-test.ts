@@ -5,7 +5,7 @@ import type { ValueKind } from '../fields/field-type.ts';
 import { comparePoints, type NumberPoint, queryPointOf } from '../fields/number-point.ts';
 import { type Condition, listedValues } from '../filter/condition.ts';
 
-/** A condition on a number: it must lie between two points, both included, or be one of several. */
+/** A condition on a number: it must be between two points, both included, or be one of several. */
 export type PointTest =
   | { readonly kind: 'none' }
   | { readonly kind: 'between'; readonly low: NumberPoint; readonly high: NumberPoint }
@@ -84,7 +84,7 @@ export class PointSet {
     return this.#approx[at] === approx && this.#residual[at] === residual;
   }
 
-  /** True when some point lies between the two, both included. */
+  /** True when some point is between the two, both included. */
   hasBetween(low: NumberPoint, high: NumberPoint): boolean {
     const at = this.#firstFrom(low.approx, low.residual);
     const approx = this.#approx[at];

@@ -11,7 +11,7 @@ const unitsPerPart = 20_000;
 
 /**
  * Codes of numbers or dates, for facets alone. The first facet on a field makes them. From then on they follow the
- * field's docs. If the query is interrupted, the next one goes on with the codes that are made. Docs may come and go
+ * field's docs. If the query is interrupted, the next one continues with the codes that are made. Docs may come and go
  * meanwhile.
  *
  * One doc may take long: its list is long, or the tables double that millions of others are in. What is left of it belongs

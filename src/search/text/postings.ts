@@ -236,7 +236,7 @@ function headOf(block: number): number {
   return -2 - block;
 }
 
-/** Size of the block of so many docs, 2 or more: the least power of two that holds them and their number. */
+/** Size of the block of this many docs, 2 or more: the least power of two that holds them and their number. */
 function blockInts(docs: number): number {
   return 1 << (32 - Math.clz32(docs));
 }

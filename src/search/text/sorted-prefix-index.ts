@@ -47,7 +47,7 @@ class TermList {
   }
 }
 
-/** Terms that go on with the same code point: those from `low` to before `high`. */
+/** Terms that continue with the same code point: those from `low` to before `high`. */
 interface Branch {
   readonly codePoint: number;
   readonly low: number;

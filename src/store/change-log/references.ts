@@ -1,5 +1,5 @@
 /**
- * Which views refer to a view. On one Redis the commit of a view moves its referrers. In a cluster they lie in other slots: a
+ * Which views refer to a view. On one Redis the commit of a view moves its referrers. In a cluster they are in other slots: a
  * referrer is put here before the commit, and taken away after it. So none is missing, and one may be there too much after a
  * crash: a reader looks into the referrer's processed record.
  */

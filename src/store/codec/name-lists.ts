@@ -1,6 +1,6 @@
 /**
  * Most entities of a type have properties of the same names, and so have the items of an index and the views of a schema; what
- * is made of entities of one type mostly has the same names, too. Their records leave the names out, and say under which digest
+ * is built from entities of one type mostly has the same names, too. Their records leave the names out, and say under which digest
  * their list is in `keys.names`, in the same partition. The call that stores a record stores its list with it
  * (`scripts/entities/accept.lua`, commits), so no record is ever without it. A list never changes: anyone who has read it may keep it.
  */
@@ -94,7 +94,7 @@ export function nameListFor(names: readonly string[]): NameList {
   return list;
 }
 
-/** Entities of one source in one partition, and what was made of them. */
+/** Entities of one source in one partition, and what was built from them. */
 export interface NamesPlace {
   readonly tag: string;
   readonly tenant: string;

@@ -100,7 +100,7 @@ export class ActiveConfiguration {
     this.#troubleListeners.push(listener);
   }
 
-  /** Loads what is active, if anything is, and goes on following. @throws StoreUnavailableError */
+  /** Loads what is active, if anything is, and continues following. @throws StoreUnavailableError */
   async start(): Promise<void> {
     await this.refresh();
     this.#subscription = new Subscription(this.store, keys.configurationChannel, {

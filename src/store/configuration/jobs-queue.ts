@@ -1,6 +1,6 @@
 /**
  * Background jobs that people want to see: named, resumable, tried again, with progress. BullMQ keeps them; its keys
- * carry one tag of their own, so that a queue lies in one slot of a cluster.
+ * carry one tag of their own, so that a queue is in one slot of a cluster.
  */
 import type { Job, Queue } from 'bullmq';
 import { connectForJobs, disconnect, type RedisClient } from '../redis/redis-connection.ts';

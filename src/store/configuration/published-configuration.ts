@@ -1,5 +1,5 @@
 /**
- * The published configuration: its documents lie in Redis, so that every process on every host runs the same one. Those of a
+ * The published configuration: its documents are in Redis, so that every process on every host runs the same one. Those of a
  * tenant are a field of their own, whose name has their fingerprint: tenants are neither read nor written if they stay as
  * they are.
  */

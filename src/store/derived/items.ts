@@ -1,4 +1,4 @@
-/** Index items as they lie in Redis: what a worker's shards are loaded from. */
+/** Index items as they are in Redis: what a worker's shards are loaded from. */
 
 import { largeJsonCharacters } from '../../contract/large-json/parse-in-parts.ts';
 import { sliceMs } from '../../contract/limits.ts';

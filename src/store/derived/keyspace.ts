@@ -8,7 +8,7 @@ import type { Store } from '../store.ts';
 const keysPerScan = 1000;
 const fieldsPerScan = 200;
 
-/** Kinds of keys that hold what was made of entities. */
+/** Kinds of keys that hold what was built from entities. */
 export type StoredKind = 'views' | 'items' | 'claims' | 'ranks' | 'routes' | 'lookup' | 'log';
 
 export interface StoredKey {

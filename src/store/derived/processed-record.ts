@@ -1,4 +1,4 @@
-/** The processed record of an entity: what was last made of it, enough to see what a new state changes and to undo the rest. */
+/** The processed record of an entity: what was last built from it, enough to see what a new state changes and to undo the rest. */
 import type { EntityRef } from '../../contract/ids.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import { type PublishState, type PublishTimes, publishStates } from '../../contract/publish-times.ts';
@@ -396,7 +396,7 @@ function unpackedOutput(
   };
 }
 
-/** True for a record that a restore has put there: its stamp lies between those of two states. */
+/** True for a record that a restore has put there: its stamp is between those of two states. */
 export function isRestored(record: ProcessedRecord | null): boolean {
   return record !== null && !Number.isInteger(record.stamp);
 }

@@ -1,4 +1,4 @@
-/** Reads processed records: what was last made of each entity. */
+/** Reads processed records: what was last built from each entity. */
 import type { EntityRef } from '../../contract/ids.ts';
 import { findNames, type NamesPlace } from '../codec/name-lists.ts';
 import { keys } from '../keys.ts';

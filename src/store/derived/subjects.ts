@@ -2,7 +2,7 @@
  * Subjects: what a response was built from, and what a change affects. The digests of a commit's subjects tell fronts which cached
  * responses no longer hold; tags of the same subjects tell it to caches before the fronts (docs/guide/caches.md).
  *
- * An answer has a tag of everything that it was made of. A change has the same tags, narrow and wide. So anyone who purges
+ * An answer has a tag of everything that it was built from. A change has the same tags, narrow and wide. So anyone who purges
  * all tags of a change purges every answer that it could change:
  *
  *     an answer has           in the tags of a change of

@@ -96,7 +96,7 @@ function nameOf({ tenant, environmentId, name }: Contest): string {
 
 export interface ContestMoves {
   readonly contest: Contest;
-  /** For the next read to go on after it. */
+  /** For the next read to continue after it. */
   readonly place: string;
   readonly moves: readonly ClaimMove[];
 }

@@ -1,6 +1,6 @@
 /**
  * The schedule: for each entity that a moment is still to change, that moment. It is an ordered list for each source and
- * partition, written by the commit that stores what was made of the entity, so an entity that was processed has its entry.
+ * partition, written by the commit that stores what was built from the entity, so an entity that was processed has its entry.
  */
 import { sourceField } from '../derived/processed.ts';
 import { keys } from '../keys.ts';

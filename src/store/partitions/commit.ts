@@ -14,7 +14,7 @@ import type { Store } from '../store.ts';
 import { downstreamField, type OwnAnnouncement, type PackedAnnouncement } from '../streams/announcement.ts';
 import { sendCommit } from './commit-calls.ts';
 
-/** To pack a list of so many bytes takes some milliseconds. */
+/** To pack a list of this many bytes takes some milliseconds. */
 const partBytesMax = 4 * 1024 * 1024;
 interface WritesPart {
   readonly sets: readonly (string | Buffer)[];

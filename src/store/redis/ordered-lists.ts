@@ -1,5 +1,5 @@
 /**
- * Reads ordered lists: texts in code-point order, which for UTF-8 is that of their bytes. What a list is made of is in
+ * Reads ordered lists: texts in code-point order, which for UTF-8 is that of their bytes. What a list is built from is in
  * `scripts/parts/ordered-lists.lua`; commits and claims write them.
  */
 import { keys, tagOf } from '../keys.ts';

@@ -107,7 +107,7 @@ function follow(cluster: Cluster): Cluster {
 
 /**
  * Asks now and then who serves which slots. The library could do it (`slotsRefreshInterval`), but a client that was closed
- * while it asked would go on asking, and no process of it would ever end.
+ * while it asked would continue asking, and no process of it would ever end.
  */
 function askForSlots(cluster: Cluster): void {
   const timer = setInterval(() => cluster.refreshSlotsCache(), slotsRefreshMs).unref();

@@ -251,7 +251,7 @@ export class Progress {
     if (progress === undefined) return;
     if (progress.apply(changes)) this.#commits = null;
     const digests = changes.flatMap((change) => change.digests);
-    this.#tell(partition, progress, digests, null);
+    this.#notify(partition, progress, digests, null);
     progress.notified = changes.at(-1)?.sequence ?? progress.notified;
     this.#conditions.check();
   }
@@ -268,12 +268,12 @@ export class Progress {
     await progress.load(this.#store, this.#store.partitions.tag(partition));
     this.#commits = null;
     this.#unseen.forgetBeyond(partition, progress.announced);
-    this.#tell(partition, progress, null, progress.announced);
+    this.#notify(partition, progress, null, progress.announced);
     progress.notified = place;
     this.#conditions.check();
   }
 
-  #tell(
+  #notify(
     partition: number,
     { checkpoint }: PartitionProgress,
     digests: readonly string[] | null,

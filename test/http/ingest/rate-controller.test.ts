@@ -114,7 +114,7 @@ test('nobody waits for the worker of one partition that is away, while others ar
   const at = scene();
   const first = await fill(at);
   let done = 0;
-  // The partition of the import stands still, while the worker of the other one goes on. Were each of `b` to wait until the
+  // The partition of the import stands still, while the worker of the other one continues. Were each of `b` to wait until the
   // first worker is given up, this would take twice the time that it has.
   const goesOn = () => {
     at.accept('b', 'b', 'bulk', perRequest, 1).catch(() => {});

@@ -1,4 +1,4 @@
-/** Pages of routes whose URLs lie in partitions unevenly. */
+/** Pages of routes whose URLs are in partitions unevenly. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ClaimWrite } from '../../../src/store/claims/claim-records.ts';

@@ -32,7 +32,7 @@ function bodyOf(view: Json): ViewBody {
 
 const encoded = (view: Json): Buffer => finish(encodeBody(bodyOf(view), sourceId));
 
-/** What is stored of the last of so many views with these names that others have them. */
+/** What is stored of the last of this many views with these names that others have them. */
 function shared(body: Buffer): NamelessBody | null {
   for (let times = 0; times < 70; times += 1) {
     const nameless = withoutNames(body);

@@ -21,7 +21,7 @@ const idOf = (number: number, alias?: string) => formatViewId({ environmentId: '
 const range = (count: number) => Array.from({ length: count }, (_, at) => at);
 const nothing: AnswerParts = { views: [], viewIds: [], claimFields: [] };
 
-/** Numbers of what an answer was made of; they reach far enough that tags have to be widened. */
+/** Numbers of what an answer was built from; they reach far enough that tags have to be widened. */
 const anAnswer = fc.record({
   views: fc.uniqueArray(fc.nat(2000), { maxLength: 1000, size: 'max' }),
   viewIds: fc.uniqueArray(fc.nat(2000), { maxLength: 1000, size: 'max' }),

@@ -88,7 +88,7 @@ before(async () => {
 });
 after(() => system.stop());
 
-/** Entities of the rude tenant that were accepted and nothing was made of yet. */
+/** Entities of the rude tenant that were accepted and nothing was built from yet. */
 async function unprocessed(): Promise<number> {
   const store = await system.store();
   const counts = await Promise.all(

@@ -75,7 +75,7 @@ export function testTurns(usual: number): () => boolean {
   };
 }
 
-/** How long a test goes on: seconds of MILLRACE_SECONDS, else those given. */
+/** How long a test continues: seconds of MILLRACE_SECONDS, else those given. */
 export function testSeconds(usual: number): number {
   return Number(process.env.MILLRACE_SECONDS ?? usual);
 }

@@ -125,7 +125,7 @@ function stringText(text: string): string {
   return JSON.stringify(text).replace(refused, (found) => found.slice(0, -1) + byCode(found.slice(-1)));
 }
 
-/** @param edits in order; none lies within another, and each has as many lines as what it replaces */
+/** @param edits in order; none is within another, and each has as many lines as what it replaces */
 function edited(code: string, map: string, edits: readonly Edit[]): Pick<CodeProgram, 'code' | 'map'> {
   const pieces: string[] = [];
   let from = 0;

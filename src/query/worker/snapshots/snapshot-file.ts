@@ -16,7 +16,7 @@ import {
 import { isClone } from '../../../typescript/clone-or-package.mjs';
 import { FrameReader, FrameWriter } from './frames.ts';
 
-/** Parts of a shard as frames: first what the part is and how long, then its numbers as they lie in memory. */
+/** Parts of a shard as frames: first what the part is and how long, then its numbers as they are in memory. */
 
 /** One frame takes the event loop well under 10 ms, however it is used. */
 const frameBytesMax = 1024 * 1024;
@@ -137,7 +137,7 @@ const builtWorker = 'dist/server/workers.partition.js';
 const repository = fileURLToPath(new URL('../../../../', import.meta.url));
 
 /**
- * A digest of all that decides how a shard is made of its items and how it lies in memory: the code, the packages that it
+ * A digest of all that decides how a shard is built from its items and how it is in memory: the code, the packages that it
  * uses, and Node with its Unicode tables, which say what a word is.
  * @param root folder with the `package.json`
  */
