@@ -58,7 +58,10 @@ export function fileOf(
     $schema: 'http://json-schema.org/draft-07/schema#',
     title,
     type: 'object',
-    properties: { $schema: described('Where editors find the JSON Schema of this file.', anyText), ...properties },
+    properties: {
+      $schema: described('Where editors find the JSON Schema of this file.', anyText),
+      ...properties,
+    },
     ...object,
     ...rest,
   };

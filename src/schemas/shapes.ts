@@ -4,6 +4,7 @@
  */
 import {
   anyText,
+  described,
   filledText,
   type JsonSchema,
   listOf,
@@ -12,7 +13,6 @@ import {
   objectOf,
   oneOf,
   refTo,
-  described,
 } from '../contract/document-shape.ts';
 
 export const expression = refTo('expression');

@@ -1,13 +1,13 @@
 /** Shapes of `tenant.json` and of what is in it (docs/reference/configuration.md "tenant.json"). */
 
 import {
+  described,
   filledText,
   type JsonSchema,
   listOf,
   mapOf,
   objectOf,
   oneOf,
-  described,
   truth,
   wholeNumber,
 } from '../../contract/document-shape.ts';
@@ -73,7 +73,10 @@ export const sourceShape = objectOf(
 export const sourceGroupShape = objectOf(
   {
     alias,
-    autoIndex: described('Each entity type is indexed by itself, with its top-level properties as fields.', truth),
+    autoIndex: described(
+      'Each entity type is indexed by itself, with its top-level properties as fields.',
+      truth,
+    ),
     sources: listOf(sourceShape),
   },
   ['alias'],

@@ -1,5 +1,5 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
-import { filledText, mapOf, objectOf, oneOf, described } from '../../contract/document-shape.ts';
+import { described, filledText, mapOf, objectOf, oneOf } from '../../contract/document-shape.ts';
 import { isJsonObject, type Json } from '../../contract/json.ts';
 import { keptCharactersMax } from '../../contract/limits.ts';
 import { reservedFields } from '../../contract/query-names.ts';
@@ -43,7 +43,10 @@ const indexFieldShape = objectOf(
       maxLength: keptCharactersMax,
     }),
     format: described('"html": tags are no words, entities are decoded.', oneOf(['html'])),
-    collation: described('A BCP 47 tag such as "da": texts are sorted in the order of this locale.', filledText),
+    collation: described(
+      'A BCP 47 tag such as "da": texts are sorted in the order of this locale.',
+      filledText,
+    ),
     metadata: {},
   },
   ['type'],

@@ -1,5 +1,5 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
-import { objectOf, described } from '../../contract/document-shape.ts';
+import { described, objectOf } from '../../contract/document-shape.ts';
 import { chain, type Resumable } from '../../lib/cooperative-yield.ts';
 import type { BuildInput } from '../build/build-input.ts';
 import type { BuiltItem } from '../build/build-outcome.ts';
