@@ -46,7 +46,7 @@ start also loads the demo tenant. Ctrl-C stops all of it.
 Settings are environment variables, or lines in a .env file; docs/reference/settings.md lists all:
 
   PORT        port of the HTTP front (default: 4000)
-  HOST        address they listen on (default: 127.0.0.1)
+  HOST        address that the fronts listen on (default: 127.0.0.1)
   REDIS_URL   an existing Redis (default: a private one with its files in DATA_DIR)
   CONFIG_DIR  the configuration folder (default: config)
   DATA_DIR    the files of the private Redis (default: .data)
@@ -73,8 +73,8 @@ entities, a tsconfig.json for editors and a one-page README. FOLDER must be empt
   dev: {
     does: `Starts everything like start, and watches the configuration: each change becomes active immediately, removals included.
 Mistakes are printed with file and position, and the running configuration stays active. It also reports builds that fail
-(up to 5,000 entities) and types of entities that no schema takes. If the store is empty, it imports data.ndjson from the
-folder beside the configuration once. It reads the same settings as start.`,
+(up to 5,000 entities) and entity types that no schema handles. If the store is empty, it first imports data.ndjson from the
+folder that contains the configuration folder. It reads the same settings as start.`,
     options: {},
     example: 'npm run dev',
     ends: '0 after Ctrl-C or SIGTERM; 130 after a second Ctrl-C; 1: the start failed.',
@@ -84,11 +84,11 @@ folder beside the configuration once. It reads the same settings as start.`,
 passed on to it.
 
 --changed runs the tests that depend on what changed since the branch began, uncommitted and new files included: those that
-import a changed file, start it or read it, directly or through others. When that cannot be decided, as for package.json,
-it runs all. It prints what it runs and why. With =REF it compares with that branch or commit.`,
+import a changed file, start it or read it, directly or through others. If it cannot tell, as for package.json, it runs all
+tests. It prints what it runs and why. With =REF it compares with that branch or commit.`,
     words: { '[FILE …]': 'test files or folders (default: all)' },
     options: {
-      changed: { type: 'boolean', meaning: 'or --changed=REF: only the tests that a change touches' },
+      changed: { type: 'boolean', meaning: 'or --changed=REF: run only the tests that a change affects' },
     },
     passesOn: true,
     example: 'npm test -- test/http/delivery/delivery.test.ts',
@@ -99,7 +99,7 @@ it runs all. It prints what it runs and why. With =REF it compares with that bra
 tests start.`,
     options: {},
     example: 'npm run coverage',
-    ends: '0: all tests passed and at least 90 % of the lines are covered; 1: a test failed, or fewer are.',
+    ends: '0: all tests passed and at least 90 % of the lines are covered; 1: a test failed, or the coverage is lower.',
   },
   import: {
     does: `Streams source entities into a source, 50 per request. Unchanged entities cause no work, so you can simply repeat an
@@ -123,17 +123,17 @@ compressed with gzip.`,
       map: {
         type: 'string',
         value: 'PAIRS',
-        meaning: 'columns of CSV for originId, type, url, as in originId=id,url=slug',
+        meaning: 'CSV columns for originId, type and url, such as originId=id,url=slug',
       },
       type: {
         type: 'string',
         value: 'TYPE',
         multiple: true,
-        meaning: 'the type of all rows of CSV; with --prune: delete only this type (repeatable)',
+        meaning: 'the type of all CSV rows; with --prune: delete only this type (repeatable)',
       },
       prune: {
         type: 'boolean',
-        meaning: 'then delete what the source has and FILE does not have, unless a line failed',
+        meaning: 'afterwards delete the entities of the source that are not in FILE, unless a line failed',
       },
       yes,
     },
@@ -244,9 +244,9 @@ not define have the type of any JSON value.`,
   },
   backup: {
     does: `Writes a backup to FILE while the platform runs: the active configuration and all source entities of its sources, as gzipped
-NDJSON. Views, routes and index items are not included: npm run restore has them rebuilt.
+NDJSON. Views, routes and index items are not included: npm run restore rebuilds them.
 
-Every entity that exists during the whole backup is included, in a state that it had at one moment; entities saved or
+Every entity that exists during the whole backup is included, as it was at some moment during the backup. Entities saved or
 deleted meanwhile may be included. API keys are included as hashes only.`,
     words: { FILE: 'the file to write' },
     options: {},
@@ -279,11 +279,11 @@ restore, run it again with the same file.`,
   },
   docs: {
     does: `Builds the documentation as a static site for any web server: all pages of docs, the README and ARCHITECTURE, with search.
-A link or an anchor that leads nowhere is printed with its file and line, and nothing is written.`,
+If a link or an anchor is broken, it prints the file and line and writes nothing.`,
     words: { '[FOLDER]': 'the folder to write, which is emptied first (default: .docs-site)' },
     options: {},
     example: 'npm run docs -- public',
-    ends: '0: built; 1: a link leads nowhere, or FOLDER is in use.',
+    ends: '0: built; 1: a link is broken, or FOLDER is in use.',
   },
   web: {
     does: `Runs one HTTP front on HOST and PORT. It uses the Redis of REDIS_URL or REDIS_CLUSTER, else that of a running npm start. It

@@ -66,12 +66,13 @@ const generalProblems = {
   keyMissing: {
     name: 'keyMissing',
     status: 401,
-    message: 'Missing X-Api-Key header. Send an API key for this interface in it',
+    message: 'Missing X-Api-Key header. Send an API key that is valid for this endpoint',
   },
   metricsKeyNeeded: {
     name: 'metricsKeyNeeded',
     status: 401,
-    message: 'Send the key of the setting METRICS_KEY, as "Authorization: Bearer <key>" or in X-Api-Key',
+    message:
+      'Missing or wrong metrics key. Send the value of METRICS_KEY as "Authorization: Bearer <key>" or in X-Api-Key',
   },
   keyUnknown: {
     name: 'keyUnknown',
@@ -96,24 +97,26 @@ const generalProblems = {
   scopeMissing: (scope: string): Problem => ({
     name: 'scopeMissing',
     status: 403,
-    message: `This key lacks the scope "${scope}". Add it to the scopes of its client, or use another key`,
+    message: `This key lacks the scope "${scope}". Add the scope to its client, or use another key`,
   }),
   keyTooBusy: (retryAfter: number): Problem => ({
     name: 'keyTooBusy',
     status: 429,
-    message: 'Too many requests with this key. Try again after Retry-After',
+    message: 'Too many requests with this key. Wait the number of seconds in Retry-After',
     retryAfter,
   }),
   addressTooBusy: (retryAfter: number): Problem => ({
     name: 'addressTooBusy',
     status: 429,
-    message: 'Too many requests from this address without a known API key. Try again after Retry-After',
+    message:
+      'Too many requests from this address without a known API key. Wait the number of seconds in Retry-After',
     retryAfter,
   }),
   newKeysTooMany: (retryAfter: number): Problem => ({
     name: 'newKeysTooMany',
     status: 429,
-    message: 'Too many new API keys in configurations of this tenant. Try again after Retry-After',
+    message:
+      'Too many new API keys in configurations of this tenant. Wait the number of seconds in Retry-After',
     retryAfter,
   }),
 
@@ -169,7 +172,8 @@ const generalProblems = {
   notReady: {
     name: 'notReady',
     status: 503,
-    message: 'This front is not ready; `waitingFor` lists what is missing. Try again, or ask another front',
+    message:
+      'This front is not ready; `waitingFor` lists what is missing. Try again later, or use another front',
   },
   answersWaiting: {
     name: 'answersWaiting',
@@ -220,7 +224,7 @@ const ingestProblems = {
   bulkDeleteTooLarge: {
     name: 'bulkDeleteTooLarge',
     status: 413,
-    message: `The body is too large. The limit is ${smallBodyBytesMax} bytes`,
+    message: `The body is too large. The limit is ${count(smallBodyBytesMax)} bytes`,
     errorCode: 's-1007',
   },
   bodyNotJson: (message: string): Problem => ({
@@ -330,7 +334,7 @@ const routesProblems = {
   pageSizeInvalid: {
     name: 'pageSizeInvalid',
     status: 422,
-    message: `Exactly one of first and last is required, a whole number from ${routesPageMin} to ${routesPageMax}`,
+    message: `Send either first or last, a whole number from ${routesPageMin} to ${routesPageMax}`,
   },
   severalCursors: { name: 'severalCursors', status: 422, message: 'Only one of after and before is allowed' },
   cursorInvalid: (parameter: string): Problem => ({
@@ -415,7 +419,7 @@ const managementProblems = {
   removalsNeedConsent: (errors: readonly string[]): Problem => ({
     name: 'removalsNeedConsent',
     status: 409,
-    message: 'This would remove items that have data. Send removals=true to confirm',
+    message: 'This would remove parts of the configuration that have data. Send removals=true to confirm',
     errors,
   }),
   previewInvalid: (errors: readonly string[]): Problem => ({

@@ -324,6 +324,10 @@ export const unscoredItemsMax = 64;
 export const unscoredFrequenciesMax = 8_192;
 /** JSON of these items. */
 export const unscoredBytesMax = 64 * 1024;
+/** Searches of which an index in a worker keeps the matching terms between the statistics and the items. */
+export const pendingSearchesMax = 64;
+/** Matching terms of such a search; the terms of a search with more are looked up twice. */
+export const pendingSearchTermsMax = 4_096;
 /** Sort keys of one query. */
 export const sortKeysMax = 100;
 /** Fields of one auto-indexed entity type; later properties are not indexed. */

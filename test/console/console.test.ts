@@ -58,7 +58,7 @@ const pages: readonly (readonly [path: string, words: string])[] = [
   ['/content/world/country-FR', 'countryCard'],
   ['/content?find=nothing-has-this', 'No match: no entity'],
   ['/content?show=schedule', 'Jan 1, 2999'],
-  [`/content/world/${scheduled.originId}`, 'waits to be published'],
+  [`/content/world/${scheduled.originId}`, 'waiting to be published'],
   [viewsOfNothing[1], 'waits to be published at 2999'],
   [`/urls?url=${scheduled.url}`, 'will be published at 2999'],
   ['/view', 'Search for the URL of a page'],
@@ -78,7 +78,7 @@ const pages: readonly (readonly [path: string, words: string])[] = [
   ['/schemas', 'countryCard'],
   ['/schemas/schemas/country.json?entity=country-FR', 'Result for an entity'],
   ['/changes', 'WEBHOOK_ALLOW'],
-  ['/nothing-here', 'Nothing here'],
+  ['/nothing-here', 'Page not found'],
 ];
 
 let system: System;
@@ -304,9 +304,9 @@ test('a look through all entities says how far it is, can be stopped, and goes o
   await page.getByText('Stopped after 1 page of entities').waitFor();
   assert.equal(await page.getByRole('progressbar').count(), 0);
   letGo();
-  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.getByRole('button', { name: 'Continue' }).click();
   await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
-  assert.equal(await page.getByRole('button', { name: 'Go on' }).count(), 0);
+  assert.equal(await page.getByRole('button', { name: 'Continue' }).count(), 0);
   const [first, stopped, again] = asked;
   assert.deepEqual([first, typeof stopped, again], [null, 'string', stopped]);
   assert.deepEqual(wrong, []);
@@ -339,7 +339,7 @@ test('the keyboard alone leads everywhere', async () => {
   await page.keyboard.press('/');
   await page.keyboard.type('City');
   await page.keyboard.press('Enter');
-  const found = page.getByRole('list', { name: 'Found' }).getByRole('link').first();
+  const found = page.getByRole('list', { name: 'Results' }).getByRole('link').first();
   await found.waitFor();
   // Past the trail.
   for (let at = 0; at < 2; at += 1) await page.keyboard.press('Tab');
@@ -347,7 +347,7 @@ test('the keyboard alone leads everywhere', async () => {
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { level: 2, name: 'Properties' }).waitFor();
   await page.goBack();
-  await page.getByRole('heading', { level: 1, name: 'Find' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Results for' }).waitFor();
   assert.equal(await page.getByLabel('Find anywhere').inputValue(), 'City');
   assert.deepEqual(wrong, []);
   await context.close();
@@ -398,7 +398,7 @@ test('a list of entities has names and states, and goes forth and back', async (
 test('whoever goes on before a page is painted is followed', async () => {
   const { page, context, wrong } = await opened();
   await page.evaluate(goOnAtOnce);
-  await page.getByRole('list', { name: 'Found' }).waitFor();
+  await page.getByRole('list', { name: 'Results' }).waitFor();
   assert.deepEqual(wrong, []);
   await context.close();
 });
@@ -480,7 +480,7 @@ const lettersOf = (element: object) => {
 test('an edited schema shows what it would make of an entity, and its mistakes', async () => {
   const { page, context, wrong } = await opened({ expected: [422] });
   await page.goto(`${front}/console/schemas/schemas/country.json?entity=country-FR`);
-  const made = page.getByRole('region', { name: 'What is made now' });
+  const made = page.getByRole('region', { name: 'Current result' });
   await made.getByText('"France"').first().waitFor();
   const source = page.getByLabel('Source of schemas/country.json');
   const text = await source.inputValue();
@@ -489,7 +489,7 @@ test('an edited schema shows what it would make of an entity, and its mistakes',
   assert.equal(await colors.locator('.token-name').first().textContent(), '"triggers"');
   assert.deepEqual(await colors.evaluate(lettersOf), await source.evaluate(lettersOf));
   await source.fill(text.replace('"{p.nativeName}"', '"{p.nativeName}!"'));
-  const differs = page.getByRole('region', { name: 'What differs from now' });
+  const differs = page.getByRole('region', { name: 'Difference from the current result' });
   await differs.getByText('"nativeName": "France!"').waitFor();
   await page.getByText('+1', { exact: true }).waitFor();
   await source.fill(text.replace('"{p.nativeName}"', '"{p.nativeName"'));
@@ -511,13 +511,13 @@ test('why a page is as it is, who shows it, and what if its name changes: with t
   await page.getByText('1 view refers to its cityCard').waitFor();
   await page.getByRole('link', { name: 'What if it changes' }).click();
   await page.getByLabel('were').fill('Lugdunum');
-  await page.getByRole('region', { name: 'What city would be' }).getByText('"Lugdunum, France"').waitFor();
+  await page.getByRole('region', { name: 'How city would change' }).getByText('"Lugdunum, France"').waitFor();
   const card = page.getByRole('article').filter({ hasText: 'View cityCard' });
   await card.getByText('1 view shows this change').waitFor();
   await card.getByRole('link', { name: 'France' }).click();
   await page.getByRole('heading', { level: 1, name: 'France' }).waitFor();
   await page.goBack();
-  const item = page.getByRole('region', { name: 'What world:city would be' });
+  const item = page.getByRole('region', { name: 'How world:city would change' });
   await item.getByText('"name": "Lugdunum"').waitFor();
   // The address holds what was supposed.
   assert.equal(await page.getByLabel('were').inputValue(), 'Lugdunum');
@@ -541,7 +541,7 @@ test('why a page is as it is, who shows it, and what if its name changes: with k
   await tabTo(page, page.getByLabel('were'));
   await page.keyboard.press('Control+a');
   await page.keyboard.type('Lugdunum');
-  await page.getByRole('region', { name: 'What city would be' }).getByText('"Lugdunum, France"').waitFor();
+  await page.getByRole('region', { name: 'How city would change' }).getByText('"Lugdunum, France"').waitFor();
   assert.deepEqual(wrong, []);
   await context.close();
 });
@@ -590,7 +590,7 @@ test('the charts of a new tab begin with what the front remembers', async () => 
     return json.recent.rates.length >= 2;
   });
   const { page, context } = await opened();
-  const chart = page.locator('.chart', { hasText: 'Requests a second' });
+  const chart = page.locator('.chart', { hasText: 'Requests per second' });
   await chart.waitFor();
   assert.equal(await chart.getByText('Waiting for the first data points.').count(), 0);
   await context.close();

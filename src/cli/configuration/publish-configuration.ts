@@ -178,7 +178,7 @@ export const refusingLosses: Publisher = {
   onWarnings: () => {},
   consent: (losses) => {
     throw new CommandStop(
-      `It removes items that have data: ${lossesLine(losses)}. To confirm, run: npm run apply -- --yes`,
+      `This removes parts of the configuration that have data: ${lossesLine(losses)}. To confirm, run: npm run apply -- --yes`,
     );
   },
 };

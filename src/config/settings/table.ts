@@ -71,7 +71,7 @@ export const settingsTable = {
     4000,
     'port of the HTTP fronts; 0: any free port',
   ),
-  host: new Setting<string, string>('HOST', listenHost, '127.0.0.1', 'address they listen on'),
+  host: new Setting<string, string>('HOST', listenHost, '127.0.0.1', 'address that the fronts listen on'),
   redisUrl: new Setting(
     'REDIS_URL',
     redisUrl,
@@ -140,7 +140,7 @@ export const settingsTable = {
     'WORKER_HOST',
     listenHost,
     '127.0.0.1',
-    'address on which a worker accepts queries from fronts over TCP. The default is enough on one machine; with fronts on other machines, set an address that they reach, or `0.0.0.0` ([several machines](../guide/deployment.md#several-machines))',
+    'address on which a worker accepts queries from fronts over TCP. The default is enough on one machine; with fronts on other machines, set an address that they can reach, or `0.0.0.0` ([several machines](../guide/deployment.md#several-machines))',
   ),
   workerPort: new Setting<number, number>(
     'WORKER_PORT',
@@ -152,7 +152,7 @@ export const settingsTable = {
     'WORKER_ADDRESS',
     reachableAddress,
     null,
-    'host or host:port under which fronts on other machines reach the worker. Default: where it listens; with `0.0.0.0`, the first address of the host that is not loopback',
+    'host or host:port at which fronts on other machines reach the worker. Default: the address that it listens on; with `0.0.0.0`, the first address of the host that is not loopback',
   ),
   workerNiceness: new Setting<Niceness, Niceness>(
     'WORKER_NICENESS',
@@ -194,7 +194,7 @@ export const settingsTable = {
     'METRICS_PORT',
     wholeNumber(1, portMax),
     null,
-    'a port on `HOST` where this process serves its own metrics under `/metrics`, over HTTP; each process on a host needs a different one, and `npm start` counts up from it. `/metrics` of a front then shows only that front. Without it, it shows all processes',
+    'a port on `HOST` where this process serves its own metrics under `/metrics`, over HTTP; each process on a host needs a different one, and `npm start` counts up from it. `/metrics` of a front then shows only that front. If `METRICS_PORT` is not set, it shows all processes',
   ),
   rateLimit: new Setting<number, number>(
     'RATE_LIMIT',
@@ -218,13 +218,13 @@ export const settingsTable = {
     'BODIES_MB',
     mebibytes(1, bodiesMebibytesMax),
     bodiesInFlightBytes,
-    'request bodies that one front holds at a time; beyond this, requests get a 503. Default with less than 4.5 GiB of memory: an 8th of what is above 384 MiB, at least 16',
+    'request bodies that one front holds at a time; beyond this, requests get a 503. Default with less than 4.5 GiB of memory: 1/8 of the memory above 384 MiB, at least 16',
   ),
   unsentAnswersBytes: new Setting<number, number>(
     'ANSWERS_MB',
     mebibytes(1, answersMebibytesMax),
     unsentAnswersBytes,
-    'responses that one front holds for clients that have not read them, counted once per client; beyond this, responses over 64 KiB are 503. Live answers can use as much again, those of one tenant half of what the others leave. Default with less than 4 GiB of memory: a 16th of it',
+    'responses that one front holds for clients that have not read them, counted once per client; beyond this, responses over 64 KiB get a 503. Live answers can use as much again, those of one tenant half of what the others leave. Default with less than 4 GiB of memory: 1/16 of it',
   ),
   bodyIdleMs: new Setting<number, number>(
     'BODY_IDLE_SECONDS',
@@ -248,7 +248,7 @@ export const settingsTable = {
     'QUERY_CPU_MS',
     wholeNumber(queryCpuMsMin, queryCpuMsMax, 'ms'),
     queryCpuMs,
-    'processor time of a query in each worker; beyond this it gets a 400 that says what was costly. All queries of a multi-query together have twice as much',
+    'processor time of a query in each worker; beyond this it gets a 400 that says what was expensive. All queries of a multi-query together have twice as much',
   ),
   redisTimeoutMs: new Setting<number, number>(
     'REDIS_TIMEOUT_SECONDS',
@@ -272,7 +272,7 @@ export const settingsTable = {
     'CHANGES_RETENTION_DAYS',
     days(0, changesRetentionDaysMax),
     changesRetentionDays * 86_400_000,
-    'how long the change log keeps removals, and what views were served under before; an older offset of the feed gets a 410',
+    'how long the change log keeps removals and the former URLs and handles of views; an older offset of the feed gets a 410',
   ),
   webhookAllow: new Setting<readonly string[], readonly string[]>(
     'WEBHOOK_ALLOW',
@@ -303,7 +303,7 @@ export const settingsTable = {
     'DELIVERY_CACHE_MB',
     mebibytes(0, deliveryCacheMebibytesMax),
     deliveryCacheBytes,
-    'memory for the cache of delivery and query responses in each front, a quarter of it for the views of listed rows and an eighth for views that others refer to; 0: no cache. Default with less than 2 GiB of memory: a 16th of it',
+    'memory for the cache of delivery and query responses in each front, a quarter of it for the views of listed rows and an eighth for views that others refer to; 0: no cache. Default with less than 2 GiB of memory: 1/16 of it',
   ),
   console: new Setting<boolean, boolean>(
     'CONSOLE',

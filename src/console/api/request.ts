@@ -52,7 +52,7 @@ export async function send(path: string, options: RequestOptions = {}): Promise<
     ...(signal !== undefined && { signal }),
   }).catch((error: unknown) => {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    throw new RequestError(0, 'Millrace does not answer. Is it running?');
+    throw new RequestError(0, 'Millrace does not respond. Is it running?');
   });
   if (!response.ok) throw await errorOf(response);
   return response;

@@ -74,7 +74,7 @@ function Feed() {
         <Empty>No change since this page was opened. Save an entity, and what it changes appears here.</Empty>
       ) : (
         <Table
-          label="Changes, the latest first"
+          label="Changes, latest first"
           heads={[{ name: 'When' }, { name: 'What' }, { name: 'View' }, { name: 'Served at' }]}
           rows={changes.map(({ id, at, action, urls, handles }) => [
             <Time key="at" at={at} />,

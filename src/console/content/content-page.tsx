@@ -26,7 +26,7 @@ function GroupsPage() {
     <>
       <PageHead title="Content" about="The entities that your systems pushed, by source group and type." />
       <p>
-        <a href={scheduleHref()}>Schedule</a>: what is published and taken back next.
+        <a href={scheduleHref()}>Schedule</a>: what is to be published and unpublished.
       </p>
       {tenant.sourceGroups.length === 0 && (
         <Empty>
@@ -44,7 +44,7 @@ function GroupsPage() {
           </p>
           {types.length === 0 ? (
             <Empty>
-              No entity yet. Push one with <code>POST /ingest/v2/&lt;originId&gt;</code> and a key of the
+              No entities yet. Push one with <code>POST /ingest/v2/&lt;originId&gt;</code> and a key of the
               source.
             </Empty>
           ) : (

@@ -116,10 +116,10 @@ function Made({ data }: { readonly data: Entity }) {
   if (data.made.length === 0 && data.state !== 'published') {
     return (
       <section>
-        <h2>Made of it</h2>
+        <h2>Built from it</h2>
         <Empty>
           {data.state === 'waiting'
-            ? 'Nothing yet: the entity waits to be published.'
+            ? 'Nothing yet: the entity is waiting to be published.'
             : 'Nothing: the entity is no longer published.'}
         </Empty>
       </section>
@@ -128,9 +128,9 @@ function Made({ data }: { readonly data: Entity }) {
   if (data.made.length === 0) {
     return (
       <section>
-        <h2>Made of it</h2>
+        <h2>Built from it</h2>
         <Empty>
-          No view and no item. No schema has a trigger for <code>{data.entity.type}</code> here: see{' '}
+          No views and no index items. No schema has a trigger for <code>{data.entity.type}</code> here: see{' '}
           <a href={pageHref('schemas')}>Schemas</a>.
         </Empty>
       </section>
@@ -140,7 +140,7 @@ function Made({ data }: { readonly data: Entity }) {
     <>
       {data.made.map(({ environment, views, items }) => (
         <section key={environment}>
-          <h2>Made of it in {environment}</h2>
+          <h2>Built from it in {environment}</h2>
           {views.length > 0 && (
             <Table
               label={`Views in ${environment}`}

@@ -28,7 +28,7 @@ export function FoundPage({ text }: { readonly text: string }) {
   }, [tenant, environment, text]);
   return (
     <>
-      <PageHead title={`Find “${text}”`} trail={[{ name: 'Content', href: pageHref('content') }]} />
+      <PageHead title={`Results for “${text}”`} trail={[{ name: 'Content', href: pageHref('content') }]} />
       {outcome === null && <Loading />}
       {outcome !== null && outcome.error !== null && <ErrorBox error={outcome.error} />}
       {outcome !== null && outcome.error === null && outcome.found.length === 0 && (
@@ -37,7 +37,7 @@ export function FoundPage({ text }: { readonly text: string }) {
         </Empty>
       )}
       {outcome !== null && outcome.found.length > 0 && (
-        <ul class="rows" aria-label="Found">
+        <ul class="rows" aria-label="Results">
           {outcome.found.map(({ href, name, by }) => (
             <li key={href}>
               <a href={href}>{name}</a> <small class="quiet">{by}</small>

@@ -17,7 +17,7 @@ export function SchedulePage() {
     <>
       <PageHead
         title="Schedule"
-        about="Entities that wait to be published, or to be taken back."
+        about="Entities that are waiting to be published or unpublished."
         trail={[{ name: 'Content', href: pageHref('content') }]}
       />
       {error !== null && <ErrorBox error={error} retry={reload} />}

@@ -26,7 +26,7 @@ export function Charts({ status }: { readonly status: Status }) {
     <div class="charts">
       <Chart
         {...common}
-        title="Requests a second"
+        title="Requests per second"
         valueText={numberText}
         lines={[
           line('Delivery', ({ delivery }) => delivery),

@@ -49,7 +49,7 @@ function HowFar({ diagnosis: { pages, state, stop, goOn } }: { readonly diagnosi
   if (state === 'whole') return null;
   const far = counted(pages, 'page');
   if (state === 'enough')
-    return <p class="quiet">These are enough: the look ended after {far} of entities.</p>;
+    return <p class="quiet">Enough findings: the scan stopped after {far} of entities.</p>;
   const isLooking = state === 'looking';
   return (
     <p class="how-far">
@@ -58,7 +58,7 @@ function HowFar({ diagnosis: { pages, state, stop, goOn } }: { readonly diagnosi
         {isLooking ? `Scanning entities: ${far} so far` : `Stopped after ${far} of entities`}
       </span>
       <button type="button" onClick={isLooking ? stop : goOn}>
-        {isLooking ? 'Stop' : 'Go on'}
+        {isLooking ? 'Stop' : 'Continue'}
       </button>
     </p>
   );
@@ -78,7 +78,7 @@ function Finding({ diagnostic }: { readonly diagnostic: Diagnostic }) {
         {href !== null && (
           <>
             {' · '}
-            <a href={href}>{count > 1 ? 'one of them' : 'where'}</a>
+            <a href={href}>{count > 1 ? 'example' : 'open'}</a>
           </>
         )}
       </small>

@@ -21,8 +21,8 @@ export function OverviewPage() {
         title="Overview"
         about={
           <>
-            What the sources of <strong>{tenant.alias}</strong> pushed, what Millrace made of it, and whether
-            the machines keep up.
+            What the sources of <strong>{tenant.alias}</strong> have pushed, what Millrace has built from it,
+            and whether the workers keep up.
           </>
         }
       />
@@ -46,7 +46,7 @@ function Figures({ status }: { readonly status: Status }) {
         <Tile name="Entities" value={numberText(entities)} href={pageHref('content')} />
         <Tile name="Views" value={numberText(views)} href={pageHref('schemas')} />
         <Tile name="Index items" value={numberText(items)} href={pageHref('query')} />
-        <Tile name="Waiting changes" value={numberText(backlog)} means={backlog > 0 ? 'warn' : 'good'} />
+        <Tile name="Pending changes" value={numberText(backlog)} means={backlog > 0 ? 'warn' : 'good'} />
         <Tile name="Lag" value={millisecondsText(lagMs)} means={lagMs > 1000 ? 'warn' : 'good'} />
         <Tile name="Redis memory" value={bytesText(usedBytes)}>
           {maxBytes === null ? 'no limit' : `of ${bytesText(maxBytes)}`}

@@ -16,7 +16,7 @@ export function Processes({ processes }: Pick<Status, 'processes'>) {
           { name: 'Process' },
           { name: 'Host' },
           { name: 'Version' },
-          { name: 'Does' },
+          { name: 'Role' },
           { name: 'State' },
         ]}
         rows={sorted.map(({ id, role, host, pid, version, partitions, waitingFor, requestsPerSecond }) => [
@@ -34,7 +34,7 @@ export function Processes({ processes }: Pick<Status, 'processes'>) {
             </State>
           ) : (
             <State key="state" means="warn">
-              waits for {waitingFor.join(', ')}
+              waiting for {waitingFor.join(', ')}
             </State>
           ),
         ])}
@@ -79,7 +79,7 @@ function Owned({ owner, partitions }: OwnedProps) {
   return (
     <div class="panel owned">
       <h3>
-        {owner === null ? <State means="bad">nobody owns these</State> : <code>{owner}</code>}{' '}
+        {owner === null ? <State means="bad">no owner</State> : <code>{owner}</code>}{' '}
         <small class="quiet">{counted(partitions.length, 'partition')}, each with its lag</small>
       </h3>
       <ul class="partitions" aria-label={`Partitions of ${owner ?? 'no worker'}`}>

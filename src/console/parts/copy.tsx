@@ -16,7 +16,7 @@ export function Copy({ text, what }: { readonly text: string; readonly what: str
       setState('failed');
     }
   };
-  const words = { idle: 'Copy', done: 'Copied', failed: 'Not copied' }[state];
+  const words = { idle: 'Copy', done: 'Copied', failed: 'Copy failed' }[state];
   return (
     <button type="button" class="copy" aria-label={`Copy ${what}`} title={`Copy ${what}`} onClick={copy}>
       <span aria-live="polite">{words}</span>

@@ -1,4 +1,4 @@
-import { numberText } from './figures.tsx';
+import { counted, numberText } from './figures.tsx';
 import { type DiffLine, lineDiff } from './line-diff.ts';
 import { State } from './notices.tsx';
 
@@ -20,7 +20,7 @@ export function Difference({ before, after, label }: DifferenceProps) {
   if (added + removed === 0) {
     return (
       <p role="status">
-        <State means="quiet">the same as now</State>
+        <State means="quiet">no difference</State>
       </p>
     );
   }
@@ -34,7 +34,7 @@ export function Difference({ before, after, label }: DifferenceProps) {
         <pre>
           {shownLines(lines).map((shown, at) =>
             typeof shown === 'number' ? (
-              <span key={at} class="diff-line skipped">{`  ${numberText(shown)} lines are the same\n`}</span>
+              <span key={at} class="diff-line skipped">{`  ${counted(shown, 'unchanged line')}\n`}</span>
             ) : (
               <span key={at} class={`diff-line ${shown.kind}`}>
                 {`${signs[shown.kind]} ${shown.text}\n`}

@@ -86,7 +86,7 @@ function Branch({ value, depth, name, isLast }: NodeProps & { readonly value: ob
             ))}
             {members.length > limit && (
               <button type="button" onClick={() => setLimit(limit * 10)}>
-                {`Show more of ${members.length}`}
+                {`Show more (${members.length} in total)`}
               </button>
             )}
           </div>

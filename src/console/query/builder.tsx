@@ -54,7 +54,7 @@ export function Builder({ targets, target, fields, facetable, query, onTarget, o
           <input
             id="search-value"
             type="search"
-            placeholder="words, misspelt ones too"
+            placeholder="words; typos are allowed"
             value={value}
             onInput={({ currentTarget }) => {
               const inFields = searched === '' ? (texts[0]?.name ?? '') : searched;
@@ -63,7 +63,7 @@ export function Builder({ targets, target, fields, facetable, query, onTarget, o
           />
           <input
             type="text"
-            aria-label="Fields to search, with commas between them"
+            aria-label="Fields to search, separated by commas"
             placeholder={texts[0]?.name ?? 'field'}
             list="fields"
             value={searched}

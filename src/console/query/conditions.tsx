@@ -15,7 +15,7 @@ export function Conditions({ fields, query, onQuery }: ConditionsProps) {
     return (
       <fieldset class="field">
         <legend>Filters</legend>
-        <p class="quiet">These filters are deeper than the builder. Change them in the query object.</p>
+        <p class="quiet">The form cannot show nested filters. Edit them in the query object.</p>
       </fieldset>
     );
   }

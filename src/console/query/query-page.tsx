@@ -54,7 +54,7 @@ export function QueryPage() {
         <div>
           <Written key={target.name} query={query} onQuery={ask} />
           <div class="code-box curl">
-            <Copy text={curlLine(target, query)} what="the curl line" />
+            <Copy text={curlLine(target, query)} what="the curl command" />
             <pre tabIndex={0}>{curlLine(target, query)}</pre>
           </div>
         </div>

@@ -51,7 +51,7 @@ function FacetGroups({ facet: { name, field, groups, isValid }, query, onQuery }
   return (
     <section class="facet" aria-label={`Facet ${name}`}>
       <h3>{name}</h3>
-      {!isValid && <p class="quiet">This field has no such facet.</p>}
+      {!isValid && <p class="quiet">This field has no facets.</p>}
       <ul>
         {groups.map(({ value, count }) => (
           <li key={String(value)}>

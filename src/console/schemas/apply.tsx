@@ -48,7 +48,7 @@ export function Apply({ schema, configuration, text, edited, onApplied, onReset 
         setTold({ kind: 'text', text: progressText(dryRun, state) }),
       );
       if (done.state === 'failed')
-        setTold({ kind: 'text', text: done.failure ?? 'The job failed; the log of jobs says why.' });
+        setTold({ kind: 'text', text: done.failure ?? 'The job failed. See the log of the jobs process.' });
       else if (done.diff !== undefined) setTold({ kind: 'diff', diff: done.diff });
       else {
         setTold({ kind: 'text', text: 'Applied. All affected views are rebuilt.' });
@@ -66,7 +66,7 @@ export function Apply({ schema, configuration, text, edited, onApplied, onReset 
     <>
       <p class="buttons">
         <button type="button" disabled={isSame || isBusy} onClick={() => put(true)}>
-          What would change
+          Show what would change
         </button>
         <button type="button" class="main" disabled={isSame || isBusy} onClick={() => put(false)}>
           Apply
@@ -94,5 +94,5 @@ async function finished(id: string, onProgress: (job: Job) => void): Promise<Job
 }
 
 function progressText(dryRun: boolean, { done, total }: Job): string {
-  return `${dryRun ? 'Looking' : 'Rebuilding'}: ${done} of ${total} entities`;
+  return `${dryRun ? 'Checking' : 'Rebuilding'}: ${done} of ${total} entities`;
 }

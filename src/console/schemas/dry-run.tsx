@@ -33,11 +33,11 @@ export function DryRunTable({ diff }: { readonly diff: DryRun }) {
       <Table
         label="What would change"
         heads={[
-          { name: 'Made' },
+          { name: 'Kind' },
           { name: 'Added', isNumber: true },
           { name: 'Changed', isNumber: true },
           { name: 'Removed', isNumber: true },
-          { name: 'Same', isNumber: true },
+          { name: 'Unchanged', isNumber: true },
         ]}
         rows={kinds.map((kind) => [
           kindNames[kind],
@@ -52,7 +52,7 @@ export function DryRunTable({ diff }: { readonly diff: DryRun }) {
           <summary>
             <ViewLink id={id} />
           </summary>
-          <Difference before={before} after={after} label={`What ${id} would be`} />
+          <Difference before={before} after={after} label={`How ${id} would change`} />
         </details>
       ))}
     </>

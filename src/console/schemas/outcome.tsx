@@ -36,7 +36,7 @@ export function Outcome({ schema, edited, entity, sourceGroup }: OutcomeProps) {
     ) : (
       <>
         <Figures preview={now.preview} />
-        <Json value={madeOf(now.preview)} label="What is made now" />
+        <Json value={madeOf(now.preview)} label="Current result" />
         <Told preview={now.preview} />
       </>
     );
@@ -49,7 +49,7 @@ export function Outcome({ schema, edited, entity, sourceGroup }: OutcomeProps) {
       <Difference
         before={now.preview === null ? undefined : madeOf(now.preview)}
         after={madeOf(then.preview)}
-        label="What differs from now"
+        label="Difference from the current result"
       />
       <Told preview={then.preview} />
     </>
@@ -59,7 +59,7 @@ export function Outcome({ schema, edited, entity, sourceGroup }: OutcomeProps) {
 function Figures({ preview }: { readonly preview: Preview }) {
   return (
     <p class="quiet">
-      Made in {millisecondsText(preview.milliseconds)}
+      Built in {millisecondsText(preview.milliseconds)}
       {preview.missing.length > 0 && `, ${counted(preview.missing.length, 'missing reference')}`}
       {preview.diagnostics.length > 0 && `, ${counted(preview.diagnostics.length, 'diagnostic')}`}
     </p>
@@ -82,9 +82,12 @@ function Told({
         />
       )}
       {missing.length > 0 && (
-        <List title="Leads to no view" texts={missing.map(({ path, viewId }) => `${path}: ${viewId}`)} />
+        <List
+          title="References to missing views"
+          texts={missing.map(({ path, viewId }) => `${path}: ${viewId}`)}
+        />
       )}
-      {printed.length > 0 && <List title="Printed by the code" texts={printed} />}
+      {printed.length > 0 && <List title="Console output of the code" texts={printed} />}
       {lookups.length > 0 && (
         <section>
           <h3>Lookups</h3>

@@ -21,10 +21,10 @@ export function SchemaList({ configuration }: { readonly configuration: Configur
             The schema files of this tenant
             {appliedAt !== null && (
               <>
-                , as they were applied <Time at={appliedAt} />
+                , applied <Time at={appliedAt} />
               </>
             )}
-            . Open one to see its source, and what a change would make of an entity.
+            . Open one to see its source and to try a change on an entity.
           </>
         }
       />
@@ -40,7 +40,7 @@ export function SchemaList({ configuration }: { readonly configuration: Configur
             { name: 'Kind' },
             { name: 'Language' },
             { name: 'Triggers' },
-            { name: 'Made', isNumber: true },
+            { name: 'Built', isNumber: true },
           ]}
           rows={schemas.map((schema) => [
             <a key="alias" href={schemaHref(schema.path)}>

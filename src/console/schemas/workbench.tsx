@@ -41,7 +41,7 @@ export function Workbench({ schema, text, configuration, reload }: WorkbenchProp
       <PageHead
         title={schema.alias}
         trail={[{ name: 'Schemas', href: pageHref('schemas') }]}
-        about="Edit the source to see what it would make of the entity, and what differs from now. Nothing is stored until you apply it."
+        about="Edit the source to see the result for the entity and how it differs from the current one. Nothing is stored until you apply it."
       />
       <div class="columns">
         <section>

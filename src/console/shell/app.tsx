@@ -47,7 +47,7 @@ function Opened({ leave }: { readonly leave: () => void }) {
   return (
     <TenantContext.Provider value={{ tenant, environment, setEnvironment }}>
       <a class="skip" href="#content">
-        To the content
+        Skip to content
       </a>
       <Navigation current={first} leave={leave} />
       <main id="content" tabIndex={-1}>
@@ -81,7 +81,7 @@ function decoded(text: string): string {
 function Nowhere() {
   return (
     <>
-      <h1>Nothing here</h1>
+      <h1>Page not found</h1>
       <p>
         The console has no such page. <a href="/console">Go to the overview</a>
       </p>

@@ -52,8 +52,8 @@ export function KeyForm({ onKey }: { readonly onKey: () => void }) {
           Open the console
         </button>
         <p id="key-note" class="quiet">
-          The key stays in this tab and goes to this server alone. Keys stand in{' '}
-          <code>managementClients</code> of <code>tenant.json</code>.
+          The key stays in this tab and is sent only to this server. You find your keys under{' '}
+          <code>managementClients</code> in <code>tenant.json</code>.
         </p>
       </form>
     </main>

@@ -105,7 +105,7 @@ function Explained({ explained: { steps, claims, answer } }: { readonly explaine
               { name: 'Kind' },
               { name: 'Since' },
               { name: 'Served' },
-              { name: 'Because' },
+              { name: 'Reason' },
             ]}
             rows={claims.map(({ viewId, kind, since, served, because }) => [
               <ViewLink key="view" id={viewId} />,

@@ -9,7 +9,7 @@ const causeTexts: Readonly<Record<string, string>> = {
   ingest: 'its own entity was saved',
   lookup: 'an entity that it looks up was saved',
   configuration: 'the configuration changed',
-  repair: 'a repair found it to be wrong',
+  repair: 'a repair corrected it',
   restore: 'it was restored from a backup',
   schedule: 'its entity was published at the set time',
 };
@@ -39,16 +39,16 @@ export function Facts({ explained }: { readonly explained: ViewExplained }) {
         <div>
           <dt>Last rebuild failed</dt>
           <dd class="mistake">
-            {failure.message} {failure.place !== undefined && <code>{failure.place}</code>} The last view
-            stays.
+            {failure.message} {failure.place !== undefined && <code>{failure.place}</code>} The last good view
+            is kept.
           </dd>
         </div>
       )}
       <div>
         <dt>Entity</dt>
         <dd>
-          {entityHref === null ? entity.originId : <a href={entityHref}>{entity.originId}</a>}, a{' '}
-          {entity.type} saved <Time at={entity.updatedAt} />
+          {entityHref === null ? entity.originId : <a href={entityHref}>{entity.originId}</a>} ({entity.type}
+          ), saved <Time at={entity.updatedAt} />
         </dd>
       </div>
       <div>
@@ -106,7 +106,7 @@ function Served({ claim: { served, beatenBy } }: { readonly claim: Claim }) {
       {typeof beatenBy === 'string' && (
         <>
           {' '}
-          beaten by <ViewLink id={beatenBy} />
+          because it lost to <ViewLink id={beatenBy} />
         </>
       )}
     </>
@@ -120,7 +120,7 @@ interface CauseProps extends Pick<ViewExplained['built'], 'because'> {
 
 function Cause({ because, own }: CauseProps) {
   const { tenant } = useTenant();
-  if (because === null) return <>for a reason that is not known any more</>;
+  if (because === null) return <>for a reason that is no longer known</>;
   const { kind, entityId } = because;
   const parts = entityId === undefined ? null : entityParts(entityId);
   const href = entityId === undefined ? null : entityHrefOf(tenant, entityId);

@@ -37,8 +37,8 @@ export function Graph({ graph, center, isLearning }: GraphProps) {
   return (
     <section id="why">
       <h2>
-        Around it{' '}
-        <small class="quiet">two steps either way; a dashed line is a lookup that finds its entity</small>
+        Related views{' '}
+        <small class="quiet">up to two steps away; a dashed line is a lookup that finds the entity</small>
       </h2>
       <section ref={box} class="graph-box" aria-label="Graph" aria-busy={isLearning} tabIndex={0}>
         <Drawing graph={graph} center={center} />

@@ -52,7 +52,8 @@ export function Lookups({ lookups }: { readonly lookups: readonly Lookup[] }) {
           <code>{questionOf(sourceGroup, condition) ?? place}</code>
           <span class="number">
             {counted(matched, 'match', 'matches')}
-            {taken !== undefined && `, ${numberText(taken)} taken`} {cut && <State means="warn">cut</State>}
+            {taken !== undefined && `, ${numberText(taken)} used`}{' '}
+            {cut && <State means="warn">cut off</State>}
           </span>
           {questionOf(sourceGroup, condition) !== null && <small class="quiet">{place}</small>}
         </li>

@@ -97,8 +97,8 @@ function ChooseView() {
         about="Why a view is as it is: what it reads and shows, which views show it, why it was last built, and what happens if its entity changes."
       />
       <Empty>
-        Search for the URL of a page, the originId of its entity, or words in it. Or look through the entities
-        under <a href={pageHref('content')}>Content</a>.
+        Search for the URL of a page, the originId of its entity, or words in it. Or browse the entities under{' '}
+        <a href={pageHref('content')}>Content</a>.
       </Empty>
       <SearchButton />
     </>

@@ -50,7 +50,7 @@ export function MadeThen({ name, schema, viewId, entity, changed }: MadeThenProp
           <Difference
             before={madeOf(now.preview)}
             after={madeOf(then.preview)}
-            label={`What ${name} would be`}
+            label={`How ${name} would change`}
           />
           {explained !== null && <ShownBy ids={explained.shownBy} />}
         </>

@@ -86,6 +86,8 @@ export function* searchStats(words: WordSearch, scratch: Scratch): Steps<SearchS
 }
 
 export function wordSearchIn(tables: Tables, search: CheckedSearch): WordSearch {
+  const pending = tables.pendingSearches.take(search);
+  if (pending !== null) return pending;
   const fields = search.fields.map(({ field, weight }) => {
     const text = tables.fields.get(field)?.text ?? null;
     return { text, weight, analyzer: text?.analyzer ?? plainAnalyzer };

@@ -132,6 +132,7 @@ export class Shard {
 
   /** Gives a field that auto-indexing has found its type, or another one, and the values that items have, in steps. */
   *learnField(name: string, type: FieldType): Steps<void> {
+    this.#tables.pendingSearches.clear();
     const isNew = !this.#tables.fields.has(name);
     const field = this.#addField(name, type);
     if (!isNew || this.#hasUnknownField) yield* fillField(name, field, this.#tables.docs);
@@ -250,6 +251,7 @@ export class Shard {
       docs.touch(before, item.partition, item.updatedAtMs);
       return;
     }
+    this.#tables.pendingSearches.clear();
     if (before >= 0) yield* this.#retire(before);
     const growing = docs.reserve();
     if (growing !== null) yield* growing;
@@ -291,7 +293,8 @@ export class Shard {
   }
 
   *#retire(doc: number): Steps<void> {
-    const { docs, fields } = this.#tables;
+    const { docs, fields, pendingSearches } = this.#tables;
+    pendingSearches.clear();
     for (const field of fields.values()) yield* field.clear(doc);
     if (docs.retire(doc)) this.#sweeper.bury(doc);
     else docs.free(doc);

@@ -13,6 +13,7 @@ import { type PartReader, type Parts, uint32 } from '../snapshot/parts.ts';
 import { FieldText } from '../text/field-text.ts';
 import { DocTable } from './doc-table.ts';
 import { FacetCodes } from './facet-codes.ts';
+import { PendingSearches } from './pending-searches.ts';
 
 /** The cost of reading an item, in units of the work budget, besides a unit for each character. */
 const unitsPerItem = 1000;
@@ -21,6 +22,7 @@ const unitsPerItem = 1000;
 export class Tables {
   readonly docs = new DocTable();
   readonly fields = new Map<string, Field>();
+  readonly pendingSearches = new PendingSearches();
 
   /** Estimated bytes of memory. */
   get bytes(): number {

@@ -35,13 +35,18 @@ export function* unscoredAnswer(
   assert(search !== null, 'only a search has scores');
   current.enter('search');
   const words = wordSearchIn(tables, search);
-  if (!(yield* mayBeFew(query, words))) return { stats: yield* searchStats(words, scratch), few: null };
+  if (!(yield* mayBeFew(query, words))) {
+    const stats = yield* searchStats(words, scratch);
+    tables.pendingSearches.add(words);
+    return { stats, few: null };
+  }
   const hits = yield* findSearched(filter, words, tables, scratch);
   const few = areFew(hits, words)
     ? yield* fewItems(query, words, tables, scratch, hits, facetGroupsMax)
     : null;
   scratch.clear(hits.touched, hits.touchedCount);
   assert(hits.stats !== null, 'a search has statistics');
+  if (few === null) tables.pendingSearches.add(words);
   return { stats: hits.stats, few };
 }
 

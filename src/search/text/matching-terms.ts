@@ -40,23 +40,32 @@ export interface SearchedItems {
 
 /** A search in the fields of a shard. The terms of its words are looked up when they are first needed, and kept. */
 export class WordSearch {
-  /** The asked words: the distinct words of the search that at least one of the fields asks for. */
-  readonly words: readonly SearchedWord[];
-
   constructor(
     readonly search: CheckedSearch,
     readonly fields: readonly SearchedField[],
     readonly items: SearchedItems,
-  ) {
-    const shared = distinctWords(search);
-    const asked = fields.map(({ analyzer }) => analyzer.askedWords(search, shared));
-    this.words = shared.flatMap((_, source) => {
-      const inFields = asked.map(
-        (ofField) => ofField.find(({ sources }) => sources.includes(source)) ?? null,
-      );
-      return inFields.some((one) => one !== null) ? [new SearchedWord(fields, inFields)] : [];
-    });
+    /** The asked words: the distinct words of the search that at least one of the fields asks for. */
+    readonly words: readonly SearchedWord[] = searchedWords(search, fields),
+  ) {}
+
+  /** Terms that were looked up, each once for each word. */
+  get termCount(): number {
+    return this.words.reduce((sum, { termCount }) => sum + termCount, 0);
   }
+
+  /** The same search, scored by the statistics in `search`. */
+  withStats(search: CheckedSearch): WordSearch {
+    return new WordSearch(search, this.fields, this.items, this.words);
+  }
+}
+
+function searchedWords(search: CheckedSearch, fields: readonly SearchedField[]): SearchedWord[] {
+  const shared = distinctWords(search);
+  const asked = fields.map(({ analyzer }) => analyzer.askedWords(search, shared));
+  return shared.flatMap((_, source) => {
+    const inFields = asked.map((ofField) => ofField.find(({ sources }) => sources.includes(source)) ?? null);
+    return inFields.some((one) => one !== null) ? [new SearchedWord(fields, inFields)] : [];
+  });
 }
 
 export class SearchedWord {
@@ -72,6 +81,11 @@ export class SearchedWord {
   /** No field leaves the word out. */
   get isAskedByAll(): boolean {
     return this.inFields.every((asked) => asked !== null);
+  }
+
+  get termCount(): number {
+    const groups = (this.#tiers ?? this.#firstTiers ?? []).flat(2);
+    return groups.reduce((sum, { termIds }) => sum + termIds.length, 0);
   }
 
   /** The terms of each field without typos; nothing is said of later tiers. */

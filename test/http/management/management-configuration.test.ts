@@ -122,7 +122,10 @@ test('many new keys delay the next new keys of their tenant, and no request with
   const next = await putKeys(['another']);
   assert.deepEqual(
     [next.status, next.json.message],
-    [429, 'Too many new API keys in configurations of this tenant. Try again after Retry-After'],
+    [
+      429,
+      'Too many new API keys in configurations of this tenant. Wait the number of seconds in Retry-After',
+    ],
   );
   assert.ok(Number(next.headers.get('retry-after')) > 10);
   assert.equal((await limited.call('GET', '/health/live')).status, 200);

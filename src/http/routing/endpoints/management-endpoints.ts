@@ -200,7 +200,7 @@ export const managementEndpoints: readonly RouteDefinition[] = [
         name: 'removals',
         in: 'query',
         shape: { type: 'boolean', default: false },
-        description: 'Allows to remove items that have data; otherwise 409 with the plan',
+        description: 'Allows removing parts of the configuration that have data; otherwise 409 with the plan',
       },
       {
         name: 'dryRun',

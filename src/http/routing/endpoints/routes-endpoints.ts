@@ -19,13 +19,13 @@ export const routesEndpoints: readonly RouteDefinition[] = [
         name: 'first',
         in: 'query',
         shape: { type: 'integer', minimum: routesPageMin, maximum: routesPageMax },
-        description: 'Page size, ascending by URL; exactly one of first and last',
+        description: 'Page size, ascending by URL; send either first or last',
       },
       {
         name: 'last',
         in: 'query',
         shape: { type: 'integer', minimum: routesPageMin, maximum: routesPageMax },
-        description: 'Page size, descending by URL; exactly one of first and last',
+        description: 'Page size, descending by URL; send either first or last',
       },
       {
         name: 'after',

@@ -1,0 +1,40 @@
+/**
+ * Searches that were asked for their statistics, with the terms that match their words, until they are asked for their items
+ * (`unscored.ts`). To find the terms is half of the work of a search with typos. They hold until an item changes.
+ */
+import { pendingSearchesMax, pendingSearchTermsMax } from '../../contract/limits.ts';
+import type { CheckedSearch } from '../checked-query.ts';
+import type { WordSearch } from '../text/matching-terms.ts';
+
+export class PendingSearches {
+  /** The oldest first. */
+  readonly #searches = new Map<string, WordSearch>();
+
+  add(words: WordSearch): void {
+    if (words.termCount > pendingSearchTermsMax) return;
+    this.#searches.set(keyOf(words.search), words);
+    for (const key of this.#searches.keys()) {
+      if (this.#searches.size <= pendingSearchesMax) return;
+      this.#searches.delete(key);
+    }
+  }
+
+  /** The search with its statistics; null when it is not here. */
+  take(search: CheckedSearch): WordSearch | null {
+    if (search.stats === null || this.#searches.size === 0) return null;
+    const key = keyOf(search);
+    const words = this.#searches.get(key);
+    if (words === undefined) return null;
+    this.#searches.delete(key);
+    return words.withStats(search);
+  }
+
+  clear(): void {
+    this.#searches.clear();
+  }
+}
+
+/** Of everything that decides which terms match. */
+function keyOf({ fields, value, keep, literal, prefix, fuzziness, operators }: CheckedSearch): string {
+  return JSON.stringify([fields, value, keep, literal, prefix, fuzziness, operators]);
+}
