@@ -60,7 +60,7 @@ function rebuild(
   );
 }
 
-test('an owner whose lease has ended may still commit: nothing counts as done before it is fenced', async (context) => {
+test('applied by all: an owner whose lease has ended may still commit: nothing counts as done before it is fenced', async (context) => {
   const platform = await Platform.start(context, redis.url, 1);
   const { store } = platform;
   await platform.publish(filesBy('team'));
@@ -78,7 +78,7 @@ test('an owner whose lease has ended may still commit: nothing counts as done be
   assert.ok((await readOwner(store, 0)).epoch > stalled.epoch);
 });
 
-test('a job that begins when lookups read another layout does not go by a look from before', async (context) => {
+test('applied by all: a job that begins when lookups read another layout does not go by a look from before', async (context) => {
   const platform = await Platform.start(context, redis.url, 1);
   const { store } = platform;
   await platform.publish(filesBy('team'));
@@ -92,7 +92,7 @@ test('a job that begins when lookups read another layout does not go by a look f
   assert.equal(await watch.advance(generation, 0, changes), false);
 });
 
-test('a job that begins when a former layout is given up waits until the workers know it', async (context) => {
+test('applied by all: a job that begins when a former layout is given up waits until the workers know it', async (context) => {
   const platform = await Platform.start(context, redis.url, 1);
   const { store } = platform;
   await platform.publish(filesBy('team'));

@@ -17,7 +17,7 @@ const files = (title: string) =>
   siteFiles({ schemas: { page: { triggers: { cms: ['page'] }, properties: { title } } } });
 const pages = Array.from({ length: 600 }, (_, index) => page(`p${index}`, { name: `Page ${index}` }));
 
-test('a jobs process that is killed in the middle of a rebuild loses nothing: the next one goes on', async (context) => {
+test('jobs process: a jobs process that is killed in the middle of a rebuild loses nothing: the next one goes on', async (context) => {
   const platform = await Platform.start(context, redisUrl, 2);
   await platform.publish(files('{p.name}'));
   const worker = await platform.startWorker();

@@ -70,7 +70,7 @@ test('rest: the live docs that a condition does not hold for', () => {
   );
 });
 
-test('of several conditions that know their docs the one with the fewest lists them', () => {
+test('node matchers: of several conditions that know their docs the one with the fewest lists them', () => {
   const matcher = new AllOf([matcherOf([1, 2, 3], 9, true), matcherOf([2, 5], 9, true), matcherOf([2], 9)]);
   const out = new Int32Array(9);
   assert.equal(matcher.few?.list(out), 2);
