@@ -17,7 +17,7 @@
  * Not covered: loss of acknowledged writes in Redis, Redis Cluster, the job queue library (replaced by a list), and index
  * shards (replaced by a list of items). Those have tests with real processes.
  *
- * Checked after every script: epochs, fences, checkpoints and commits never go back; a fenced owner never writes; nobody
+ * Checked after every script: epochs, fences, checkpoints and commits never go back; a fenced owner never writes; no worker
  * takes a partition that another worker holds; an owner starts only after all older ones are fenced; a commit announces the
  * invalidations that it caused; every owner reads a lookup layout that still exists. Checked after every request: its
  * response. Checked after every schedule: acknowledged writes are stored; every view, claim, route, clash, item, lookup entry,

@@ -63,7 +63,7 @@ function askedState(call: Call): PublishState | null {
 
 const always: StateOf = () => 'published';
 
-/** By the clock that was read last of each entity's partition. @throws StoreUnavailableError */
+/** Publication states, by the last known clock of each entity's partition. @throws StoreUnavailableError */
 async function readStates(store: Store): Promise<StateOf> {
   const clocks = (await readOwners(store)).map(({ clockMs }) => clockMs);
   return ({ sourceId, originId, times }) =>
@@ -77,16 +77,16 @@ interface Place {
   readonly type: string | null;
 }
 
-/** Where a page begins; with `before` it goes backwards from there. */
+/** Where a page starts; `before` lists backwards from there. */
 interface Cursor {
   readonly after: string | null;
   readonly before?: string;
 }
 
-/** In the direction of its cursor. */
+/** In the direction of the cursor. */
 interface Page {
   readonly entities: readonly StoredEntity[];
-  /** OriginId from which the page after this one begins in the same direction; null on the last. */
+  /** OriginId at which the next page in the same direction starts; null on the last page. */
   readonly next: string | null;
 }
 
@@ -108,13 +108,13 @@ async function pageFrom(store: Store, place: Place, from: Cursor, first: number)
   const refs = page.map((originId) => ({ sourceId, originId }));
   const entities = await readEntities(store, tenant, refs);
   return {
-    // One that was deleted a moment ago is in the directory still.
+    // An entity that was just deleted can still be in the directory.
     entities: entities.filter((entity) => entity !== null),
     next: originIds.length > first ? (page.at(-1) ?? null) : null,
   };
 }
 
-/** Goes through the entities up to a bound: a page may have fewer than were asked for, though it is not the last. */
+/** Scans a limited number of entities, so a page that is not the last can have fewer than requested. */
 async function pageOfWanted(
   store: Store,
   place: Place,
