@@ -130,7 +130,7 @@ export class SchedulePortions {
     return Math.round(this.#entities);
   }
 
-  /** Notes how long a portion took, with what went on beside it. */
+  /** Records how long a portion took, including concurrent work. */
   took(entities: number, ms: number): void {
     const fitting = (entities * wantedMs) / Math.max(1, ms);
     // A small portion says little of larger ones.

@@ -61,7 +61,7 @@ export interface PartitionContext {
   readonly batchSlots: Semaphore;
   /** How long removals and traces stay in the change log. */
   readonly changesRetentionMs: number;
-  /** The most claims that may move with a commit on one Redis; more are put before it. */
+  /** The most claims in a commit on a single Redis. More are written before it. */
   readonly claimsPerCommit: number;
   /** Runs the code of schemas, for all partitions of the worker. */
   readonly sandbox: CodeSource;
@@ -283,7 +283,7 @@ export class PartitionActor {
     }
   }
 
-  /** Turns that failed by a mistake of ours were left out: their moments are not asked for without end. */
+  /** Turns that failed because of a bug were left out: their moments are not asked for without end. */
   #dropUnsound(works: readonly EntityWork[], { turns, changes }: BatchResult): void {
     const sound = new Set(turns.map(({ sourceId, originId }) => `${sourceId}:${originId}`));
     for (const { tenant, sourceId, originId, moments = [] } of works) {

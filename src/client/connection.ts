@@ -161,7 +161,7 @@ function retryAfterMs({ headers }: Response): number | null {
   return Number.isFinite(seconds) ? seconds * 1000 : null;
 }
 
-/** JSON, or the text of an answer that is none. */
+/** JSON, or the text of another response. */
 async function bodyOf(response: Response): Promise<unknown> {
   const text = await response.text();
   try {

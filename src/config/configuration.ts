@@ -56,7 +56,7 @@ export interface Tenant {
   readonly hasCode: boolean;
   /** Lookup indexes to keep, by source id; sources that no lookup reads are absent. */
   readonly lookupLayouts: ReadonlyMap<string, LookupLayout>;
-  /** Number of the kinds of lookups that its code has asked for at run time. */
+  /** Number of the kinds of lookups that its code has requested at run time. */
   readonly askedLookups: number;
 
   /** The source that a source group uses in an environment. */

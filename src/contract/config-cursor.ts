@@ -72,7 +72,7 @@ export class Cursor {
     return [];
   }
 
-  /** The object here; null with an issue when it is none. A member that the shape does not have is an issue, too. */
+  /** The object here; null with an issue when it is not one. A member that the shape does not have is an issue, too. */
   object({ properties }: ObjectShape): JsonObject | null {
     const known = Object.keys(properties);
     const json = this.anyObject(`Its members are ${known.join(', ')}.`);
@@ -83,14 +83,14 @@ export class Cursor {
     return json;
   }
 
-  /** The object here, whatever its members; null with an issue when it is none. */
+  /** The object here, whatever its members; null with an issue when it is not one. */
   anyObject(advice: string): JsonObject | null {
     if (isJsonObject(this.json)) return this.json;
     this.mustBe('an object', advice);
     return null;
   }
 
-  /** The text here, which may be empty; null with an issue when it is none. */
+  /** The text here, which may be empty; null with an issue when it is not one. */
   text(advice: string): string | null {
     if (typeof this.json === 'string') return this.json;
     this.mustBe('a string', advice);

@@ -74,7 +74,7 @@ export class Feed {
     return beginning(this.options.store, this.#log);
   }
 
-  /** After all that was reported by now. @throws StoreUnavailableError */
+  /** The position after everything reported so far. @throws StoreUnavailableError */
   end(): Promise<Position> {
     return end(this.options.store, this.#log);
   }

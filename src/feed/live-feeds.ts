@@ -49,7 +49,7 @@ export class LiveFeeds {
     return [...this.#followed.values()].reduce((sum, { followers }) => sum + followers, 0);
   }
 
-  /** Ends all who follow now; they come again. */
+  /** Disconnects all followers, which then reconnect. */
   endAll(): void {
     for (const feed of this.#followed.values()) feed.endAll();
   }

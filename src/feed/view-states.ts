@@ -49,7 +49,7 @@ interface Claimant
 const readingsMax = 3;
 
 /**
- * States in the order asked; null for a view that is not there and was not removed within the retention.
+ * States in the order given; null for a view that is not there and was not removed within the retention.
  * @param keptSince microseconds: what was left before is no longer reported. @throws StoreUnavailableError
  */
 export async function readViewStates(

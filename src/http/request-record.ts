@@ -35,7 +35,7 @@ export class RequestRecord {
     /** Of `X-Request-Id`. */
     readonly requestId: string,
     private readonly traceparent: string | null,
-    /** Header lines that the answer gets beside its own, from `headLines`. */
+    /** Header lines that the answer gets in addition to its own, from `headLines`. */
     readonly addedLines: string,
   ) {}
 

@@ -102,7 +102,7 @@ export class Backpressure {
     this.#standStill(read, nowMs);
   }
 
-  /** The next portion of a job; null while the work is paused, to be asked for again in a moment. */
+  /** The next portion of a job; null while the work is paused. Try again in a moment. */
   portion(nowMs: number): Portion | null {
     if (this.#stillSinceMs !== null) return null;
     if (nowMs - this.#workedMs >= figureAgeMs) this.#beganMs = nowMs;

@@ -30,7 +30,7 @@ export interface RebuildPlace {
 export type TenantCount = readonly [tenant: string, scanned: number, total: number];
 
 export interface RebuildProgress {
-  /** `fill`: entities come under the lookup layouts that the configuration asks for; `rebuild`: all that is outdated. */
+  /** `fill`: entities come under the lookup layouts that the configuration requires; `rebuild`: all that is outdated. */
   readonly phase: 'fill' | 'rebuild';
   /** Number in its phase, from 1; a pass that finds nothing outdated is the last. */
   readonly pass: number;

@@ -33,7 +33,7 @@ export class UrlFormWatch {
   }
 
   /**
-   * One step towards the forms that the configuration asks for.
+   * One step towards the forms that the configuration requires.
    * @returns true when all claims are put in them. Those that were put before are still to be moved. @throws
    * StoreUnavailableError
    */

@@ -1,4 +1,4 @@
-/** An invariant of ours does not hold: a bug, never a mistake of a client. The process must not continue with the work at hand. */
+/** A violated invariant: a bug, never an error of a client. The current work must not continue. */
 export class InvariantError extends Error {
   override readonly name = 'InvariantError';
 }

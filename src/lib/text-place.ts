@@ -23,7 +23,7 @@ export class TextPlace {
   #counted = 0;
   #isAtBeginning = true;
 
-  /** The place of a byte of the current piece; places must be asked for in order. */
+  /** The place of a byte of the current piece. Must be called in ascending order. */
   in(piece: Uint8Array, at: number): Place {
     for (; this.#counted < at; this.#counted += 1) {
       const byte = piece[this.#counted] ?? 0;

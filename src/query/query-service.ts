@@ -19,7 +19,7 @@ export interface QueryRequest {
 }
 
 export interface QueryOptions {
-  /** State that the answer must have; null asks for none. */
+  /** Minimum state of the answer; null for any. */
   readonly minVersion: Version | null;
 }
 
@@ -83,7 +83,7 @@ export interface QueryFacet {
   readonly field: string;
   readonly groups: readonly FacetGroup[];
   readonly isValid: boolean;
-  /** Absent: not asked for. */
+  /** Absent if not requested. */
   readonly stats?: FacetStats;
 }
 

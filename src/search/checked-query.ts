@@ -115,7 +115,7 @@ export interface CheckedDistinct {
 export interface CheckedQuery {
   readonly filter: FilterNode | null;
   readonly search: CheckedSearch | null;
-  /** Null also where there is no search. */
+  /** Null without a search too. */
   readonly highlight: CheckedHighlight | null;
   readonly facets: readonly CheckedFacet[];
   /** Of each value of a field only the first item; null for none. */
@@ -127,7 +127,7 @@ export interface CheckedQuery {
   readonly pageSize: number;
   /** Place of the last row of the page before, from its token; null without one. */
   readonly after: RowPlace | null;
-  /** Names of the item's own fields that come back; null for all. */
+  /** Names of the item's fields to return; null for all. */
   readonly fields: readonly string[] | null;
 }
 

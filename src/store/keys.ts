@@ -34,7 +34,7 @@ export const keys = {
    * URLs are (`configuration/url-forms.ts`); `mu|<tenant>|<partition>` -> generation for which the partition's have moved.
    */
   layouts: `${platformTag}:layouts`,
-  /** Hash: `<tenant>|<digest>` -> a lookup that no index answers and that code has asked for. */
+  /** Hash: `<tenant>|<digest>` -> a lookup that no index answers and that code has requested. */
   askedLookups: `${platformTag}:asked-lookups`,
   /**
    * Hash, while a purge is under way: token, generation; `<tenant>|<sourceId>` -> '1' for each source that is purged;

@@ -90,7 +90,7 @@ export class Compiler {
     return { code: outputFiles[0].text, madeOf };
   }
 
-  /** The module of a file in CommonJS. @param file path @returns {Promise<Compiled>} @throws Error when it is none */
+  /** The module of a file in CommonJS. @param file path @returns {Promise<Compiled>} @throws Error when it is not one */
   async wrap(file) {
     return packageModule(file);
   }

@@ -1,5 +1,5 @@
 /**
- * Runs code for the batches of a partition without holding them up: a batch waits for a bounded time. Calls that are not
+ * Runs code for the batches of a partition without blocking them: a batch waits for a limited time. Calls that are not
  * answered by then continue while other batches are done, and the batch that builds the output again finds their replies. That
  * is safe, because the same call always has the same reply.
  */
@@ -9,15 +9,15 @@ import type { CallMemory, OpenBuild } from './call-memory.ts';
 import type { CodeSandbox } from './code-replies.ts';
 import type { LookupDemand } from './lookup-source.ts';
 
-/** How long nothing is asked after the sandbox could not be run. */
+/** Pause after the sandbox could not be run. */
 const troublePauseMs = 1_000;
-/** An output whose calls were thrown away so often, because what they are given changes all the time, is waited for. */
+/** After this many discarded calls, because their input keeps changing, the batch waits for an output. */
 const missesMax = 3;
 const overdueWaitMs = 2 * codeBuildCpuMs;
-/** A partition spends one part of so many on such waits. */
+/** A partition spends at most this fraction (1/n) of its time on such waits. */
 const overdueShare = 10;
 
-/** Asks the sandbox; `Sandbox` does. */
+/** Sends calls to the sandbox, as `Sandbox` does. */
 export interface CodeSource {
   ask(call: CodeCall): { readonly reply: Promise<CodeReply>; withdraw(): void };
 }
@@ -28,9 +28,9 @@ interface Open extends OpenBuild {
 
 interface Run {
   readonly call: CodeCall;
-  /** Whose build is under way behind its batch; null while the batch waits. */
+  /** The build, while it continues after its batch; null while the batch waits. */
   open: Open | null;
-  /** Settles when there is a reply, or none to be had. */
+  /** Settles with a reply or a failure. */
   readonly settled: Promise<void>;
   withdraw: () => void;
   reply: CodeReply | null;
@@ -38,25 +38,25 @@ interface Run {
 }
 
 export class CodeRuns implements CodeSandbox {
-  /** Outputs that wait for replies -> the calls of their last build, those that were answered included. */
+  /** Outputs that wait for replies -> the calls of their last build, answered or not. */
   readonly #open = new Map<string, Open>();
   readonly lookups = new Map<string, readonly LookupDemand[]>();
-  /** Calls of the batch under way, by the outputs that asked. */
+  /** Calls of the current batch, by output. */
   #batch = new Map<string, Run[]>();
-  /** How long the batch under way still waits for code, whatever else it does. */
+  /** How long the current batch still waits for code. */
   #patienceMs = 0;
-  /** Outputs that wait for replies -> how often their calls were thrown away. */
+  /** Outputs that wait for replies -> how often their calls were discarded. */
   readonly #misses = new Map<string, number>();
-  /** The one output that the batch under way waits for beyond its patience, and for how long it still does. */
+  /** The one output that the current batch waits for longer, and for how much longer. */
   #overdue: string | null = null;
   #overdueLeftMs = 0;
-  /** When the next may be waited for. */
+  /** When the next long wait may start. */
   #overdueFromMs = 0;
   #isTroubled = false;
   #isEnded = false;
   readonly #forgetRoom: () => void;
 
-  /** @param onAnswer called when an output that waits may have all its replies, or room @param onTrouble the sandbox cannot be run */
+  /** @param onAnswer called when a waiting output may have all its replies, or room @param onTrouble called when the sandbox cannot be run */
   constructor(
     private readonly source: CodeSource,
     private readonly memory: CallMemory,
@@ -66,7 +66,7 @@ export class CodeRuns implements CodeSandbox {
     this.#forgetRoom = memory.onRoom(onAnswer);
   }
 
-  /** Begins a batch, or begins it again. @param waitMs how long it waits for code while replies come */
+  /** Begins a batch or its retry. @param waitMs how long it waits for code while replies arrive */
   begin(waitMs = batchWaitMs): void {
     this.settle(new Set());
     this.#patienceMs = waitMs;
@@ -113,7 +113,7 @@ export class CodeRuns implements CodeSandbox {
     this.#drop(asker);
   }
 
-  /** True when another output of the tenant may wait with its calls under way. */
+  /** True when another output of the tenant may wait with its calls in flight. */
   hasRoom(tenant: string): boolean {
     if (this.#isTroubled || this.memory.isFullFor(tenant)) return false;
     let count = 0;
@@ -141,7 +141,7 @@ export class CodeRuns implements CodeSandbox {
     return this.#open.get(asker)?.runs ?? [];
   }
 
-  /** @returns false when there is no room for the output to wait with its calls under way */
+  /** @returns false when there is no room for the output to wait with its calls in flight */
   #opens(asker: string, runs: readonly Run[]): boolean {
     const tenant = runs[0]?.call.set.owner ?? '';
     if (!this.hasRoom(tenant)) return false;
@@ -188,7 +188,7 @@ export class CodeRuns implements CodeSandbox {
       call,
       settled: asked.reply.then(
         (reply) => {
-          // It holds on to the text of the call.
+          // Release the reference to the text of the call.
           run.withdraw = () => {};
           if (!run.hasFailed) run.reply = reply;
           if (run.open !== null) this.memory.grow(run.open, charactersOfReply(reply));
@@ -219,7 +219,7 @@ export class CodeRuns implements CodeSandbox {
     setTimeout(over, troublePauseMs).unref();
   }
 
-  /** Waits while replies come. Once none came in time, the batch waits no more. */
+  /** Waits while replies arrive. After the first timeout, the batch no longer waits. */
   async #patience(runs: readonly Run[]): Promise<void> {
     const patienceMs = this.#patienceMs;
     if (patienceMs <= 0) return;

@@ -72,7 +72,7 @@ export interface Turn {
   readonly repair: readonly Suspect[] | null;
   /** A batch without a commit may have moved claims of its views: so everything it builds is reported. */
   readonly isUncertain: boolean;
-  /** Dependent -> the entity whose change asks for its rebuild, as far as it is known. */
+  /** Dependent -> the entity whose change causes its rebuild, if known. */
   readonly causes: ReadonlyMap<string, EntityRef>;
   /** The entity's state is not the one that was processed last. */
   readonly isChange: boolean;

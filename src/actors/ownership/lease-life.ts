@@ -7,7 +7,7 @@ type State = 'opening' | 'serving' | 'withdrawn' | 'draining' | 'ended';
 /** `stopped`: the lease is lost or to be released. `ended`: all work here has ended. */
 type Event = 'loaded' | 'stopped' | 'ended';
 
-/** Null: the event cannot come in that state. */
+/** Null if the event cannot occur in that state. */
 const after: Readonly<Record<State, Readonly<Record<Event, State | null>>>> = {
   opening: { loaded: 'serving', stopped: 'withdrawn', ended: 'ended' },
   serving: { loaded: null, stopped: 'draining', ended: 'ended' },

@@ -154,7 +154,7 @@ async function publishFolder(
   }
 }
 
-/** The configuration of a folder, with the lookups that its code has asked for so far. */
+/** The configuration of a folder, with the lookups that its code has requested so far. */
 function withLookups(
   { documents, configuration }: SoundConfiguration,
   published: PublishedConfiguration | null,

@@ -160,7 +160,7 @@ export class Importer {
   }
 }
 
-/** Writes the lines that failed, as NDJSON beside the imported file. There is no file while nothing failed. */
+/** Writes the failed lines as NDJSON next to the imported file. No failures, no file. */
 export class FailureFile {
   #descriptor: number | null = null;
   #first: Pick<Failure, 'line' | 'errors'> | null = null;

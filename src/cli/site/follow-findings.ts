@@ -78,7 +78,7 @@ class Findings {
       this.#configuration = (await activeConfiguration(this.store, null)).configuration;
       if (active.folder !== this.#folder) this.#reported.clear();
       this.#folder = active.folder;
-      // Another generation of the same folder has lookups that its code asked for: more builds come to their end.
+      // Another generation of the same folder has lookups that its code requested: more builds come to their end.
       const lines = await this.#failures(this.#configuration);
       // The next change came meanwhile.
       if (lines === null) return;

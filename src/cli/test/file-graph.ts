@@ -13,7 +13,7 @@ const codePattern = /\.(?:tsx?|mjs)$/;
 const testPattern = /^test\//;
 /** Too common a word in tests. Tests that read all tests are in `checksOfAll`. */
 const usualWord = 'test';
-/** A longer string is no path. */
+/** Longer strings are not paths. */
 const pathCharactersMax = 200;
 /** Files that start others by names which are made while they run. */
 const started: readonly (readonly [string, RegExp])[] = [

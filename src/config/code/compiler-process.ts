@@ -73,7 +73,7 @@ export class CompilerProcess {
     (this.#child.stderr as { unref?(): void } | null)?.unref?.();
   }
 
-  /** False when it takes no more tasks. */
+  /** False when it accepts no more tasks. */
   get isAlive(): boolean {
     return this.#goneBecause === null;
   }

@@ -1,4 +1,4 @@
-/** The names of a schema's code and what they stand for, as far as they are written out once and never given again. */
+/** Resolves the names of a schema's code, if they are defined once and never reassigned. */
 import type {
   AnyNode,
   CallExpression,
@@ -205,7 +205,7 @@ function givenBack(scope: CodeScope, { callee, arguments: [given] }: CallExpress
   return isSame ? (given ?? null) : null;
 }
 
-/** A function of that object; null where it is none that can be seen. */
+/** A function of that object; null if it cannot be resolved. */
 export function memberFunction(
   scope: CodeScope,
   object: ObjectExpression,

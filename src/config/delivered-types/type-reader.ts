@@ -1,4 +1,4 @@
-/** Reads a written type of TypeScript: names are replaced by what they stand for, and what JSON cannot hold is any JSON. */
+/** Reads a TypeScript type: names are resolved, and types that JSON cannot represent become any JSON. */
 import {
   absent,
   anyJson,

@@ -9,7 +9,7 @@ import type { RuntimeLookup } from '../tenant/tenant.ts';
 
 /** The files of one tenant, each at its root. A root is absent where the text is not JSON, which is reported already. */
 export interface TenantDocuments {
-  /** Null: there is no such file. */
+  /** Null if there is no such file. */
   tenantFile: Cursor | null;
   /** Files of each folder by alias. */
   readonly folders: Readonly<Record<SchemaFolder, Map<string, Cursor>>>;

@@ -282,7 +282,7 @@ export class AnswerCache<A extends Keepable = FinishedAnswer> {
   }
 }
 
-/** A text is forgotten when another one comes to its place: after about this many others. */
+/** A key is overwritten by another one in its slot, after about this many others. */
 const places = 32_768;
 
 /** Recently requested keys. A response that is never requested again is expensive: the garbage collector copies it twice. */
@@ -290,7 +290,7 @@ export class SeenOnceFilter {
   /** Digests, each at the place that it says itself. Two texts of one digest only mean that an answer is kept too early. */
   readonly #asked = new Uint32Array(places);
 
-  /** Notes that a text is asked for. @returns whether it was asked for before, and is not forgotten yet */
+  /** Records a requested key. @returns true if it was requested recently */
   note(text: string): boolean {
     const digest = digestNumber(text);
     const place = digest % places;

@@ -27,7 +27,7 @@ const behindTag = {
   gzip: headLines([vary, ['Content-Encoding', 'gzip'], type]),
 } as const;
 
-/** Each form has a head of its own, beside the lines themselves. */
+/** Overhead of each form, besides its lines. */
 const headsMax = Object.keys(behindTag).length + 1;
 
 /** An answer of delivery or of a query, tagged (RFC 9110, section 8.8.3). */

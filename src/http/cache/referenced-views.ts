@@ -1,6 +1,6 @@
 /**
  * Caches views that others refer to until they change. Thousands of pages show the same country or author, and each of them
- * would read it again. A view that was asked for itself is always read.
+ * would read it again. A requested view itself is always read.
  */
 import { inlineViewBytesMax } from '../../contract/limits.ts';
 import { BoundedCache } from '../../lib/bounded-cache.ts';

@@ -56,7 +56,7 @@ export interface DeliveryForm {
   readonly references: ReferenceStyle;
 }
 
-/** A view that was asked for, and its key in `views`. */
+/** A requested view, and its key in `views`. */
 interface AskedView {
   readonly key: string;
   readonly target: ViewTarget;
@@ -112,7 +112,7 @@ function readNoting(store: Store, places: readonly HashField[], onRead: () => vo
   return reading;
 }
 
-/** Ids before handles, in the order asked. An id of another environment names no view, nor does a malformed one. */
+/** Ids before handles, in the order given. An id of another environment names no view, nor does a malformed one. */
 function askedViews(
   { ids, handles }: DeliveryRequest,
   { environmentId }: EnvironmentScope,

@@ -13,7 +13,7 @@ export interface Taker {
 
 export class HeldAnswer {
   readonly takers = new Set<Taker>();
-  /** False once another answer has come in its place. */
+  /** False once another response has replaced it. */
   isPresent = true;
 
   constructor(

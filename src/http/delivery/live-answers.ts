@@ -127,12 +127,12 @@ export class LiveAnswer {
   outdated(): void {
     this.#isOutdated = true;
     if (this.#isComputing) return;
-    // The client that asked for it is gone before it was followed.
+    // The client disconnected before it followed the response.
     if (this.#followers.size === 0) this.#forget();
     else void this.#renew();
   }
 
-  /** The client may have gone while the answer was computed, and one that asks for its head alone follows nothing. */
+  /** The client may have disconnected meanwhile, and a HEAD request follows nothing. */
   forgetUnlessFollowed(): void {
     setImmediate(() => {
       if (this.#followers.size === 0 && !this.#isForgotten) this.#forget();

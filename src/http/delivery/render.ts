@@ -50,7 +50,7 @@ export class Rendering {
   #bytes = 0;
   #references = 0;
 
-  /** @param depth references deeper than it are cut: those of a view that was asked for are at depth 1; null: none is */
+  /** @param depth deeper references are cut; those of a requested view have depth 1; null for no limit */
   constructor(environmentId: string, viewOf: ViewOf, style: ReferenceStyle, depth: number | null) {
     this.#environmentId = environmentId;
     this.#viewOf = viewOf;
@@ -62,7 +62,7 @@ export class Rendering {
     return this.#missing;
   }
 
-  /** References that are deeper than the depth; null when there is no depth. */
+  /** References deeper than the limit; null without a limit. */
   get cut(): readonly ListedReference[] | null {
     return this.#depth === null ? null : this.#cut;
   }

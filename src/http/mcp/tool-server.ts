@@ -53,7 +53,7 @@ export class ToolServer {
     return server;
   }
 
-  /** Throws what a handler threw that is a bug of ours, for the log. */
+  /** Throws what a handler threw that is a bug, for the log. */
   throwBug(): void {
     if (this.#bug !== null) throw this.#bug.error;
   }

@@ -89,7 +89,7 @@ export async function answered(services: Services, call: Call, endpoint: QueryEn
   const bytes = await call.body.bytes(smallBodyBytesMax, tooLarge);
   const minVersion = requestedVersion(call, 400);
   const anew = async () => endpoint.compute(services, { call, body: queryBody(bytes), minVersion });
-  // A kept answer may be older than the version that is asked for.
+  // A kept answer may be older than the requested version.
   const isKept = minVersion === null && bytes.length <= keptBodyBytesMax;
   if (!isKept) return inItsForm((await anew()).answer);
   const text = `${endpoint.name}/${call.parameters.join('/')}\n${bytes.toString('latin1')}`;
@@ -97,7 +97,7 @@ export async function answered(services: Services, call: Call, endpoint: QueryEn
   return inItsForm(services.cache.find(key) ?? (await services.cache.answerTo(key, anew)));
 }
 
-/** The JSON of a query's body. @throws ProblemError 400 when it is none, or holds a value that cannot be stored */
+/** The JSON of a query's body. @throws ProblemError 400 when it is invalid or has a value that cannot be stored */
 export function queryBody(bytes: Buffer): Json {
   const body = parseJson(bytes);
   if (body === undefined) throw new ProblemError(problems.queryInvalid([notJsonText(bytes)]));
@@ -127,7 +127,7 @@ export function textOf(
   { result }: GoodOutcome,
 ): TextWithViews | Promise<TextWithViews> {
   if (result.kind === 'text') return { text: result.text, subjects: [] };
-  // A kept view may be older than the version that is asked for.
+  // A kept view may be older than the requested version.
   return textWithViews(services, call.client, result, minVersion !== null);
 }
 

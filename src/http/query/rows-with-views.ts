@@ -37,7 +37,7 @@ export interface TextWithViews {
 
 /**
  * JSON text of the result. References are resolved as in delivery.
- * @param fresh true when kept views may be older than the version that is asked for
+ * @param fresh true when kept views may be older than the requested version
  * @throws StoreUnavailableError; ProblemError 400 when the views of all rows are more than one answer of delivery may
  * hold
  */

@@ -16,7 +16,7 @@ import { parameterValues, routeResult, routesOf, sealUrl, unsealUrl } from './ro
 
 type Direction = RoutePageRequest['direction'];
 
-/** The page that is asked for. `direction` is that of the listing, whichever side of the cursor is asked for. */
+/** The requested page. `direction` is that of the listing, whichever side of the cursor is asked for. */
 interface PageRequest {
   readonly direction: Direction;
   readonly limit: number;

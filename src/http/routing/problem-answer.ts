@@ -42,7 +42,7 @@ export function problemAnswer(style: ProblemStyle, problem: Problem): Answer {
   return status >= 500 && !Array.isArray(body) ? { ...answer, problemBody: body } : answer;
 }
 
-/** An error of ours names the request in its body, so that it can be found in the log. */
+/** An internal error names the request in its body, so that it can be found in the log. */
 export function withRequestId(answer: Answer, requestId: string): Answer {
   if (answer.problemBody === undefined) return answer;
   const { problemBody, ...rest } = answer;
@@ -97,7 +97,7 @@ function headersOf(style: ProblemStyle, { retryAfter, allow, acceptEncoding }: P
   return headers;
 }
 
-/** The response for an error. An error that is a bug of ours is logged. */
+/** The response for an error. An error that is a bug is logged. */
 export function failureAnswer(
   { name, problems: style }: { readonly name: string; readonly problems: ProblemStyle },
   error: unknown,

@@ -155,7 +155,7 @@ class OpenExchange implements Exchange {
 
   /** @param rest the whole body, of which the connection has taken a part */
   hold(answer: Answer, rest: Uint8Array): void {
-    // The answer must not keep its text beside these bytes: it can be twice as large.
+    // The response must not keep its text in addition to these bytes: the text can be twice as large.
     const outcome: Answer = { ...answer, body: rest };
     this.#unsent = this.all.unsent.hold(this.res, rest, () => this.#sent(outcome));
   }

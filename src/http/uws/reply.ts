@@ -23,7 +23,7 @@ export function headOf(status: number, lines: string): Uint8Array {
   return Buffer.from(statusLine(status) + lines, 'latin1');
 }
 
-/** Headers that an answer gets beside its own. */
+/** Headers that an answer gets in addition to its own. */
 export interface AddedHeaders {
   readonly requestId: string;
   /** From `headLines`; '' for none. */

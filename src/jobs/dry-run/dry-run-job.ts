@@ -55,7 +55,7 @@ export async function runDryRun(
   }
 }
 
-/** There is no answer, for a reason that trying again does not change. */
+/** The dry run failed for a reason that a retry does not change. */
 class DryRunStop extends Error {}
 
 class DryRun {

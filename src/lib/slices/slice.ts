@@ -51,14 +51,14 @@ export class Slice {
 /** Of one turn; a body that is read on this thread takes less. */
 const sliceMs = 4;
 
-/** Does work on the main thread, in the order in which it is asked for. */
+/** Runs work on the main thread in the order of the calls. */
 export class TimeSlices {
   readonly #waiting: (() => void)[] = [];
   #spentMs = 0;
   #isTurnBegun = false;
 
   /**
-   * Does the work at once when this turn has time and nobody waits, else later, in the order asked. @throws what `work`
+   * Does the work at once when this turn has time and nobody waits, else later, in the order given. @throws what `work`
    * throws
    */
   run<T>(work: () => T): Promise<T> {

@@ -1,4 +1,4 @@
-/** Merges the answers of several workers. Counts of facets and texts of rows may have to be asked for in a second round. */
+/** Merges the answers of several workers. Counts of facets and texts of rows may need a second round. */
 import { queryPageUnitsMax, querySliceMs } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
 import { Slice } from '../../lib/slices/slice.ts';

@@ -120,7 +120,7 @@ export class LiveShard {
   }
 
   /**
-   * Goes on applying. A change that throws, which is a bug of ours, must not stop all others.
+   * Goes on applying. A change that throws, which is a bug, must not stop all others.
    * @returns whether all are applied
    */
   #applySome(applying: Steps<void>): boolean {

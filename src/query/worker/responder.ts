@@ -25,7 +25,7 @@ export interface ResponderOptions {
   readonly listen?: ListenAddress;
   /** Processor time that a query may take; absent: the documented default. */
   readonly queryCpuMs?: number;
-  /** Called for a query that threw an error, which is a bug of ours. */
+  /** Called for a query that threw an error, which is a bug. */
   onTrouble(error: unknown): void;
   /** See `WorkerListenerOptions`; absent for no notification. */
   onStranger?(from: string): void;
@@ -45,7 +45,7 @@ export interface ResponderFigures {
 export class Responder {
   readonly #listener: WorkerListener;
   readonly #terms: RequestTerms;
-  /** Requests that cannot be answered yet: a partition is loading, or behind the commits that the front has received. */
+  /** Requests that cannot be answered yet, because a partition is loading or lags behind the commits that the front has received. */
   #waiting: RunningRequest[] = [];
   /** Requests to answer. */
   readonly #turns = new QueryTurns<RunningRequest>();

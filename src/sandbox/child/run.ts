@@ -1,4 +1,4 @@
-/** One build in the sandbox: what it was given, and what it has asked for and said so far. */
+/** One build in the sandbox: its input, and its requests and findings so far. */
 import type { Json } from '../../contract/json.ts';
 import { diagnosticsPerBuildMax } from '../../contract/limits.ts';
 import type {

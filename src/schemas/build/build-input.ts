@@ -37,7 +37,7 @@ export class LongTexts {
   readonly #pending = new Map<Json, Steps<string>>();
   #rounds = 0;
 
-  /** True when texts were asked for that are not known: the build is to run again after `make`. */
+  /** True when unknown texts were requested: run the build again after `make`. */
   get isWanted(): boolean {
     return this.#pending.size > 0;
   }
@@ -53,7 +53,7 @@ export class LongTexts {
     return undefined;
   }
 
-  /** Makes what was asked for. */
+  /** Makes the requested texts. */
   *make(): Steps<void> {
     for (const [value, steps] of this.#pending) this.#known.set(value, yield* steps);
     this.#pending.clear();

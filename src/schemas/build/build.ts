@@ -36,7 +36,7 @@ export class Build {
     this.root = entityValue(input.entity);
   }
 
-  /** Takes steps from the budget. False once it is used up: the caller then gives what absent data would give. */
+  /** Takes steps from the budget. False once it is used up: the caller then acts as if data were absent. */
   spend(steps: number): boolean {
     this.#stepsLeft -= steps;
     workBudget.units += steps * unitsPerStep;

@@ -47,7 +47,7 @@ export function box({ north, south, east, west }: GeoBox): GeoArea {
   };
 }
 
-/** The area that a condition from `checkQuery` asks for; null when it asks for none. */
+/** The area of a condition from `checkQuery`; null for none. */
 export function geoAreaOf({ operator, value }: Condition): GeoArea | null {
   if (operator === 'withinDistance') {
     const [lat, lon, metres] = numbersOf(value, ['lat', 'lon', 'meters']);

@@ -102,7 +102,7 @@ export interface NamesPlace {
 }
 
 /**
- * The lists of records, in the order asked; null for a record that has its names itself. Undefined for one that went with its
+ * The lists of records, in the order given; null for a record that has its names itself. Undefined for one that went with its
  * list since it was read: a purge forgets the lists of a source after the last of their records.
  * @param digests null for a record that has its names itself. @throws StoreUnavailableError
  */

@@ -98,7 +98,7 @@ async function sourcesOf(store: Store, tag: string, tenant: string): Promise<str
   return sources.filter((source) => source.tenant === tenant).map(({ sourceId }) => sourceId);
 }
 
-/** Items as Redis has them now, in the order asked; null for one that is gone. @throws StoreUnavailableError */
+/** Items as Redis has them now, in the order given; null for one that is gone. @throws StoreUnavailableError */
 export async function readItems(
   store: Store,
   partition: number,

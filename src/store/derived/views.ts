@@ -28,7 +28,7 @@ export function placeOfView(
   return { key: keys.views(tag, tenant, environmentId, sourceId), field: viewField(alias, originId) };
 }
 
-/** Whether each of the views is there, in the order asked. @throws StoreUnavailableError */
+/** Whether each of the views is there, in the order given. @throws StoreUnavailableError */
 export async function viewsAreThere(
   store: Store,
   scope: EnvironmentScope,

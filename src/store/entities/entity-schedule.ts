@@ -75,7 +75,7 @@ export async function nextMoments(
   return texts.map((text) => parseScheduleText(String(text)));
 }
 
-/** Which of the moments the schedule of a partition has, in the order asked. @throws StoreUnavailableError */
+/** Which of the moments the schedule of a partition has, in the order given. @throws StoreUnavailableError */
 export async function areScheduled(
   store: Store,
   tag: string,

@@ -84,13 +84,13 @@ export async function* readList(store: Store, list: string): AsyncGenerator<stri
   }
 }
 
-/** Which of the texts a list has, in the order asked. @throws StoreUnavailableError */
+/** Which of the texts a list has, in the order given. @throws StoreUnavailableError */
 export async function hasListed(store: Store, list: string, texts: readonly string[]): Promise<boolean[]> {
   if (texts.length === 0) return [];
   return (await hasScript.run(store.client, keysOf(list), texts)).map((has) => has === 1);
 }
 
-/** How many texts lists of one partition have, in the order asked. @throws StoreUnavailableError */
+/** How many texts lists of one partition have, in the order given. @throws StoreUnavailableError */
 export async function listLengths(store: Store, tag: string, lists: readonly string[]): Promise<number[]> {
   if (lists.length === 0) return [];
   return (await answerOf(store.client.hmget(keys.lengths(tag), ...lists))).map(Number);
