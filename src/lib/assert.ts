@@ -4,8 +4,8 @@ export class InvariantError extends Error {
 }
 
 /**
- * States what must hold here. Cheap enough to stay on in production; the message says what was expected, and holds no
- * content of clients. @throws InvariantError
+ * Asserts an invariant. Cheap enough for production. The message says what was expected, and has no data of clients.
+ * @throws InvariantError
  */
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new InvariantError(message);

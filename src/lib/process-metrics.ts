@@ -79,7 +79,7 @@ export class ProcessMetrics {
     });
   }
 
-  /** In Prometheus' text form. */
+  /** In the Prometheus text format. */
   text(): Promise<string> {
     return this.registry.metrics();
   }
