@@ -1,6 +1,7 @@
 /** `npm run bench -- delivery`: warm delivery against servers that send the same bytes with the least possible work. */
-import { writeAnswerHeads } from './support/contenders/answer-heads.ts';
+
 import { startNginx } from './support/contenders/nginx.ts';
+import { writeResponseHeaders } from './support/contenders/response-headers.ts';
 import { startNodeServer } from './support/contenders/server-process.ts';
 import {
   deliveryLoad,
@@ -43,7 +44,7 @@ await runBench({
     const { client } = await startPages(context, { frontPrefix: prefix });
     const { folder, requestFile, staticFile } = await writePages(context, client, pageUrls(context));
     await startNodeServer(context, 'raw-uws', { port: ports.rawUws, words: [folder], prefix });
-    const headsFile = await writeAnswerHeads(context, pageUrls(context));
+    const headsFile = await writeResponseHeaders(context, pageUrls(context));
     await startNodeServer(context, 'raw-uws-heads', {
       port: ports.rawUwsHeads,
       words: [folder, headsFile],

@@ -10,7 +10,7 @@ import type { BenchContext, Target } from './support/bench.ts';
 import { citiesTenant, cityIndex } from './support/data/cities-tenant.ts';
 import { cityEntities, type Entity } from './support/data/sets.ts';
 import { type BenchTenant, sourceKeyOf } from './support/data/tenant.ts';
-import { type Noticed, nothingNoticed, probeReads, probeSaves } from './support/fairness-probes.ts';
+import { noLatencies, type ProbeLatencies, probeReads, probeSaves } from './support/fairness-probes.ts';
 import { Client } from './support/load/client.ts';
 import { System } from './support/platform/system.ts';
 import { Meter, ofRooms, type Room, UsageProbe } from './support/platform/usage.ts';
@@ -41,9 +41,9 @@ interface Imported {
 interface Measured {
   readonly alone: Imported;
   readonly beside: Imported;
-  readonly quiet: Noticed;
-  readonly neighbour: Noticed;
-  readonly own: Noticed;
+  readonly quiet: ProbeLatencies;
+  readonly neighbour: ProbeLatencies;
+  readonly own: ProbeLatencies;
 }
 
 interface EntityFile {
@@ -214,8 +214,8 @@ function importedText({ entitiesPerSecond, us }: Imported): string {
   return `${figure(entitiesPerSecond)}/s (${costs.join(', ')})`;
 }
 
-function merged(list: readonly Noticed[]): Noticed {
-  const all = nothingNoticed();
+function merged(list: readonly ProbeLatencies[]): ProbeLatencies {
+  const all = noLatencies();
   for (const name of ['saved', 'seen', 'page', 'query'] as const) {
     for (const noticed of list) all[name].push(...noticed[name]);
   }

@@ -3,8 +3,8 @@ import { startNodeServer, stopServer } from './support/contenders/server-process
 import { citiesTenant } from './support/data/cities-tenant.ts';
 import { cityEntities } from './support/data/sets.ts';
 import { sourceKeyOf } from './support/data/tenant.ts';
-import { type FollowerPlace, loopback, placeFollowers } from './support/load/elsewhere.ts';
 import { Followed } from './support/load/followed.ts';
+import { type FollowerPlacement, loopback, placeFollowers } from './support/load/follower-placement.ts';
 import { System } from './support/platform/system.ts';
 import { ports } from './support/ports.ts';
 import { spreadFigure, type Table } from './support/report/table.ts';
@@ -55,7 +55,7 @@ interface Sides {
 }
 
 /** Both servers with all followers, and what each change took. */
-async function follow(context: BenchContext, place: FollowerPlace): Promise<Sides> {
+async function follow(context: BenchContext, place: FollowerPlacement): Promise<Sides> {
   const count = context.quick ? 500 : 10_000;
   const changes = context.quick ? 5 : 40;
   const { serverHost, serverPrefix } = place;

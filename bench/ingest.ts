@@ -8,13 +8,13 @@ import {
   type SqlConnection,
   startPostgres,
 } from './support/contenders/postgres.ts';
-import { type EntityKeeper, plainRows } from './support/contenders/postgres-cities.ts';
+import { type EntityStorage, plainRows } from './support/contenders/postgres-cities.ts';
 import { wholeSite } from './support/contenders/postgres-site.ts';
 import { citiesTenant, cityIndex } from './support/data/cities-tenant.ts';
 import { cityEntities } from './support/data/sets.ts';
 import type { BenchTenant } from './support/data/tenant.ts';
 import { type EntityFile, openFile, writeEntities } from './support/ingest/entity-file.ts';
-import { costTable, type Loaded, loaded } from './support/ingest/loaded.ts';
+import { costTable, type LoadCost, measureLoadCost } from './support/ingest/load-cost.ts';
 import { loadMillrace, loadPostgres } from './support/ingest/loads.ts';
 import { requireSameSite } from './support/ingest/same-site.ts';
 import { Client, importConcurrency } from './support/load/client.ts';
@@ -31,17 +31,17 @@ const warmUpTenant: BenchTenant = { ...citiesTenant, alias: 'warm-up' };
 const millrace = 'Millrace';
 
 /** What PostgreSQL does, and the least that our rate is to be of its. */
-const jobs: readonly { readonly job: string; readonly keeper: EntityKeeper; readonly least: number }[] = [
-  { job: 'plain rows', keeper: plainRows, least: 0.6 },
-  { job: 'the same job', keeper: wholeSite, least: 1 },
+const jobs: readonly { readonly job: string; readonly storage: EntityStorage; readonly least: number }[] = [
+  { job: 'plain rows', storage: plainRows, least: 0.6 },
+  { job: 'the same job', storage: wholeSite, least: 1 },
 ];
 
 interface Measured {
-  readonly first: Loaded;
+  readonly first: LoadCost;
   /** A part of the entities, right after the start; absent where nothing was started. */
-  readonly warmUp?: Loaded;
+  readonly warmUp?: LoadCost;
   /** The same file once more; absent where it was not tried. */
-  readonly again?: Loaded;
+  readonly again?: LoadCost;
 }
 
 /** The same questions are asked of both after each load. */
@@ -168,9 +168,9 @@ async function startContenders(context: BenchContext, load: Load): Promise<Inges
   await requireSameSite(context, connections, load.entities);
   return [
     ours,
-    ...jobs.map(({ job, keeper, least }) => {
+    ...jobs.map(({ job, storage, least }) => {
       const name = `${postgres.version}, ${job}`;
-      return { name, least, measure: () => measurePostgres({ postgres, connections, keeper, name }, load) };
+      return { name, least, measure: () => measurePostgres({ postgres, connections, storage, name }, load) };
     }),
   ];
 }
@@ -181,11 +181,11 @@ async function measureMillrace(context: BenchContext, load: Load): Promise<Measu
   const client = new Client(context, system.baseUrl, citiesTenant);
   const probe = new UsageProbe(system);
   const readUs = async () => (await probe.read()).processorUs;
-  const warmUp = await loaded(warmUpFile.entities.length, readUs, () =>
+  const warmUp = await measureLoadCost(warmUpFile.entities.length, readUs, () =>
     loadMillrace(new Client(context, system.baseUrl, warmUpTenant), warmUpFile),
   );
-  const first = await loaded(entities.length, readUs, () => loadMillrace(client, load));
-  const again = await loaded(entities.length, readUs, async () => {
+  const first = await measureLoadCost(entities.length, readUs, () => loadMillrace(client, load));
+  const again = await measureLoadCost(entities.length, readUs, async () => {
     const { changed } = await client.import(openFile(load));
     if (changed > 0) throw new Error(`${changed} entities changed that are the same`);
   });
@@ -203,18 +203,20 @@ interface PostgresContender {
   readonly name: string;
   readonly postgres: Postgres;
   readonly connections: readonly SqlConnection[];
-  readonly keeper: EntityKeeper;
+  readonly storage: EntityStorage;
 }
 
 async function measurePostgres(contender: PostgresContender, load: Load): Promise<Measured> {
-  const { name, postgres, connections, keeper } = contender;
+  const { name, postgres, connections, storage } = contender;
   const [connection] = connections;
   if (connection === undefined) throw new TypeError('no connection');
-  await keeper.create(connection);
-  await loadPostgres(connections, keeper, load.warmUp);
-  await keeper.create(connection);
+  await storage.create(connection);
+  await loadPostgres(connections, storage, load.warmUp);
+  await storage.create(connection);
   const readUs = async () => ({ PostgreSQL: familyProcessorUs(postgres.pid) });
-  const first = await loaded(load.entities.length, readUs, () => loadPostgres(connections, keeper, load));
+  const first = await measureLoadCost(load.entities.length, readUs, () =>
+    loadPostgres(connections, storage, load),
+  );
   const totals: number[] = [];
   for (const { sql } of checks) {
     const { rows } = await connection.query({
@@ -232,7 +234,7 @@ function requireSame(answers: Map<string, readonly number[]>, who: string, total
     throw new CommandStop(`The contenders disagree: ${[...answers].map(String).join(' against ')}`);
 }
 
-function ratesOf(rounds: readonly Loaded[]): number[] {
+function ratesOf(rounds: readonly LoadCost[]): number[] {
   return rounds.map(({ entitiesPerSecond }) => entitiesPerSecond);
 }
 

@@ -24,7 +24,7 @@ interface Measurement {
 const rounds = 3;
 const citiesMax = 60_000;
 const asked = 100;
-/** A rebuild goes at least at these shares of the rate of an import: with nobody reading, and beside the reader. */
+/** A rebuild goes at least at these shares of the rate of an import: without readers, and with the reader. */
 const shareMin = { alone: 0.5, beside: 0.25 };
 /** Delivery latency stays within twice its quiet value. */
 const slowerMax = 2;

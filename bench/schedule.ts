@@ -5,7 +5,7 @@ import type { BenchContext, Target } from './support/bench.ts';
 import { citiesTenant } from './support/data/cities-tenant.ts';
 import { cityEntities, type Entity } from './support/data/sets.ts';
 import type { BenchTenant } from './support/data/tenant.ts';
-import { type Noticed, nothingNoticed, probeReads, probeSaves } from './support/fairness-probes.ts';
+import { noLatencies, type ProbeLatencies, probeReads, probeSaves } from './support/fairness-probes.ts';
 import { Client } from './support/load/client.ts';
 import { bytesByKind } from './support/platform/redis-kinds.ts';
 import { System } from './support/platform/system.ts';
@@ -160,7 +160,7 @@ async function singleMoments(
 /** Milliseconds of an import or a burst, until all routes are there, and what another tenant notices of it. */
 interface Beside {
   readonly perSecond: number;
-  readonly noticed: Noticed;
+  readonly noticed: ProbeLatencies;
 }
 
 async function besideProbes(
@@ -248,8 +248,8 @@ async function timeMs(redis: Redis): Promise<number> {
   return Number(seconds) * 1000 + Number(microseconds) / 1000;
 }
 
-function merged(list: readonly Noticed[]): Noticed {
-  const all = nothingNoticed();
+function merged(list: readonly ProbeLatencies[]): ProbeLatencies {
+  const all = noLatencies();
   for (const name of ['saved', 'seen', 'page', 'query'] as const) {
     for (const noticed of list) all[name].push(...noticed[name]);
   }
@@ -265,7 +265,7 @@ function figuresOf(times: readonly number[]): string[] {
   return [0.5, 0.99, 1].map((share) => figure(quantile(times, share)));
 }
 
-function targetsOf(text: string, name: keyof typeof promised, noticed: Noticed): Target[] {
+function targetsOf(text: string, name: keyof typeof promised, noticed: ProbeLatencies): Target[] {
   return promised[name].flatMap((most, index) => {
     if (most === null) return [];
     const [label, share] = index === 0 ? ['in the median', 0.5] : ['at p99', 0.99];

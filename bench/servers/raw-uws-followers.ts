@@ -1,12 +1,11 @@
 /**
- * The limit of our feed: uWebSockets.js writes one event of prepared bytes to all who follow, whenever it is asked to by a
- * POST. `raw-uws-followers.ts PORT HOST`
+ * The upper limit for our feed: uWebSockets.js writes an event of prepared bytes to all followers on each POST. `raw-uws-followers.ts PORT HOST`
  */
 import uws, { type HttpResponse } from 'uWebSockets.js';
 
 const [port = '', host = ''] = process.argv.slice(2);
 const upToDate = Buffer.from('event: up-to-date\ndata: {}\n\n');
-// As long as an event of the feed.
+// The size of an event of the feed.
 const event = Buffer.from(`event: change\ndata: ${'x'.repeat(900)}\n\n`);
 const followers: HttpResponse[] = [];
 
@@ -19,7 +18,7 @@ uws
   })
   .post('/*', (response) => {
     response.end();
-    // Within this callback the library corks its own response, and would make three calls of the kernel for each follower.
+    // Within this callback the library corks its own response only, and would make three system calls per follower.
     setImmediate(() => {
       for (const follower of followers) follower.cork(() => void follower.write(event));
     });

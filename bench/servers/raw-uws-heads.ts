@@ -1,20 +1,20 @@
 /**
- * A front that decides nothing: uWebSockets.js takes the same requests as Millrace, and sends the same answers, heads
+ * A front that decides nothing: uWebSockets.js takes the same requests as Millrace, and sends the same responses, headers
  * included. `raw-uws-heads.ts PORT FOLDER HEADS`
  */
 
 import uws from 'uWebSockets.js';
 import { readFileSync } from 'node:fs';
-import type { AnswerHeads } from '../support/contenders/answer-heads.ts';
+import type { ResponseHeaders } from '../support/contenders/response-headers.ts';
 import { readStaticFiles } from '../support/contenders/static-files.ts';
 import { deliveryPath } from '../support/load/client.ts';
 import { host } from '../support/ports.ts';
 
-const [port = '', folder = '', headsFile = ''] = process.argv.slice(2);
-const heads: AnswerHeads = JSON.parse(readFileSync(headsFile, 'utf8'));
+const [port = '', folder = '', headersFile = ''] = process.argv.slice(2);
+const headers: ResponseHeaders = JSON.parse(readFileSync(headersFile, 'utf8'));
 const pages = new Map(
   [...readStaticFiles(folder)].map(([url, bytes]) => {
-    const [[name, value] = ['', ''], ...others] = heads[url] ?? [];
+    const [[name, value] = ['', ''], ...others] = headers[url] ?? [];
     // All headers are one text, as our front hands them over.
     const text = [value, ...others.map((header) => header.join(': '))].join('\r\n');
     return [deliveryPath(url), { name, text, bytes }];

@@ -1,5 +1,5 @@
 /**
- * Measures what others notice of an import: single saves that are read with their versions, and a page and a query at a
+ * Measures how an import slows down others: single saves followed by a read of their version, and a page and a query at a
  * steady rate.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,9 +10,9 @@ import { deliveryPath } from './load/client.ts';
 import { RequestLine } from './load/request-line.ts';
 
 /** Milliseconds. */
-export interface Noticed {
+export interface ProbeLatencies {
   readonly saved: number[];
-  /** From the beginning of the save until the answer to the read with its version. */
+  /** From the start of the save to the response of the read with its version. */
   readonly seen: number[];
   readonly page: number[];
   readonly query: number[];
@@ -20,21 +20,21 @@ export interface Noticed {
 
 const saveEveryMs = 50;
 const readEveryMs = 20;
-/** Entities that are saved in turn. */
+/** Number of entities that are saved in turn. */
 const savedEntities = 40;
 
-export function nothingNoticed(): Noticed {
+export function noLatencies(): ProbeLatencies {
   return { saved: [], seen: [], page: [], query: [] };
 }
 
-/** Saves single cities and reads them with their versions, until told to end. @throws Error when a read does not show what was saved */
+/** Saves single cities and reads them with their versions until `isOver`. @throws Error when a read does not show the save */
 export async function probeSaves(
   baseUrl: string,
   tenant: Pick<BenchTenant, 'alias'>,
   cities: readonly Entity[],
   isOver: () => boolean,
-): Promise<Noticed> {
-  const noticed = nothingNoticed();
+): Promise<ProbeLatencies> {
+  const noticed = noLatencies();
   const saves = new RequestLine(new URL(baseUrl), { 'X-Api-Key': sourceKeyOf(tenant) });
   const reads = new RequestLine(new URL(baseUrl), { 'X-Api-Key': clientKeyOf(tenant) });
   for (let count = 0; !isOver(); count += 1) {
@@ -51,11 +51,11 @@ export async function probeSaves(
     requireGood('a single save', saved);
     const read = reads.getOf(deliveryPath(url), { 'X-Service-Min-Version': saved.version });
     let answer = await reads.send(read);
-    // A front waits five seconds for a version, then answers 503.
+    // A front waits five seconds for a version, then responds with 503.
     while (answer.status === 503) answer = await reads.send(read);
     const seenMs = performance.now();
     requireGood('a read', answer);
-    if (!answer.body.includes(name)) throw new Error(`a read shows something older than ${name}`);
+    if (!answer.body.includes(name)) throw new Error(`a read is older than ${name}`);
     noticed.saved.push(savedMs - startedMs);
     noticed.seen.push(seenMs - startedMs);
     await sleep(Math.max(0, saveEveryMs - (seenMs - startedMs)));
@@ -65,14 +65,14 @@ export async function probeSaves(
   return noticed;
 }
 
-/** Asks for a page that nobody changes, and for queries that all differ, until told to end. */
+/** Requests an unchanged page, and queries that all differ, until `isOver`. */
 export async function probeReads(
   baseUrl: string,
   tenant: Pick<BenchTenant, 'alias'>,
   url: string,
   isOver: () => boolean,
-): Promise<Noticed> {
-  const noticed = nothingNoticed();
+): Promise<ProbeLatencies> {
+  const noticed = noLatencies();
   const headers = { 'X-Api-Key': clientKeyOf(tenant) };
   const lines = [0, 1].map(() => new RequestLine(new URL(baseUrl), headers));
   const timed = async (times: number[], what: string, request: (count: number) => Buffer): Promise<void> => {
@@ -99,5 +99,5 @@ export async function probeReads(
 }
 
 function requireGood(what: string, { status, body }: { status: number; body: string }): void {
-  if (status !== 200) throw new Error(`${what} was answered ${status}: ${body}`);
+  if (status !== 200) throw new Error(`${what} got ${status}: ${body}`);
 }

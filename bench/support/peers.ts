@@ -1,4 +1,4 @@
-/** Installs npm packages that only benchmarks need, in a folder that git ignores. */
+/** Installs npm packages that only benchmarks need, in a git-ignored folder. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -8,18 +8,18 @@ import { CommandStop } from '../../src/cli/terminal/command-line.ts';
 
 const peersDir = fileURLToPath(new URL('../.peers/', import.meta.url));
 const dependencies = { '@orama/orama': '3.1.18', minisearch: '7.2.0', pg: '8.23.1' };
-/** Without a ready binary npm compiles one. A run has 8 minutes. */
+/** Without a prebuilt binary npm compiles one. A whole run has 8 minutes. */
 const buildSecondsMax = 120;
 const sqlite = { 'better-sqlite3': '12.6.2' };
 const manifest = `${JSON.stringify({ name: 'millrace-bench-peers', private: true, dependencies }, null, 2)}\n`;
 
-/** Loads a package of the folder. The caller gives it a type. */
+/** Loads a package from the folder. The caller declares its type. */
 export const requirePeer = createRequire(path.join(peersDir, 'index.js'));
 
-/** Makes sure that the packages are there in these versions. @throws CommandStop when npm cannot get them */
+/** Installs the packages unless these versions are installed. @throws CommandStop when npm fails */
 export function installPeers(): void {
   if (isInstalled()) return;
-  console.error('Installing what we compare with into bench/.peers …');
+  console.error('Installing the packages to compare with in bench/.peers …');
   mkdirSync(peersDir, { recursive: true });
   writeFileSync(path.join(peersDir, 'package.json'), manifest);
   const { status, stderr } = spawnSync('npm', ['install', '--no-audit', '--no-fund', '--save-exact'], {
@@ -31,8 +31,8 @@ export function installPeers(): void {
 }
 
 /**
- * Puts SQLite beside the packages. It is a native module, whose binary may be neither fetched nor built.
- * @returns whether it is there, after a line that says why it is not
+ * Installs SQLite too. It is a native module, whose binary may be impossible to download or build.
+ * @returns false when it is not available, after printing why
  */
 export function installSqlite(say: (text: string) => void): boolean {
   installPeers();

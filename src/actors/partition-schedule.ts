@@ -114,7 +114,7 @@ const wantedMs = 100;
 const entitiesAtFirst = 25;
 const entitiesLeast = 5;
 const entitiesMost = 200;
-/** A portion is at most so many times as large as the one before. */
+/** A portion is at most this many times as large as the one before. */
 const growth = 2;
 
 /**
@@ -130,7 +130,7 @@ export class SchedulePortions {
     return Math.round(this.#entities);
   }
 
-  /** Notes how long a portion took, with what went on beside it. */
+  /** Records how long a portion took, including concurrent work. */
   took(entities: number, ms: number): void {
     const fitting = (entities * wantedMs) / Math.max(1, ms);
     // A small portion says little of larger ones.

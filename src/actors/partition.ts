@@ -25,10 +25,10 @@ import { FencedError } from '../store/redis/redis-errors.ts';
 import type { Store } from '../store/store.ts';
 import type { StreamSource } from '../store/streams/shared-streams.ts';
 import { StreamGapError } from '../store/streams/stream.ts';
-import { type BatchResult, processSound } from './batch/batch.ts';
+import { type BatchResult, processFaultless } from './batch/batch.ts';
 import { Intents } from './batch/batch-intents.ts';
+import type { CallMemory } from './batch/call-memory.ts';
 import { CodeRuns, type CodeSource } from './batch/code-runs.ts';
-import type { OpenCharacters } from './batch/open-characters.ts';
 import type { TurnBasis } from './batch/turn.ts';
 import { NamedFields } from './named-fields.ts';
 import { LeaseLife } from './ownership/lease-life.ts';
@@ -61,12 +61,12 @@ export interface PartitionContext {
   readonly batchSlots: Semaphore;
   /** How long removals and traces stay in the change log. */
   readonly changesRetentionMs: number;
-  /** The most claims that may move with a commit on one Redis; more are put before it. */
+  /** The most claims in a commit on a single Redis. More are written before it. */
   readonly claimsPerCommit: number;
   /** Runs the code of schemas, for all partitions of the worker. */
   readonly sandbox: CodeSource;
   /** Bounds what its calls hold after the batches of all partitions. */
-  readonly openCharacters: OpenCharacters;
+  readonly callMemory: CallMemory;
   /** The configuration and layouts for a batch that begins now. */
   basis(): TurnBasis & { readonly generation: number };
   /** The time by Redis' clock, where the partition is. */
@@ -106,7 +106,7 @@ export class PartitionActor {
     this.#reader = new IntakeReader(streams, lease.tag, lease.checkpoint);
     this.#code = new CodeRuns(
       context.sandbox,
-      context.openCharacters,
+      context.callMemory,
       () => this.#rebuildTurn.wake(),
       (error) => context.onTrouble(lease.partition, error),
     );
@@ -160,8 +160,8 @@ export class PartitionActor {
     } finally {
       this.#life.on('ended');
       this.#code.end();
-      this.#rebuildTurn.end();
-      this.#scheduleTurn.end();
+      this.#rebuildTurn.close();
+      this.#scheduleTurn.close();
       this.#reader.close();
       items.close(partition);
       this.context.metrics.rebuildsWaiting.remove({ partition });
@@ -184,8 +184,8 @@ export class PartitionActor {
     if (!this.#life.goesOn) return;
     if (entries !== null) await this.#takeIn(entries);
     if (performance.now() >= this.#trimAtMs) await this.#trimLog();
-    if (this.#rebuildTurn.hasCome && this.#life.goesOn) await this.#rebuild();
-    if (this.#scheduleTurn.hasCome && this.#life.goesOn) await this.#followSchedule();
+    if (this.#rebuildTurn.isAcquired && this.#life.goesOn) await this.#rebuild();
+    if (this.#scheduleTurn.isAcquired && this.#life.goesOn) await this.#followSchedule();
   }
 
   /**
@@ -200,8 +200,8 @@ export class PartitionActor {
   /** Null when the turn of a rebuild or of the schedule came first. */
   async #nextEntries(): Promise<IntakeEntry[] | null> {
     this.#readable ??= this.#reader.next(entriesPerRead, blockMs);
-    this.#rebuildTurn.await();
-    this.#scheduleTurn.await();
+    this.#rebuildTurn.request();
+    this.#scheduleTurn.request();
     try {
       const entries = await this.#firstOf(this.#readable);
       if (entries !== null) this.#readable = null;
@@ -257,7 +257,7 @@ export class PartitionActor {
       metrics.rebuilds.inc(result.changes.counts.built);
       metrics.rebuildsUnchanged.inc(result.changes.counts.unchanged);
     } finally {
-      this.#rebuildTurn.over();
+      this.#rebuildTurn.release();
     }
   }
 
@@ -279,11 +279,11 @@ export class PartitionActor {
       schedulePortions.took(works.length, performance.now() - startMs);
       metrics.entitiesProcessed.inc(result.changes.counts.entities);
     } finally {
-      this.#scheduleTurn.over();
+      this.#scheduleTurn.release();
     }
   }
 
-  /** Turns that failed by a mistake of ours were left out: their moments are not asked for without end. */
+  /** Turns that failed because of a bug were left out: their moments are not asked for without end. */
   #dropUnsound(works: readonly EntityWork[], { turns, changes }: BatchResult): void {
     const sound = new Set(turns.map(({ sourceId, originId }) => `${sourceId}:${originId}`));
     for (const { tenant, sourceId, originId, moments = [] } of works) {
@@ -303,7 +303,7 @@ export class PartitionActor {
     return this.#intents;
   }
 
-  /** @param from place in the stream of what the batch may be the first to have seen @param taken what its works were made of */
+  /** @param from place in the stream of what the batch may be the first to have seen @param taken what its works were built from */
   async #batch(
     works: readonly EntityWork[],
     from: number,
@@ -315,7 +315,7 @@ export class PartitionActor {
     const [intents, namedFields] = [await this.#openIntents(), this.#namedFields];
     const basis = this.context.basis();
     this.#batchBasis = basis;
-    const result = await processSound(
+    const result = await processFaultless(
       {
         ...{ store, lease, basis, autoFields, intents, namedFields, claimsPerCommit },
         code: this.#code,
@@ -335,7 +335,7 @@ export class PartitionActor {
     assert(!this.#life.isEnded, 'a commit is made under a held lease');
     assert(checkpoint >= this.#checkpoint, 'a checkpoint only grows');
     const { metrics, items, store } = this.context;
-    const { changes, claimWrites: claims, references, referencesBehind, downstream } = result;
+    const { changes, claimWrites: claims, references, referencesAfter, downstream } = result;
     const { writes, digests, itemChanges, counts, reported } = changes;
     this.#rebuildTurn.wake();
     const announcement = {
@@ -354,7 +354,7 @@ export class PartitionActor {
     this.#schedule.settle(changes.schedule);
     this.#scheduleTurn.wake();
     items.apply(this.lease.partition, this.#commits, itemChanges);
-    await writeReferences(store, this.lease, referencesBehind);
+    await writeReferences(store, this.lease, referencesAfter);
     metrics.commits.inc();
     metrics.outputsBuilt.inc(counts.built);
     metrics.outputsUnchanged.inc(counts.unchanged);

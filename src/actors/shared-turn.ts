@@ -1,69 +1,69 @@
-/** A partition's place in a line in which all partitions of a worker take turns: that for rebuilds, and that for scheduled moments. */
+/** A partition's share of a semaphore on which the partitions of a worker take turns, for rebuilds or for scheduled moments. */
 import { performance } from 'node:perf_hooks';
 import type { Semaphore } from '../lib/semaphore.ts';
 
 export class SharedTurn {
-  /** The place in the line, from its request until the turn is over. */
-  #place: Promise<void> | null = null;
+  /** The pending or acquired turn. */
+  #pending: Promise<void> | null = null;
   #release: (() => void) | null = null;
   #waiting: Promise<void> | null = null;
-  #isEnded = false;
+  #isClosed = false;
   #wake = () => {};
 
-  /** @param readyInMs milliseconds until the work may begin: 0 now, null when none waits */
+  /** @param readyInMs milliseconds until work is ready: 0 for now, null when there is none */
   constructor(
     private readonly turns: Semaphore,
     private readonly readyInMs: (nowMs: number) => number | null,
-    private readonly onCome: () => void,
+    private readonly onAcquired: () => void,
   ) {}
 
-  get hasCome(): boolean {
+  get isAcquired(): boolean {
     return this.#release !== null;
   }
 
-  /** Waits for the turn, unless it does so already; `onCome` is called when it is there. */
-  await(): void {
-    this.#waiting ??= this.#come().then(() => {
+  /** Requests a turn unless one is already requested. Calls `onAcquired` when it has it. */
+  request(): void {
+    this.#waiting ??= this.#acquire().then(() => {
       this.#waiting = null;
-      this.onCome();
+      this.onAcquired();
     });
   }
 
-  /** Looks again whether work is ready, because more of it waits. */
+  /** Checks again whether work is ready, because there is more. */
   wake(): void {
     this.#wake();
   }
 
-  /** The turn that came is over. */
-  over(): void {
-    this.#place = null;
+  /** Gives the turn back. */
+  release(): void {
+    this.#pending = null;
     this.#release?.();
     this.#release = null;
   }
 
-  /** A turn that comes later goes to others immediately. */
-  end(): void {
-    this.#isEnded = true;
+  /** A turn acquired after this is given back immediately. */
+  close(): void {
+    this.#isClosed = true;
     this.#wake();
-    void this.#place?.then(() => this.#release?.());
+    void this.#pending?.then(() => this.#release?.());
   }
 
-  /** Asks for a place in the line once work is ready, not before. */
-  async #come(): Promise<void> {
+  /** Acquires a turn, but not before work is ready. */
+  async #acquire(): Promise<void> {
     for (;;) {
       const waitMs = this.readyInMs(performance.now());
       if (waitMs === 0) break;
       await this.#sleep(waitMs);
-      // A turn that is asked for after the end would never be given back.
-      if (this.#isEnded) return;
+      // A turn acquired after `close` would never be given back.
+      if (this.#isClosed) return;
     }
-    this.#place ??= this.turns.acquire().then((release) => {
+    this.#pending ??= this.turns.acquire().then((release) => {
       this.#release = release;
     });
-    await this.#place;
+    await this.#pending;
   }
 
-  /** Waits until `wake` is called, or the time is over; null: no time. */
+  /** Sleeps until `wake` is called or the time is over; null for no limit. */
   async #sleep(waitMs: number | null): Promise<void> {
     let timer: NodeJS.Timeout | null = null;
     await new Promise<void>((resolve) => {

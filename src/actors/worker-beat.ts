@@ -1,4 +1,4 @@
-/** What others know of a worker: by which configuration it works, which partitions it covers, that it lives. */
+/** The heartbeat of a worker: its configuration, and the partitions that it covers. */
 import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { platformVersion } from '../config/settings/platform-version.ts';
@@ -15,7 +15,7 @@ export interface WorkerBeatSource {
   bases(): readonly (TurnBasis & { readonly generation: number })[];
   /** Partitions that can answer queries now. */
   covered(): Iterable<number>;
-  /** What index shards still have to load, for `/health/ready`. */
+  /** Loads that the index shards still wait for, for `/health/ready`. */
   waitingFor(): readonly string[];
   /** Where fronts can ask it; null: nowhere. */
   queryAddresses(): QueryAddresses | null;
@@ -25,27 +25,27 @@ export interface WorkerBeatSource {
 
 export class WorkerBeat {
   /** The news that was last reported. */
-  #told = '';
+  #lastSent = '';
   #nextMs = 0;
 
   constructor(
     private readonly source: WorkerBeatSource,
-    private readonly keeper: Pick<Keeper, 'turn' | 'tell'>,
+    private readonly keeper: Pick<Keeper, 'markAlive' | 'sendBeat'>,
   ) {}
 
   /** Reports when it is due, or immediately when there is news. */
-  tellWhenDue(): void {
+  sendWhenDue(): void {
     const nowMs = performance.now();
     const worksBy = this.#worksBy();
     const partitions = [...this.source.covered()].sort((a, b) => a - b);
     const shardCopies = this.source.shardCopies();
     const queryAddresses = this.source.queryAddresses();
     const news = JSON.stringify([worksBy, partitions, shardCopies]);
-    if (news === this.#told && nowMs < this.#nextMs) return;
-    this.#told = news;
+    if (news === this.#lastSent && nowMs < this.#nextMs) return;
+    this.#lastSent = news;
     this.#nextMs = nowMs + heartbeatMs;
-    this.keeper.turn();
-    this.keeper.tell({
+    this.keeper.markAlive();
+    this.keeper.sendBeat({
       id: this.source.id,
       role: 'worker',
       host: hostname(),

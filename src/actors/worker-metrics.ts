@@ -1,4 +1,4 @@
-/** What a worker counts. Fronts show it under `/metrics`, labelled with the process. */
+/** Metrics of a worker. Fronts show them under `/metrics`, labelled with the process. */
 import { ProcessMetrics } from '../lib/process-metrics.ts';
 
 export class WorkerMetrics extends ProcessMetrics {

@@ -25,7 +25,7 @@ import { liveProcesses } from '../store/processes/registry.ts';
 import { StoreUnavailableError } from '../store/redis/redis-errors.ts';
 import type { Store } from '../store/store.ts';
 import { openStreamSource, type StreamSource } from '../store/streams/shared-streams.ts';
-import { OpenCharacters } from './batch/open-characters.ts';
+import { CallMemory } from './batch/call-memory.ts';
 import { LeaseWatch, nextStep } from './ownership/assignment.ts';
 import { type Keeper, type OpenKeeper, openLocalKeeper } from './ownership/keeper.ts';
 import { type LeaseEvent, LeaseNews, OwnedPartitions } from './ownership/owned-partitions.ts';
@@ -62,7 +62,7 @@ export interface WorkerOptions extends Pick<WorkerBeatSource, 'waitingFor'> {
   readonly changesRetentionMs?: number;
   /** The most claims that may move with a commit on one Redis; absent: those of most batches. */
   readonly claimsPerCommit?: number;
-  /** Renews its leases and tells its heartbeat; absent: the thread that the worker runs on does. */
+  /** Renews leases and sends heartbeats; absent to do so on the worker's own thread. */
   readonly openKeeper?: OpenKeeper;
   /** See `WorkerBeatSource`; absent: nowhere, and none. */
   queryAddresses?(): QueryAddresses | null;
@@ -85,7 +85,7 @@ export class Worker {
   readonly #clocks: readonly ServerClock[];
   readonly #measureLagOnce = oneFlight(() => this.#measureLag().catch(() => {}));
   readonly #sandbox = new Sandbox();
-  readonly #openCharacters = new OpenCharacters(codeOpenCharactersMax);
+  readonly #callMemory = new CallMemory(codeOpenCharactersMax);
   readonly #stop = new AbortController();
   #running: Promise<unknown> = Promise.resolve();
 
@@ -144,7 +144,7 @@ export class Worker {
 
   start(): void {
     this.#running = Promise.all([
-      this.#repeat(newsMs, () => this.#beat.tellWhenDue()),
+      this.#repeat(newsMs, () => this.#beat.sendWhenDue()),
       this.#repeat(tickMs, () => this.#rebalance()),
     ]);
   }
@@ -175,7 +175,7 @@ export class Worker {
     await this.#keeper.close();
   }
 
-  /** What all its partitions share. */
+  /** Shared by all its partitions. */
   #actorContext(): PartitionContext {
     const { store, autoFields, items, configuration, claimsPerCommit, onTrouble } = this.options;
     const { changesRetentionMs = changesRetentionDays * dayMs, namesItems = false } = this.options;
@@ -192,7 +192,7 @@ export class Worker {
       changesRetentionMs,
       claimsPerCommit: claimsPerCommit ?? claimsPerCommitDefault,
       sandbox: this.#sandbox,
-      openCharacters: this.#openCharacters,
+      callMemory: this.#callMemory,
       basis: () => {
         const { current, generation, layouts } = configuration;
         return { configuration: current, generation, layouts };

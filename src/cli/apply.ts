@@ -1,7 +1,6 @@
 /**
  * `npm run apply`: makes the configuration in CONFIG_DIR the active one without a restart
- * (docs/guide/live-configuration.md). It waits until everything that the configuration changes is rebuilt. A
- * configuration with mistakes changes nothing.
+ * (docs/guide/live-configuration.md). It waits until all changes are rebuilt. An invalid configuration changes nothing.
  */
 
 import { hashKeys } from '../config/documents/canonical.ts';
@@ -40,7 +39,7 @@ async function main(): Promise<number> {
   );
 }
 
-const goesOn = 'The rebuild continues without this command. To follow it: npm run apply';
+const continuesText = 'The rebuild continues without this command. To follow it: npm run apply';
 
 interface Arguments {
   readonly isWaiting: boolean;
@@ -69,7 +68,7 @@ async function apply(
     if (obstacle !== null) console.log(asTyped(`The changes are not rebuilt yet because ${obstacle}.`));
     return 0;
   }
-  const running = await interruptible(goesOn, (signal) => waitForProcesses(store, generation, signal));
+  const running = await interruptible(continuesText, (signal) => waitForProcesses(store, generation, signal));
   if (running === 0) {
     console.log('No process is running. The next ones to start will use it.');
     return 0;
@@ -77,7 +76,7 @@ async function apply(
   console.log(`All ${running} processes use it.`);
   const queue = rebuildJobs(store);
   try {
-    await withBar(goesOn, (bar, signal) => waitForRebuild(store, queue, generation, bar, signal));
+    await withBar(continuesText, (bar, signal) => waitForRebuild(store, queue, generation, bar, signal));
   } finally {
     await queue.close();
   }
@@ -87,9 +86,10 @@ async function apply(
 
 await runCommand(main);
 
-/** `npm run apply -- --dry-run`: has the jobs process tell what the configuration would change, and waits for it. */
-
-/** @throws CommandStop when the folder has mistakes, or there is no answer; StoreUnavailableError */
+/**
+ * `npm run apply -- --dry-run`: a jobs process computes what the configuration would change.
+ * @throws CommandStop when the folder is invalid or the dry run fails; StoreUnavailableError
+ */
 async function dryRunOf(store: Store, { configDir }: FolderSettings): Promise<ConfigurationDiff> {
   const active = await readActiveDigest(store);
   if (active === null) {

@@ -1,6 +1,5 @@
 /**
- * `npm run backup -- FILE`: writes the active configuration and all source entities into one file, while everything
- * runs.
+ * `npm run backup -- FILE`: writes the active configuration and all source entities to a file while the platform runs.
  */
 
 import { counted } from '../config/documents/issue-text.ts';
@@ -42,7 +41,7 @@ async function backup(store: Store, file: string): Promise<void> {
   );
 }
 
-/** A reason to keep no backup: the sources of a configuration that came meanwhile would be missing. */
+/** The reason not to keep the backup if the configuration changed: the sources of the new one would be missing. */
 async function changeSince(store: Store, generation: number): Promise<string | null> {
   const { active } = await readGenerations(store);
   if (active === generation) return null;

@@ -1,6 +1,5 @@
 /**
- * `npm run check`: validates the configuration. It prints every mistake with its file, its place and what to do about
- * it.
+ * `npm run check`: validates the configuration. It prints every error with its file, its path and how to fix it.
  */
 import { resolve } from 'node:path';
 import type { Configuration, Tenant } from '../config/configuration.ts';

@@ -33,7 +33,7 @@ async function develop(platform: RunningPlatform): Promise<void> {
   void followFindings({ address, settings, signal, say, changes: () => changes, settled });
 }
 
-/** Imports `data.ndjson` beside the configuration folder into a store that has no entity yet. */
+/** Imports `data.ndjson`, next to the configuration folder, into an empty store. */
 async function importOnce({ settings, address, url, trust, signal, say }: RunningPlatform): Promise<void> {
   const file = path.join(path.dirname(settings.configDir), dataFile);
   if (!existsSync(file) || !(await isStoreEmpty(address, settings))) return;

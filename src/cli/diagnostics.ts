@@ -71,22 +71,22 @@ function line(diagnostic: LocatedDiagnostic): string {
   const { tenant, schema, place, entityId, viewId, message, example, count } = diagnostic;
   const where = [`tenant ${tenant}`, schema === undefined ? '' : `schema ${schema}`, place ?? ''];
   const about = viewId ?? entityId;
-  const told = [
+  const text = [
     where.filter((part) => part !== '').join(', '),
     example === undefined ? message : `${message}, for example ${example}`,
   ].join(': ');
-  if (about === undefined) return told;
-  return count > 1 ? `${told} (${count} times, one of them ${about})` : `${told} (${about})`;
+  if (about === undefined) return text;
+  return count > 1 ? `${text} (${count} times, one of them ${about})` : `${text} (${about})`;
 }
 
 function summary(entities: number, diagnostics: readonly LocatedDiagnostic[]): string {
-  const told = Object.entries(kindTexts).flatMap(([kind, [singular, plural]]) => {
+  const parts = Object.entries(kindTexts).flatMap(([kind, [singular, plural]]) => {
     const ofKind = diagnostics.filter((diagnostic) => diagnostic.kind === kind);
     const count = ofKind.reduce((sum, one) => sum + (countedByPlace.has(one.kind) ? 1 : one.count), 0);
     return count === 0 ? [] : [counted(count, singular, plural)];
   });
   const looked = `Checked ${counted(entities, 'entity', 'entities')}`;
-  return told.length === 0 ? `${looked}: nothing found.` : `${looked}: ${told.join(', ')}.`;
+  return parts.length === 0 ? `${looked}: nothing found.` : `${looked}: ${parts.join(', ')}.`;
 }
 
 await runCommand(main);

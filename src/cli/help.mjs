@@ -182,7 +182,7 @@ function inShort(does) {
 }
 
 /**
- * Node's message goes on with advice about arguments that look like options.
+ * Node's message continues with advice about arguments that look like options.
  * @param {unknown} error
  */
 function firstSentence(error) {

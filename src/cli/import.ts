@@ -7,7 +7,7 @@ import { baseUrl, ownTrust, type Trust } from './platform/own-front.ts';
 import { runCommand } from './terminal/command-line.ts';
 import { interruptedCode, stopSignals } from './terminal/stop-signals.ts';
 
-/** @returns exit code 0: every line is in; 1: some failed, or the import ended early; 130: stopped by Ctrl-C */
+/** @returns exit code 0 if every line was imported; 1 if some failed or the import ended early; 130 after Ctrl-C */
 async function main(): Promise<number> {
   const settings = commandSettings();
   const { prune, ...asked } = readImportArguments(process.argv.slice(2), baseUrl(settings));
@@ -26,8 +26,8 @@ async function main(): Promise<number> {
 }
 
 /**
- * The trust in a platform. An `npm start` with the same settings is known by its certificate, any other by the usual
- * authorities.
+ * How to verify the platform's certificate: that of an `npm start` with the same settings is known, any other needs a
+ * certificate authority.
  */
 function trustFor(url: string, settings: Settings): Trust {
   return url === baseUrl(settings) ? ownTrust(settings) : {};

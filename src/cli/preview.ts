@@ -178,7 +178,7 @@ async function entityOf(
 await runCommand(main);
 
 /**
- * The entity of a JSON text, as ingest takes it; null when it is none. What ingest would refuse besides is not looked for.
+ * The entity of a JSON text, as ingest takes it; null when it is not one. What ingest would refuse besides is not looked for.
  * @param originId of an entity that names none
  */
 function entityOfText(text: string, sourceId: string, originId: string): StoredEntity | null {

@@ -1,6 +1,6 @@
 /**
  * `npm run purge`: removes the entities of tenants and sources that the active configuration no longer has, with
- * everything that was made of them. Jobs do the work, so it goes on when this command is broken off.
+ * everything that was built from them. Jobs do the work, so it continues when this command is broken off.
  */
 
 import type { Configuration } from '../config/configuration.ts';

@@ -75,7 +75,7 @@ async function waitForRunningRebuild(
 
 const phaseTexts = {
   comparing: 'entities compared',
-  leftovers: 'entities compared, looking for outputs without an entity',
+  orphans: 'entities compared, looking for outputs without an entity',
   settling: 'entities compared, checking differences again',
   repairing: 'entities compared, repairing',
 } as const;

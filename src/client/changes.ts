@@ -16,7 +16,7 @@ export interface ChangesOptions {
 /** A change, or null with a new place only. */
 interface Step {
   readonly change: Change | null;
-  /** Offset to go on from. */
+  /** Offset to continue from. */
   readonly place: string;
 }
 
@@ -93,7 +93,7 @@ async function* pollSteps(connection: Connection, ask: Ask): AsyncGenerator<Step
   for (;;) {
     const { changes, offset } = await pageOf(connection, { ...ask, since: place, live: 'long-poll' });
     for (const [at, change] of changes.entries()) {
-      // Only the end of a page has an offset. Those that go on from an earlier change get the page again.
+      // Only the end of a page has an offset. Those that continue from an earlier change get the page again.
       const passed = at === changes.length - 1 ? offset : place;
       yield { change: { ...change, offset: passed }, place: passed };
     }

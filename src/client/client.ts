@@ -38,7 +38,7 @@ export type * from './query.ts';
 export type * from './types.ts';
 
 export interface Client<M extends Delivered = Untyped> {
-  /** What a URL leads to. */
+  /** Delivers the page or redirect at a URL. */
   byUrl(url: string, options?: DeliveryOptions): Promise<DeliveredPage<ViewOf<M>>>;
   byHandle(handle: M['Handle'], options?: DeliveryOptions): Promise<ViewOf<M> | null>;
   byId(id: string, options?: DeliveryOptions): Promise<ViewOf<M> | null>;

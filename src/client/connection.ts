@@ -21,7 +21,7 @@ export interface ConnectionOptions {
   readonly tagHeader?: string;
 }
 
-/** What every read takes. */
+/** Options of every read. */
 export interface ReadOptions {
   /** The `version` of a write or a change, or several of them: the answer shows at least all of these states. */
   readonly minVersion?: string | readonly string[];
@@ -82,7 +82,7 @@ export class Connection {
     return reply;
   }
 
-  /** An answer that goes on. @throws MillraceError */
+  /** Opens a streaming response. @throws MillraceError */
   async open(ask: Ask): Promise<Response> {
     return await this.#goodResponse(this.#reading(ask));
   }
@@ -161,7 +161,7 @@ function retryAfterMs({ headers }: Response): number | null {
   return Number.isFinite(seconds) ? seconds * 1000 : null;
 }
 
-/** JSON, or the text of an answer that is none. */
+/** JSON, or the text of another response. */
 async function bodyOf(response: Response): Promise<unknown> {
   const text = await response.text();
   try {
@@ -187,7 +187,7 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** Versions of writes, as `X-Service-Version` tells them: `v1-` and for each partition how far it was written. */
+/** Versions of writes from `X-Service-Version`: `v1-` and a position for each partition. */
 
 const mark = 'v1-';
 
@@ -222,7 +222,7 @@ function entriesOf(version: string): string[] {
     .filter((entry) => entry !== '');
 }
 
-/** What the platform refused, or why it could not be reached. */
+/** An error response of the platform, or a failed connection. */
 export class MillraceError extends Error {
   override readonly name = 'MillraceError';
   /** HTTP status; 0 when no answer came. */

@@ -2,7 +2,7 @@
 import type { Connection, ReadOptions, Reply } from './connection.ts';
 import type { DeliveredPage, DeliveredViews, MissingReference, Route } from './types.ts';
 
-/** What reads of views take. */
+/** Options of delivery reads. */
 export interface DeliveryOptions extends ReadOptions {
   /** References deeper than this are null, 0 to 100; absent: as the environment client has it. */
   readonly depth?: number;

@@ -54,7 +54,7 @@ export interface LabelledQuery extends Query {
   readonly index: string;
 }
 
-/** What is in the place of a bad query. */
+/** The result of an invalid query. */
 interface BadQuery {
   readonly name: string;
   readonly status: 400 | 403 | 404;

@@ -41,7 +41,7 @@ type Operands =
 
 export type Operator = Operands['operator'];
 
-/** What an item must fulfil. */
+/** A condition on items. */
 export type Condition<Item> = Operands & {
   readonly field: FieldOf<Item> | BuiltInField;
   readonly caseInsensitive?: boolean | null;

@@ -50,7 +50,7 @@ export async function saveAll(connection: Connection, entities: Entities): Promi
     await waitWhile(running, (others) => batch.some(({ originId }) => others.has(originId)));
     const sent: Promise<void> = send(batch).finally(() => running.delete(sent));
     running.set(sent, ids);
-    // It may fail while the next entity is awaited, when nobody awaits the request.
+    // It may fail while the next entity is awaited and the request is not.
     sent.catch((error: unknown) => failures.push(error));
     if (running.size >= requestsAtOnce) await Promise.race(running.keys());
     if (failures.length > 0) throw failures[0];

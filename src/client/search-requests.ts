@@ -42,7 +42,7 @@ const unsupported = [
   ...['filters', 'tagFilters', 'aroundLatLng', 'aroundLatLngViaIP', 'insideBoundingBox', 'insidePolygon'],
 ];
 
-/** Whether a field has statistics, by what earlier results told; undefined: not known yet. */
+/** Whether a field has statistics, from earlier results; undefined if not known yet. */
 export type HasStats = (field: string) => boolean | undefined;
 
 /** @throws TypeError for what InstantSearch can ask and a query cannot */

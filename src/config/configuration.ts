@@ -9,7 +9,7 @@ import type { UrlForm } from './urls/url.ts';
 
 export type Scope = 'delivery' | 'routes' | 'query' | 'source' | 'changes';
 
-/** What a management client may do: look, put configuration, set things going. */
+/** Permissions of a management client: read, change the configuration, start actions. */
 export type ManagementScope = 'read' | 'configure' | 'operate';
 
 export interface Environment {
@@ -56,7 +56,7 @@ export interface Tenant {
   readonly hasCode: boolean;
   /** Lookup indexes to keep, by source id; sources that no lookup reads are absent. */
   readonly lookupLayouts: ReadonlyMap<string, LookupLayout>;
-  /** Number of the kinds of lookups that its code has asked for at run time. */
+  /** Number of the kinds of lookups that its code has requested at run time. */
   readonly askedLookups: number;
 
   /** The source that a source group uses in an environment. */
@@ -88,7 +88,7 @@ export interface Webhook {
   readonly format: WebhookFormat;
 }
 
-/** The response header that tells caches what an answer was made of. */
+/** The response header with cache tags: what a response was built from. */
 export interface CacheTagHeader {
   readonly name: string;
   readonly separator: ' ' | ',';
@@ -112,7 +112,7 @@ export interface ClientPrincipal {
   readonly scopes: ReadonlySet<Scope>;
   /** Origins whose pages may use its keys; null: every origin. */
   readonly origins: AllowedOrigins | null;
-  /** What it may query of that to which its scopes let it. */
+  /** Indexes that it may query, if its scopes allow queries. */
   readonly indexes: IndexPatterns;
   /** `Cache-Control` of answers that caches may keep; null: none is set. */
   readonly cacheControl: string | null;

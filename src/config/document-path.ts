@@ -4,7 +4,7 @@ import { configNameCharactersMax, schemaFolderDepthMax } from '../contract/limit
 
 type SchemaLanguage = 'json' | 'code';
 
-/** What the name of a schema file says. Only this file knows the endings. */
+/** The kind and alias in the name of a schema file. Only this file knows the suffixes. */
 export interface SchemaFileName {
   readonly kind: SchemaFolder;
   readonly language: SchemaLanguage;
@@ -42,13 +42,13 @@ export const schemaFolders = ['schemas', 'partials', 'indexes'] as const;
 
 export type SchemaFolder = (typeof schemaFolders)[number];
 
-/** What a configuration document is. The folders that people sort their files into are not part of it. */
+/** Identifies a configuration document. Subfolders are not part of it. */
 export type DocumentPlace =
   | { readonly kind: 'tenant'; readonly tenant: string }
   | SchemaPlace
   /** A file that schemas in JavaScript import. */
   | { readonly kind: 'module'; readonly tenant: string }
-  /** What a schema in JavaScript was compiled to. No folder has it: it is made where documents are published. */
+  /** The compiled form of a JavaScript schema. It is created when documents are published, and is in no folder. */
   | { readonly kind: 'program'; readonly tenant: string };
 
 export interface SchemaPlace {
@@ -71,7 +71,7 @@ export function isId(text: string): boolean {
   return text.length <= configNameCharactersMax && idPattern.test(text);
 }
 
-/** The place that a path relative to CONFIG_DIR names, or null when no document of the configuration may lie there. */
+/** The place that a path relative to CONFIG_DIR names, or null when no document of the configuration may be there. */
 export function documentPlace(path: string): DocumentPlace | null {
   const [root, tenant, folder, ...below] = path.split('/');
   if (root !== 'tenants' || tenant === undefined || folder === undefined || !isTenantName(tenant))
@@ -125,18 +125,18 @@ function isModuleName(name: string): boolean {
 /** Hidden, so that it is read from no configuration folder. */
 const programFolder = '.compiled';
 
-/** Where the lookups lie that schemas in JavaScript asked for when they were run, as a list of `AskedLookup`. */
+/** Where the lookups are stored that schemas in JavaScript asked for when they were run, as a list of `AskedLookup`. */
 export function runtimeLookupsPath(tenant: string): string {
   return `tenants/${tenant}/${programFolder}/lookups.json`;
 }
 
-/** Where the program of a schema lies among the documents of its tenant. @param name from `programName` */
+/** Where the program of a schema is among the documents of its tenant. @param name from `programName` */
 export function programPath(tenant: string, name: string): string {
   return `tenants/${tenant}/${programFolder}/${name.replace('/', '-')}.json`;
 }
 
 /**
- * True when files may lie in these folders, which are inside one another below `folder`. Only `schemas` has them.
+ * True when files may be in these folders, which are inside one another below `folder`. Only `schemas` has them.
  * @param names from the outermost to the innermost
  */
 export function mayBeSortedInto(folder: SchemaFolder, names: readonly string[]): boolean {

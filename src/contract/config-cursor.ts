@@ -6,13 +6,13 @@ import type { ObjectShape } from './document-shape.ts';
 import { getOwn, isJsonObject, type Json, type JsonObject } from './json.ts';
 import { configurationFindingsMax } from './limits.ts';
 
-/** What is found in configuration files: a mistake stops the configuration, a warning does not. */
+/** A finding in configuration files: an error rejects the configuration, a warning does not. */
 export interface Findings {
   readonly mistakes: ConfigIssue[];
   readonly warnings: ConfigIssue[];
 }
 
-/** What to do about a finding; a function where it takes long to find out. */
+/** Advice on a finding; a function if it is expensive to compute. */
 export type Advice = string | (() => string);
 
 /** A value of a configuration file together with its place; what is wrong with it is reported with that place. */
@@ -72,7 +72,7 @@ export class Cursor {
     return [];
   }
 
-  /** The object here; null with an issue when it is none. A member that the shape does not have is an issue, too. */
+  /** The object here; null with an issue when it is not one. A member that the shape does not have is an issue, too. */
   object({ properties }: ObjectShape): JsonObject | null {
     const known = Object.keys(properties);
     const json = this.anyObject(`Its members are ${known.join(', ')}.`);
@@ -83,14 +83,14 @@ export class Cursor {
     return json;
   }
 
-  /** The object here, whatever its members; null with an issue when it is none. */
+  /** The object here, whatever its members; null with an issue when it is not one. */
   anyObject(advice: string): JsonObject | null {
     if (isJsonObject(this.json)) return this.json;
     this.mustBe('an object', advice);
     return null;
   }
 
-  /** The text here, which may be empty; null with an issue when it is none. */
+  /** The text here, which may be empty; null with an issue when it is not one. */
   text(advice: string): string | null {
     if (typeof this.json === 'string') return this.json;
     this.mustBe('a string', advice);
@@ -127,7 +127,7 @@ export class Cursor {
     this.issue(`must be ${what}, is ${isShown ? quote(String(this.json)) : kindOf(this.json)}`, advice);
   }
 
-  /** `$schema` of a whole file tells editors which JSON Schema to check it with, and nobody else anything. */
+  /** `$schema` of a whole file only tells editors which JSON Schema to use. */
   #isSchemaName(name: string): boolean {
     if (name !== '$schema' || this.path !== '$') return false;
     this.member(name).text('Write the path of a JSON Schema, or leave it out.');

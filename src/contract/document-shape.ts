@@ -44,7 +44,7 @@ export function wholeNumber(minimum: number, maximum: number): WholeNumberShape 
 
 export const mapOf = (values: JsonSchema): JsonSchema => ({ type: 'object', additionalProperties: values });
 
-export function told<S extends JsonSchema>(description: string, schema: S): S {
+export function described<S extends JsonSchema>(description: string, schema: S): S {
   return { description, ...schema };
 }
 
@@ -58,7 +58,10 @@ export function fileOf(
     $schema: 'http://json-schema.org/draft-07/schema#',
     title,
     type: 'object',
-    properties: { $schema: told('Where editors find the JSON Schema of this file.', anyText), ...properties },
+    properties: {
+      $schema: described('Where editors find the JSON Schema of this file.', anyText),
+      ...properties,
+    },
     ...object,
     ...rest,
   };

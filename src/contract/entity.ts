@@ -22,7 +22,7 @@ export interface StoredEntity extends SourceEntity {
   readonly bornStamp: number;
   /** Stamp of the write that gave `url` its present value. */
   readonly urlStamp: number;
-  /** True for one of many kilobytes: what is made of it pauses. Others are made immediately. */
+  /** True for one of many kilobytes: what is built from it pauses. Others are made immediately. */
   readonly isLarge?: true;
 }
 /** ISO 8601 text of a stamp, which counts microseconds since 1970: of its millisecond. */

@@ -39,7 +39,7 @@ export interface Problem {
   readonly acceptEncoding?: string;
 }
 
-/** What is wrong with one query of several. */
+/** The errors of one query of several. */
 export interface QueryProblem {
   /** Members that the answer echoes: `name`, and what the query asks. */
   readonly labels: Readonly<Record<string, string | null>>;

@@ -26,7 +26,7 @@ export interface FrontLimits {
   readonly queryWaitMs: number;
   /** Longest command to Redis; then its request is answered 503. */
   readonly redisTimeoutMs: number;
-  /** How long requests may go on after SIGTERM. */
+  /** How long requests may continue after SIGTERM. */
   readonly drainMs: number;
 }
 

@@ -32,7 +32,7 @@ export function canonicalJson(value: object | string | number | boolean | null):
   return JSON.stringify(isInOrder(value) ? value : inOrder(value));
 }
 
-/** What we make ourselves has its names in order, and need not be copied. */
+/** Objects that we create have their names in order already, and need not be copied. */
 function isInOrder(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(isInOrder);
   if (!isJsonObject(value)) return true;

@@ -41,7 +41,7 @@ export interface ListedProblem {
   /** Stable: what logs and documents call it. */
   readonly name: string;
   readonly status: number;
-  /** What is between `<` and `>` depends on the request. */
+  /** Text between `<` and `>` depends on the request. */
   readonly message: string;
   readonly errorCode: string | null;
   /** Which interface answers so. */

@@ -11,7 +11,7 @@ export const publishStates = ['waiting', 'published', 'over'] as const;
 
 export type PublishState = (typeof publishStates)[number];
 
-/** What an entity is published to at a moment: `waiting` before `publishAt`, `over` from `unpublishAt` on. */
+/** The publication state of an entity at a moment: `waiting` before `publishAt`, `over` from `unpublishAt` on. */
 export function stateAt(times: PublishTimes | undefined, nowMs: number): PublishState {
   if (times === undefined) return 'published';
   const { publishAt, unpublishAt } = times;

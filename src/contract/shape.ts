@@ -9,7 +9,7 @@ export type ShapeType = 'null' | 'boolean' | 'number' | 'integer' | 'string' | '
 export interface Shape {
   /** Name under which the document lists the shape once, so that generated clients have a type of that name. */
   readonly component?: string;
-  /** What a mistake of a query calls the items of a list: `101 keys`. No document shows it. */
+  /** The noun for list items in the errors of a query: `101 keys`. Not in documents. */
   readonly itemsName?: string;
   readonly type?: ShapeType | readonly ShapeType[];
   /** The value has one of these shapes at least. */

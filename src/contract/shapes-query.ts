@@ -96,7 +96,7 @@ const filtersShape = {
   ],
 } as const satisfies Shape;
 
-/** What it must be depends on the field. */
+/** The type depends on the field. */
 const rangeEndShape = {
   type: ['number', 'string', 'null'],
   description: 'A number, a date, or a long as a string. Absent: open',

@@ -51,7 +51,7 @@ export const metaShape = {
   required: ['status', 'missingViewReferences'],
 } as const satisfies Shape;
 
-/** What a schema makes of an entity: any JSON object. */
+/** A view: any JSON object. */
 export const viewShape = {
   component: 'View',
   type: 'object',

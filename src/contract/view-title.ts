@@ -1,4 +1,4 @@
-/** What a view is called in lists of entities and in the console. */
+/** The title of a view in lists of entities and in the console. */
 
 const titleNames = ['title', 'name', 'heading', 'label'];
 const titleCharactersMax = 80;

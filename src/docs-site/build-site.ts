@@ -19,7 +19,7 @@ import { navigationOf, pageHtml } from './page.ts';
 export class DocsMistakes extends Error {}
 
 const ownFolder = fileURLToPath(new URL('./', import.meta.url));
-/** Lists all pages by task: the navigation is made of it. */
+/** Lists all pages by task: the navigation is built from it. */
 const indexFile = 'docs/README.md';
 const outsideDocs = ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'bench/README.md'];
 
@@ -89,7 +89,7 @@ function write(folder: string, name: string, text: string): void {
   writeFileSync(file, text);
 }
 
-/** What the search of the site looks through: the text below each heading. */
+/** The search index of the site: the text below each heading. */
 export interface SearchSection {
   readonly page: string;
   readonly heading: string;

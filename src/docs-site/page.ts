@@ -8,7 +8,7 @@ interface NavigationGroup {
   readonly pages: readonly Document[];
 }
 
-/** Below so many headings a page needs no list of them. */
+/** Below this many headings a page needs no list of them. */
 const contentsMin = 4;
 
 /** The pages under each heading of the index, in its order; a page that is linked twice comes once. */

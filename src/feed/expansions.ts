@@ -51,11 +51,11 @@ export class Expansions {
   async expanded(feed: Feed, page: FeedPage, from: Position): Promise<FeedPage> {
     const changes: FeedChange[] = [];
     let work = 0;
-    for (const told of page.changes) {
-      const { places, followed } = await this.#placesOf(feed, told);
-      changes.push({ ...told, change: { ...told.change, ...places } });
+    for (const entry of page.changes) {
+      const { places, followed } = await this.#placesOf(feed, entry);
+      changes.push({ ...entry, change: { ...entry.change, ...places } });
       work += followed;
-      if (work >= shownReferencesMax && !isDeepStrictEqual(told.position, from)) break;
+      if (work >= shownReferencesMax && !isDeepStrictEqual(entry.position, from)) break;
     }
     if (changes.length === page.changes.length) return { ...page, changes };
     return { changes, position: changes.at(-1)?.position ?? from, isUpToDate: false };

@@ -16,7 +16,7 @@ import { formatOffset, type Position, parseOffset } from './offset.ts';
 import { type FoundPlaces, readShownOn, type ShownOn } from './shown-on.ts';
 import { readViewStates, type Served, type ViewState } from './view-states.ts';
 
-/** What the feed tells of a view (docs/reference/http.md "Changes"). */
+/** A view in the feed (docs/reference/http.md "Changes"). */
 export interface Change extends Served {
   /** View id. */
   readonly id: string;
@@ -26,7 +26,7 @@ export interface Change extends Served {
   /** Of the entity. */
   readonly type: string;
   readonly action: 'set' | 'removed';
-  /** What it was served under within the retention and is not any more. */
+  /** URLs and handles under which it was served within the retention, and no longer is. */
   readonly left: Served;
   readonly tags: readonly string[];
   /** Token for `X-Service-Min-Version`. */
@@ -55,7 +55,7 @@ export interface FeedChange {
 export interface FeedOptions {
   readonly store: Store;
   readonly configuration: { readonly current: Configuration };
-  /** How long removals and former URLs are told. */
+  /** How long removals and former URLs are reported. */
   readonly retentionMs: number;
 }
 
@@ -74,7 +74,7 @@ export class Feed {
     return beginning(this.options.store, this.#log);
   }
 
-  /** After all that was reported by now. @throws StoreUnavailableError */
+  /** The position after everything reported so far. @throws StoreUnavailableError */
   end(): Promise<Position> {
     return end(this.options.store, this.#log);
   }

@@ -14,17 +14,17 @@ import { WrittenPage } from './written-page.ts';
 
 export interface Follower {
   /** Changes since the page before, or since the position with which it joined. Never empty but at its joining. */
-  told(page: WrittenPage): void;
+  receive(page: WrittenPage): void;
   /** There is more after its position than a page. It is to read that by itself, then join again. */
   isFarBehind(): void;
-  /** Nothing more is told. */
+  /** Sends nothing more. */
   failed(error: unknown): void;
 }
 
-/** What is sent of each change: itself alone, or also where else its view is shown. */
+/** The form of each change: the change alone, or with the other places that show its view. */
 export type Expand = 'nothing' | 'shown';
 
-/** Followers are to come again: the process ends, or they may not follow any more. */
+/** Followers must reconnect: the process ends, or they may no longer follow. */
 export class FeedClosedError extends Error {
   override readonly name = 'FeedClosedError';
 }
@@ -37,7 +37,7 @@ export type Since = 'beginning' | 'now' | Position;
 /** Commits that come shortly one after another are read together: the first immediately, the others not sooner than this. */
 const gatherMs = 5;
 const retryMs = 200;
-/** Who follows already hears of a change though others go on joining for longer than this. */
+/** Who follows already hears of a change though others continue joining for longer than this. */
 const joiningMs = 50;
 
 export class LiveFeed {
@@ -54,7 +54,7 @@ export class LiveFeed {
 
   constructor(
     readonly feed: Feed,
-    /** What its readers receive of each change. */
+    /** The form of changes for its readers. */
     readonly expand: Expand,
     private readonly expansions: Expansions,
     private readonly onTrouble: (error: unknown) => void,
@@ -86,7 +86,7 @@ export class LiveFeed {
     this.#wake();
   }
 
-  /** From now on the follower is told what is after its position. The first page may be empty. */
+  /** Sends the follower everything after its position. The first page may be empty. */
   join(follower: Follower, position: Position): void {
     if (this.#isClosed) {
       follower.failed(new FeedClosedError('the process ends'));
@@ -136,7 +136,7 @@ export class LiveFeed {
     this.#isRunning = false;
   }
 
-  /** The head moves on, then who joins comes to it: nobody is told anything older than what it has seen. */
+  /** First the head advances, then new followers join at it, so no follower receives anything older than it has seen. */
   async #step(): Promise<void> {
     if (!this.#isDirty && this.#joining.size === 0) {
       await new Promise<void>((resolve) => {
@@ -162,7 +162,7 @@ export class LiveFeed {
     }
     const page = await this.#read(this.#head, changesPageMax, null);
     this.#head = page.position;
-    if (page.changes.length > 0) await this.#tell(this.#followers, page);
+    if (page.changes.length > 0) await this.#send(this.#followers, page);
     if (page.isUpToDate) return this.#head;
     this.#isDirty = true;
     return null;
@@ -210,7 +210,7 @@ export class LiveFeed {
       return;
     }
     for (const follower of followers) this.#followers.add(follower);
-    await this.#tell(followers, page);
+    await this.#send(followers, page);
   }
 
   /** Those of the group that did not leave meanwhile; they no longer join. */
@@ -222,10 +222,10 @@ export class LiveFeed {
     });
   }
 
-  async #tell(followers: Iterable<Follower>, page: WrittenPage): Promise<void> {
+  async #send(followers: Iterable<Follower>, page: WrittenPage): Promise<void> {
     let sliceStartMs = performance.now();
     for (const follower of [...followers]) {
-      if (this.#followers.has(follower)) follower.told(page);
+      if (this.#followers.has(follower)) follower.receive(page);
       if (performance.now() - sliceStartMs < sliceMs) continue;
       await setImmediate();
       sliceStartMs = performance.now();

@@ -1,4 +1,4 @@
-/** The feeds of all environments that somebody in this process reads or follows. */
+/** The feeds of all environments with readers or followers in this process. */
 import { BoundedCache } from '../lib/bounded-cache.ts';
 import { logField } from '../store/change-log/logged-views.ts';
 import type { EnvironmentScope } from '../store/environment-scope.ts';
@@ -10,7 +10,7 @@ import type { Position } from './offset.ts';
 const quietFeedsMax = 1000;
 
 export class LiveFeeds {
-  /** Feeds that somebody follows. */
+  /** Feeds with followers. */
   readonly #followed = new Map<string, LiveFeed>();
   readonly #known = new BoundedCache<string, LiveFeed>({ entriesMax: quietFeedsMax });
 
@@ -49,7 +49,7 @@ export class LiveFeeds {
     return [...this.#followed.values()].reduce((sum, { followers }) => sum + followers, 0);
   }
 
-  /** Ends all who follow now; they come again. */
+  /** Disconnects all followers, which then reconnect. */
   endAll(): void {
     for (const feed of this.#followed.values()) feed.endAll();
   }

@@ -29,7 +29,7 @@ export interface FoundPlaces {
   readonly followed: number;
 }
 
-/** Follows no more references than the limit, the nearest first. @throws StoreUnavailableError */
+/** Follows references up to the limit, the nearest first. @throws StoreUnavailableError */
 export async function readShownOn(store: Store, log: LogReader, view: LoggedView): Promise<FoundPlaces> {
   const places = new Set<string>();
   const met = new Set([viewName(view)]);

@@ -12,7 +12,7 @@ import type { EnvironmentScope } from '../store/environment-scope.ts';
 import { viewIdentity } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
 
-/** What the feed tells of a view (docs/reference/http.md "Changes"). */
+/** The state of a view in the feed (docs/reference/http.md "Changes"). */
 
 /** URLs, handles and redirects under which a view is served, or was. */
 export interface Served {
@@ -49,7 +49,7 @@ interface Claimant
 const readingsMax = 3;
 
 /**
- * States in the order asked; null for a view that is not there and was not removed within the retention.
+ * States in the order given; null for a view that is not there and was not removed within the retention.
  * @param keptSince microseconds: what was left before is no longer reported. @throws StoreUnavailableError
  */
 export async function readViewStates(

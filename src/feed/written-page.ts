@@ -55,10 +55,10 @@ export class WrittenPage {
     const { changes, position, isUpToDate } = this.page;
     const pieces: Piece[] = [];
     let text = '';
-    for (const told of changes) {
-      text += eventText(this.feed.offsetOf(told.position), 'change', JSON.stringify(told.change));
+    for (const entry of changes) {
+      text += eventText(this.feed.offsetOf(entry.position), 'change', JSON.stringify(entry.change));
       if (text.length < pieceBytesMax) continue;
-      pieces.push({ bytes: Buffer.from(text), position: told.position });
+      pieces.push({ bytes: Buffer.from(text), position: entry.position });
       text = '';
     }
     if (isUpToDate) text += eventText(this.feed.offsetOf(position), 'up-to-date', '{}');

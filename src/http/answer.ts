@@ -11,11 +11,11 @@ export interface Answer {
   readonly headers?: readonly HeaderField[];
   /** From `headOf`: status, headers and content type as they go out. For an answer that is written often. */
   readonly head?: Uint8Array;
-  /** The answer goes on after its body, which is empty. Absent: it does not. */
+  /** Streams the response after its headers; the body is empty. Absent for a plain response. */
   readonly follow?: OpenStream;
-  /** Name of the problem that the answer tells of, for the log. */
+  /** Name of the problem in the response, for the log. */
   readonly problem?: string;
-  /** The body of an error of ours before it is written: the server adds the id of the request. */
+  /** The body of an internal error before it is written: the server adds the id of the request. */
   readonly problemBody?: object;
   /** The connection ends after the answer. */
   readonly close?: boolean;
@@ -25,7 +25,7 @@ export interface Answer {
   readonly isHead?: boolean;
 }
 
-/** For errors, and for answers that say that nothing is there: what comes to be there must be seen immediately. */
+/** For errors and responses without content, so that new content is visible immediately. */
 export const notStored: HeaderField = ['Cache-Control', 'no-store'];
 
 export const jsonType = 'application/json; charset=utf-8';
@@ -40,7 +40,7 @@ export function jsonAnswer<Value>(
 
 const eventStreamType = /(?:^|[\s,])text\/event-stream(?:$|[\s,;])/i;
 
-/** Whether a client asks for server-sent events by its `Accept`. */
+/** Whether a client accepts server-sent events. */
 export function acceptsEvents(accept: string): boolean {
   return accept.length > 15 && eventStreamType.test(accept);
 }

@@ -62,13 +62,13 @@ export class Call {
     return '';
   }
 
-  /** @param listener called once when the client goes away before its answer is sent; at once if it has gone already */
+  /** @param listener called once when the client goes away before its answer is sent; immediately if it has gone already */
   onGone(listener: () => void): void {
     if (this.#isGone) listener();
     else this.#onGone = listener;
   }
 
-  /** The client went away: nobody waits for the answer. */
+  /** The client has disconnected. */
   gone(): void {
     this.#isGone = true;
     this.#onGone?.();

@@ -8,7 +8,7 @@ import { type JsonMistake, jsonBytesMistake } from '../lib/json-mistake.ts';
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 const anyBytes = new TextDecoder('utf-8');
 
-/** The value of JSON text in UTF-8, after a byte order mark or none; undefined when the bytes are no such text. */
+/** Parses JSON in UTF-8, with or without a byte order mark; undefined for anything else. */
 export function parseJson(bytes: Uint8Array): Json | undefined {
   try {
     return JSON.parse(utf8.decode(bytes)) as Json;

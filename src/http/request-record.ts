@@ -35,7 +35,7 @@ export class RequestRecord {
     /** Of `X-Request-Id`. */
     readonly requestId: string,
     private readonly traceparent: string | null,
-    /** Header lines that the answer gets beside its own, from `headLines`. */
+    /** Header lines that the answer gets in addition to its own, from `headLines`. */
     readonly addedLines: string,
   ) {}
 
@@ -90,7 +90,7 @@ const bucketMs = bucketSeconds.map((seconds) => seconds * 1000);
 const statusEnd = 600;
 
 /**
- * Counts and durations of the requests of a route, kept in plain numbers and written as Prometheus text when somebody asks.
+ * Counts and durations of the requests of a route, kept as plain numbers and formatted for Prometheus on request.
  * The metrics library would look up its labels twice with each request. This takes more than a tenth of the time of a
  * kept answer (`npm run bench -- delivery`).
  */

@@ -113,14 +113,14 @@ export class HttpServer {
     });
   }
 
-  /** Ends the answers that go on; their clients come again. */
+  /** Ends streaming responses; their clients reconnect. */
   endStreams(): void {
     this.#exchanges.endStreams();
   }
 
   /**
-   * Takes no more connections, and waits for a limited time until no request is under way and none comes any more. Each answer
-   * ends its connection. So clients that ask often have left by then, and nobody is cut off in the middle of a request.
+   * Takes no more connections, and waits for a limited time until all requests are done and no more arrive. Each answer
+   * ends its connection. So busy clients have disconnected by then, and no request is interrupted.
    */
   async close(): Promise<void> {
     this.#draining = true;
@@ -132,7 +132,7 @@ export class HttpServer {
   }
 
   /**
-   * The operating system resets connections that wait to be taken when their socket closes, and requests may lie on them. So
+   * The operating system resets connections that wait to be taken when their socket closes, and requests may be on them. So
    * the socket closes right after all that waited were taken: at the end of a whole turn, and of a short one if there is any.
    */
   async #closeListenSocket(): Promise<void> {
@@ -276,7 +276,7 @@ export class HttpServer {
     } else this.#exchanges.sendAtOnce(res, record, this.#admitted(route, answer, record));
   }
 
-  /** Refuses a head that does not tell where the body ends. What follows could be taken for another request. */
+  /** Rejects a head that does not define where the body ends, because the body could be parsed as another request. */
   #unframed({ definition }: ServedRoute, res: HttpResponse, headers: HeaderReader): Answer {
     const problem = this.#admission.countKeyless(res) ?? problems.lengthRequired;
     const style = styleBefore(definition.problems);

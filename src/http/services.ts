@@ -25,7 +25,7 @@ import type { RecentRates } from './operations/request-rate.ts';
 export interface ProgressView {
   waitForVersion(tenant: string, version: Version, timeoutMs: number): Promise<boolean>;
   catchUp(): Promise<HighWaterMark | null>;
-  waitUntilHeard(highWaterMark: HighWaterMark, timeoutMs: number): Promise<boolean>;
+  waitUntilNotified(highWaterMark: HighWaterMark, timeoutMs: number): Promise<boolean>;
   noteWritten(tenant: string, version: VersionVector): VersionVector;
 }
 
@@ -56,7 +56,7 @@ export interface Services {
   readonly autoFields: AutoFields;
   readonly entityReader: EntityReader;
   readonly metrics: FrontMetrics;
-  /** What all fronts answered lately. */
+  /** Recent responses of all fronts. */
   readonly recentRates: Pick<RecentRates, 'samples'>;
   readonly limits: FrontLimits;
   /** Hashed form of the setting `METRICS_KEY`; null: the metrics are open. */

@@ -1,4 +1,4 @@
-/** Says whether everybody knows something new, those included that could still act by what was before. */
+/** Checks that every process has applied a change, including processes that might still act on the previous state. */
 import type { LayoutStates } from '../store/configuration/layouts.ts';
 import { type PartitionOwner, readOwners } from '../store/ownership/owners.ts';
 import type { ProcessBeat, Role } from '../store/processes/process-messages.ts';

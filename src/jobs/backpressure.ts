@@ -1,7 +1,7 @@
 /**
  * How fast work in the background may go beside readers: rebuilds, purges, dry runs. It takes what readers leave, as
- * LEDBAT (RFC 6817) takes what a network leaves. Fronts tell what a small read of Redis takes them
- * (`http/operations/front-load.ts`). While that stays near its quiet value, nobody notices the work, and it goes faster each
+ * LEDBAT (RFC 6817) takes what a network leaves. Fronts report how long a small read from Redis takes them
+ * (`http/operations/front-load.ts`). While that stays near its quiet value, readers do not notice the work, and it gets faster each
  * second. Once it does not, the work goes at half of its rate. All jobs of a process share one pace (`PacedPortions`).
  *
  * A lower rate is first of all smaller portions, and only then pauses. What a reader meets is one portion, and with any
@@ -15,11 +15,11 @@ import { CachedPromise } from '../lib/shared-promises.ts';
 import { liveProcesses } from '../store/processes/registry.ts';
 import type { Store } from '../store/store.ts';
 
-/** Below so many requests a second nobody reads: a probe or two. */
+/** Fewer requests per second than this do not count as readers: these are probes. */
 const readersFromPerSecond = 1;
-/** Readers notice the work when an answer takes longer than so many times its quiet value. */
+/** Readers notice the work when an answer takes longer than this many times its quiet value. */
 const slowedMax = 1.4;
-/** What an answer takes besides what it waits for, in ms: below it, nobody notices that a read takes twice as long. */
+/** Cost of a response besides its reads, in ms: below it, a read that takes twice as long is not noticed. */
 const answerMs = 0.25;
 
 /** Entities a second: what work begins with, and the least, so that it ends. At the most there is no pause at all. */
@@ -35,24 +35,24 @@ const portionMin = 10;
 /** One portion waits for the owner while it does another. */
 export const portionMax = rebuildsWaitingMax / 2;
 
-/** What is known of a front is of its last second, told up to a second ago. */
+/** Figures of a front are averages over a second, and up to a second old. */
 const figureAgeMs = 2_200;
 /** Figures of work that began less than this ago may not show it yet. */
 const showsAfterMs = 1_000;
-/** A quiet value is the median of so many figures: a command that begins is busy for a second or two. */
+/** A quiet value is the median of this many figures: a command that begins is busy for a second or two. */
 const quietFigures = 8;
 /**
- * The work pauses so often to let the fronts tell quiet values, and no longer than this. Work that goes slowly loses
+ * The work pauses this often to let the fronts report idle values, and no longer than this. Work that goes slowly loses
  * little by it, and finds out sooner that it is others who slow the readers.
  */
 const quietEveryMs = { atSpeed: 60_000, slow: 10_000 };
 const stillMaxMs = 2 * figureAgeMs;
 
-/** What one front last reported. */
+/** The last report of one front. */
 export interface FrontFigures {
   readonly id: string;
   readonly requestsPerSecond: number;
-  /** What a small read of Redis took it, on average of a second; null where it does not measure that. */
+  /** Mean latency of a small read from Redis over a second; null where it is not measured. */
   readonly readWaitMs: number | null;
 }
 
@@ -65,12 +65,12 @@ export interface Portion {
 export class Backpressure {
   #rate = rates.first;
   #isRead = false;
-  /** What a read took each front in the last seconds in which no work went on. */
+  /** Read latencies of each front in the last seconds without work. */
   readonly #quietMs = new Map<string, readonly number[]>();
   #quietAtMs = Number.NEGATIVE_INFINITY;
-  /** From when on the work is paused until quiet values are known; null: it goes on. */
+  /** From when on the work is paused until quiet values are known; null: it continues. */
   #stillSinceMs: number | null = null;
-  /** When the work began that goes on, its last portion was given, and its next one may begin. */
+  /** When the work began that continues, its last portion was given, and its next one may begin. */
   #beganMs = Number.NEGATIVE_INFINITY;
   #workedMs = Number.NEGATIVE_INFINITY;
   #nextMs = Number.NEGATIVE_INFINITY;
@@ -78,12 +78,12 @@ export class Backpressure {
   #given = 0;
   #heardMs = Number.NEGATIVE_INFINITY;
 
-  /** Entities a second, over all jobs of the process; null for no limit, because nobody reads. */
+  /** Entities a second, over all jobs of the process; null for no limit, because there are no readers. */
   get perSecond(): number | null {
     return this.#isRead ? this.#rate : null;
   }
 
-  /** Takes in what all fronts last reported; to be called each second, also while no work goes on. */
+  /** Takes in what all fronts last reported; to be called each second, also while no work continues. */
   hear(fronts: readonly FrontFigures[], nowMs: number): void {
     const usedPerSecond = (1000 * this.#given) / (nowMs - this.#heardMs);
     this.#given = 0;
@@ -102,7 +102,7 @@ export class Backpressure {
     this.#standStill(read, nowMs);
   }
 
-  /** The next portion of a job; null while the work is paused, to be asked for again in a moment. */
+  /** The next portion of a job; null while the work is paused. Try again in a moment. */
   portion(nowMs: number): Portion | null {
     if (this.#stillSinceMs !== null) return null;
     if (nowMs - this.#workedMs >= figureAgeMs) this.#beganMs = nowMs;
@@ -162,7 +162,7 @@ function medianOf(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
-/** Fronts tell their figures once a second. */
+/** Fronts report their figures once a second. */
 export const frontFiguresEveryMs = 1_000;
 const stillPollMs = 100;
 
@@ -176,7 +176,7 @@ export class PacedPortions {
     }, frontFiguresEveryMs);
   }
 
-  /** Entities a second over all jobs; null for no limit, because nobody reads. */
+  /** Entities a second over all jobs; null for no limit, because there are no readers. */
   get perSecond(): number | null {
     return this.#pace.perSecond;
   }

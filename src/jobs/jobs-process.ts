@@ -1,4 +1,4 @@
-/** One jobs process: puts the rebuild of every new configuration into the queue, does jobs, tells how they are. */
+/** A jobs process: queues the rebuild of every new configuration, runs jobs, and reports their state. */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Configuration } from '../config/configuration.ts';
@@ -34,7 +34,7 @@ import {
 } from './rebuild-job-queue.ts';
 import { UrlFormWatch } from './url-form-change.ts';
 
-/** What a jobs process counts. Fronts show it under `/metrics`, labelled with the process. */
+/** Metrics of a jobs process. Fronts show them under `/metrics`, labelled with the process. */
 class JobsMetrics extends ProcessMetrics {
   readonly rebuildPercent = this.gauge(
     'millrace_rebuild_progress_percent',
@@ -92,7 +92,7 @@ export class JobsProcess {
   readonly #dryRuns;
   readonly #webhooks: WebhookJobs;
   readonly #stop = new AbortController();
-  /** Generation whose rebuild was found done. It stays done, so nobody asks for its jobs again. */
+  /** Generation whose rebuild was found done. It stays done, so its jobs are not checked again. */
   #rebuilt = 0;
   #heartbeat: Heartbeat | null = null;
   #runner: JobRunner<RebuildTask, RebuildProgress> | null = null;
@@ -157,7 +157,7 @@ export class JobsProcess {
       beat: () => this.#beat(),
       metrics: () => this.metrics.text(),
     });
-    configuration.onChange(() => this.#heartbeat?.tell());
+    configuration.onChange(() => this.#heartbeat?.send());
     this.#running = Promise.all([
       this.#repeat(enqueueTickMs, () => this.#enqueue()),
       this.#repeat(measureMs, () => this.#measure()),

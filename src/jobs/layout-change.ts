@@ -22,9 +22,9 @@ import { isAppliedByAll } from './applied-by-all.ts';
 /** How long one look serves. */
 const sightMs = 100;
 
-/** A source whose whole layout is not the one that the configuration asks for. */
+/** A source whose whole layout is not the one that the configuration requires. */
 export interface LayoutChange extends SourcePlace {
-  /** Null when no lookup reads the source any more. */
+  /** Null when no lookup reads the source. */
   readonly wanted: LookupLayout | null;
 }
 

@@ -11,7 +11,7 @@ import { RebuildWaits } from './rebuild-waits.ts';
 
 const saveEveryMs = 500;
 
-/** What all jobs of a process share. */
+/** Shared by all jobs of a process. */
 export interface JobContext {
   readonly store: Store;
   readonly autoFields: AutoFields;
@@ -93,7 +93,7 @@ export class PartitionJob<Task extends PartitionTask, Progress extends object> {
 export class OwnerSlots {
   readonly #users = new Map<string, { readonly turns: Semaphore; count: number }>();
 
-  /** @param owner null for partitions that nobody owns now, which are treated as those of one worker. @returns see `Semaphore` */
+  /** @param owner null for partitions without an owner, which are treated as those of one worker. @returns see `Semaphore` */
   async take(owner: string | null): Promise<() => void> {
     const key = owner ?? '';
     const user = this.#users.get(key) ?? { turns: new Semaphore(1), count: 0 };

@@ -1,5 +1,5 @@
 /**
- * Makes lookups that code asked for part of the configuration. The new generation is the same but for its lookup indexes,
+ * Makes lookups that code requested part of the configuration. The new generation is the same but for its lookup indexes,
  * so they are filled, become whole, and the views that wait for them are rebuilt as after any change (`layout-change.ts`).
  */
 import type { ConfigDocuments, Configuration } from '../config/configuration.ts';

@@ -8,7 +8,7 @@ export interface PurgeTask extends PartitionTask {
   readonly token: string;
 }
 
-/** What was purged so far. */
+/** The progress of a purge. */
 export interface PurgeCounts {
   readonly entities: number;
   readonly views: number;
@@ -38,7 +38,7 @@ export interface PurgeState {
   readonly counts: PurgeCounts;
   readonly total: number;
   readonly isDone: boolean;
-  /** Why a job ended for good; null while all go on. */
+  /** Why a job ended for good; null while all continue. */
   readonly failure: string | null;
 }
 

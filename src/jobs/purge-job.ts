@@ -1,8 +1,8 @@
 /**
- * The purge of one partition: removes the entities of sources that no configuration has any more. It removes them as a
+ * The purge of one partition: removes the entities of sources that are no longer configured. It removes them as a
  * client would, at the pace of a rebuild, and the owner removes their outputs. The job that finds all partitions through
  * forgets what the change log keeps of environments that are gone, and ends the purge. A job that runs twice, or is broken
- * off anywhere, goes on with what is left.
+ * off anywhere, continues with what is left.
  */
 
 import { forgetLogs } from '../store/change-log/trim.ts';
@@ -59,7 +59,7 @@ class PurgeRun {
     await job.inSlot(async () => {
       for (const source of purge.sources) await this.#purgeSource(source);
     });
-    // A run that crashed may have removed some that it could not count any more.
+    // A crashed run may have removed some without counting them.
     await job.save({ entities: Math.max(job.progress.entities, job.progress.total) });
     for (const { tenant, sourceId } of purge.sources) {
       await forgetTypes(store, job.tag, { tenant, sourceId });

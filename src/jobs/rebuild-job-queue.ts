@@ -16,7 +16,7 @@ export interface RebuildTask extends PartitionTask {
   readonly generation: number;
 }
 
-/** Where a pass over a partition goes on. */
+/** Where a pass over a partition continues. */
 export interface RebuildPlace {
   /** `<tenant>|<sourceId>`; sources come in the order of these texts. */
   readonly source: string;
@@ -30,7 +30,7 @@ export interface RebuildPlace {
 export type TenantCount = readonly [tenant: string, scanned: number, total: number];
 
 export interface RebuildProgress {
-  /** `fill`: entities come under the lookup layouts that the configuration asks for; `rebuild`: all that is outdated. */
+  /** `fill`: entities come under the lookup layouts that the configuration requires; `rebuild`: all that is outdated. */
   readonly phase: 'fill' | 'rebuild';
   /** Number in its phase, from 1; a pass that finds nothing outdated is the last. */
   readonly pass: number;
@@ -78,7 +78,7 @@ export interface RebuildState {
   readonly isDone: boolean;
   /** False while no jobs process has seen the generation. */
   readonly isEnqueued: boolean;
-  /** What ended jobs for good, and why the last attempt of others failed. */
+  /** Reasons why jobs failed for good, and why the last attempts of others failed. */
   readonly failures: readonly {
     readonly partition: number;
     readonly reason: string;

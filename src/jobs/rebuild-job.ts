@@ -80,7 +80,7 @@ class Rebuild {
   }
 
   /**
-   * Puts every entity under the lookup layouts that the configuration asks for. @returns the layouts that lookups do
+   * Puts every entity under the lookup layouts that the configuration requires. @returns the layouts that lookups do
    * not read yet
    */
   async #fill(): Promise<LayoutChange[]> {
@@ -101,7 +101,7 @@ class Rebuild {
     return changes;
   }
 
-  /** Waits, without holding up the jobs of other partitions, until lookups read the layouts that the configuration asks for. */
+  /** Waits, without holding up the jobs of other partitions, until lookups read the layouts that the configuration requires. */
   async #changeLayouts(changes: readonly LayoutChange[]): Promise<void> {
     const { layoutWatch } = this.context;
     const { generation, partition } = this.job.task;
@@ -110,7 +110,7 @@ class Rebuild {
     }
   }
 
-  /** Waits, as `#changeLayouts`, until workers put claims on URLs in the form that the configuration asks for. */
+  /** Waits, as `#changeLayouts`, until workers put claims on URLs in the form that the configuration requires. */
   async #changeUrlForms(): Promise<void> {
     const { configuration, urlFormWatch } = this.context;
     await configuration.refresh();

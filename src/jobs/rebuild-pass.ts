@@ -1,6 +1,6 @@
 /**
  * A pass over a partition: finds the entities that must be rebuilt, a portion at a time, and asks the owner for it. It
- * goes on where an earlier run was broken off.
+ * continues where an earlier run was broken off.
  */
 import { formatDependent } from '../store/derived/dependents.ts';
 import { type ProcessedPortion, processedPortion, readProcessed } from '../store/derived/processed.ts';

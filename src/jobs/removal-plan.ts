@@ -110,7 +110,7 @@ export async function entitiesOf(store: Store, { tenant, sourceId }: SourceName)
 }
 
 /**
- * Calls `visit` for every view and item that was made of the source's entities. While Redis resizes a hash, some may
+ * Calls `visit` for every view and item that was built from the source's entities. While Redis resizes a hash, some may
  * come twice.
  * @throws StoreUnavailableError
  */

@@ -33,7 +33,7 @@ export class UrlFormWatch {
   }
 
   /**
-   * One step towards the forms that the configuration asks for.
+   * One step towards the forms that the configuration requires.
    * @returns true when all claims are put in them. Those that were put before are still to be moved. @throws
    * StoreUnavailableError
    */
@@ -45,7 +45,7 @@ export class UrlFormWatch {
       return to === null ? [] : [{ generation, tenant, from, to }];
     });
     for (const step of open) {
-      // Readers may be told of a form at any time; claims come to it only when all of them look there.
+      // Readers may switch to a form at any time, but claims are only moved to it when all readers use it.
       const isTold = step.from.read.includes(step.to.written) && step.from.written !== step.to.written;
       if (!isTold || isKnown) await stepUrlForms(this.store, step);
     }

@@ -1,11 +1,10 @@
 /**
- * Cuts a JSON array that arrives in pieces into the texts of its elements. So a body of 200 MB is never parsed, nor
- * held, in one go. The splitter knows just enough of JSON to find the cuts. The caller parses each element, which
- * checks its syntax.
+ * Splits a JSON array that arrives in pieces into its elements, so that a body of 200 MB is never parsed or buffered as a
+ * whole. The splitter only knows enough JSON to find the boundaries. The caller parses each element, which checks its syntax.
  */
 
 export interface ArraySink {
-  /** Called where an element begins, with the index of its first byte in the current piece. */
+  /** Called at the start of an element, with the index of its first byte in the current piece. */
   readonly begin?: (at: number) => void;
   /**
    * Called with an element's bytes in a buffer of its own. With `whole: false` these are its first bytes, as many as
@@ -64,7 +63,7 @@ export class ArraySplitter {
   readonly #elementBytesMax: number;
   #expecting: Expecting = 'array';
   #inside: Inside = 'nothing';
-  /** Bytes of a byte order mark that came. */
+  /** Bytes of a byte order mark received so far. */
   #markBytes = 0;
   #depth = 0;
   #inString = false;
@@ -81,7 +80,7 @@ export class ArraySplitter {
     this.#elementBytesMax = limits.elementBytesMax;
   }
 
-  /** Takes the next piece, which is not kept. @throws SplitError */
+  /** Reads the next piece, and keeps no reference to it. @throws SplitError */
   push(piece: Uint8Array): void {
     let at = 0;
     while (at < piece.length) {
@@ -89,7 +88,7 @@ export class ArraySplitter {
     }
   }
 
-  /** Must be called when nothing more comes. @throws SplitError when the array is not whole */
+  /** Must be called at the end of the input. @throws SplitError when the array is incomplete */
   end(): void {
     if (this.#expecting === 'end') return;
     throw new SplitError('broken', 0, this.#inside === 'nothing' ? expectedText[this.#expecting] : endText);
@@ -215,7 +214,7 @@ export class ArraySplitter {
   }
 }
 
-/** An object, a text, a number, true, false or null. */
+/** An object, a string, a number, true, false or null. */
 function beginsOtherJson(byte: number): boolean {
   return '{"-0123456789tfn'.includes(String.fromCharCode(byte));
 }

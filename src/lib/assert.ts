@@ -1,11 +1,11 @@
-/** An invariant of ours does not hold: a bug, never a mistake of a client. The process must not go on with the work at hand. */
+/** A violated invariant: a bug, never an error of a client. The current work must not continue. */
 export class InvariantError extends Error {
   override readonly name = 'InvariantError';
 }
 
 /**
- * States what must hold here. Cheap enough to stay on in production; the message says what was expected, and holds no
- * content of clients. @throws InvariantError
+ * Asserts an invariant. Cheap enough for production. The message says what was expected, and has no data of clients.
+ * @throws InvariantError
  */
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new InvariantError(message);

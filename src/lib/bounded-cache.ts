@@ -1,10 +1,10 @@
 export interface CacheLimits<Value> {
   readonly entriesMax: number;
-  /** Weight of all entries together, in the unit of `weigh`; absent: only entries are counted. */
+  /** Maximum total weight, in the unit of `weigh`; absent to only count entries. */
   readonly weightMax?: number;
   /** Weight of an entry, in bytes or another unit. It must be the same each time for one value. */
   readonly weigh?: (value: Value) => number;
-  /** Called for each entry that goes: dropped for room, replaced, deleted, or cleared. */
+  /** Called for each removed entry: evicted, replaced, deleted or cleared. */
   readonly onLeave?: (value: Value) => void;
 }
 
@@ -16,11 +16,10 @@ interface Entry<Key, Value> {
 }
 
 /**
- * A map with a bounded number of entries, and a bounded weight. The least recently used entry is dropped first. So a flood
- * of keys that come once does not push out entries that are used again and again, as clearing the map would.
+ * An LRU cache with a limit on the number of entries and on their weight.
  *
- * The order of use is a linked list. In the order of a Map a use would be a delete and an insert: the Map then copies itself
- * again and again, and an iterator that is kept at its oldest entry keeps every former copy alive.
+ * The order of use is a linked list. With the insertion order of a Map, every use would be a delete and an insert: the Map
+ * then copies itself repeatedly, and an iterator kept at its oldest entry keeps every previous copy alive.
  */
 export class BoundedCache<Key, Value> {
   readonly #entries = new Map<Key, Entry<Key, Value>>();
@@ -34,12 +33,12 @@ export class BoundedCache<Key, Value> {
     return this.#entries.size;
   }
 
-  /** Weight of all entries together; 0 without `weigh`. */
+  /** Total weight; 0 without `weigh`. */
   get weight(): number {
     return this.#weight;
   }
 
-  /** @returns undefined when nothing is kept; a hit makes the entry the last to go */
+  /** @returns undefined for a miss; a hit makes the entry the most recently used */
   get(key: Key): Value | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
@@ -50,7 +49,7 @@ export class BoundedCache<Key, Value> {
     return entry.value;
   }
 
-  /** Keeps a value, unless it alone weighs more than the whole cache may. */
+  /** Caches a value, unless it alone exceeds the maximum weight. */
   set(key: Key, value: Value): void {
     this.delete(key);
     const weight = this.#weightOf(value);
@@ -62,7 +61,7 @@ export class BoundedCache<Key, Value> {
     while (this.#oldest !== null && this.#isOver) this.delete(this.#oldest.key);
   }
 
-  /** The kept value, else what `make` gives, which is kept. */
+  /** The cached value, or the value of `make`, which is then cached. */
   getOrMake(key: Key, make: () => Value): Value {
     const kept = this.get(key);
     if (kept !== undefined) return kept;
@@ -85,7 +84,7 @@ export class BoundedCache<Key, Value> {
     while (this.#oldest !== null) this.delete(this.#oldest.key);
   }
 
-  /** The least recently used first. */
+  /** Least recently used first. */
   *values(): IterableIterator<Value> {
     for (let entry = this.#oldest; entry !== null; entry = entry.newer) yield entry.value;
   }

@@ -30,7 +30,7 @@ export function isLowSurrogate(unit: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff;
 }
 
-/** Number of code points; a lone surrogate counts as one. */
+/** Number of code points; an unpaired surrogate counts as one. */
 export function countCodePoints(text: string): number {
   let count = text.length;
   for (let at = 0; at + 1 < text.length; at += 1) {
@@ -41,8 +41,8 @@ export function countCodePoints(text: string): number {
   return count;
 }
 
-/** Counts only where it has to: a text never has more code points than UTF-16 units. */
+/** Only counts if needed: a text never has more code points than UTF-16 units. */
 export function hasMoreCodePoints(text: string, than: number): boolean {
-  // At most two units are one.
+  // A code point has at most two units.
   return text.length > 2 * than || (text.length > than && countCodePoints(text) > than);
 }

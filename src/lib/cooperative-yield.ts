@@ -1,19 +1,19 @@
 /**
- * Lets long work pause for others. Work that may take long is written as steps: a generator that yields where it may
- * pause. Its inner loops are plain functions over a range, because loops in generators are slow. They stop when it is
- * time to look at the clock, and return how far they got.
+ * Lets long-running work yield to other work. It is written as steps: a generator that yields where it may pause. Inner
+ * loops are plain functions over a range, because loops in generators are slow. They stop when the clock is due to be
+ * checked, and return how far they got.
  */
 
 export type Steps<T> = Generator<undefined, T, undefined>;
 
-/** Work that is not done yet, with the steps that are left. */
+/** Unfinished work, with its remaining steps. */
 export class Suspended<T> {
   constructor(readonly steps: Steps<T>) {}
 }
 
 export type Resumable<T> = T | Suspended<T>;
 
-/** Calls `next` with a result, immediately if the result is there, else after its steps. */
+/** Calls `next` with a result: immediately if it is available, otherwise after its steps. */
 export function chain<A, B>(made: Resumable<A>, next: (made: A) => Resumable<B>): Resumable<B> {
   return made instanceof Suspended ? new Suspended(chainLater(made.steps, next)) : next(made);
 }
@@ -23,7 +23,7 @@ function* chainLater<A, B>(steps: Steps<A>, next: (made: A) => Resumable<B>): St
   return made instanceof Suspended ? yield* made.steps : made;
 }
 
-/** Does the steps 0, 1, 2… until one of them returns false. It may pause between two of them. */
+/** Runs the steps 0, 1, 2… until one of them returns false. It may pause between steps. */
 export function repeat(step: (at: number) => Resumable<boolean>): Resumable<void> {
   for (let at = 0; ; at += 1) {
     const isMore = step(at);
@@ -33,7 +33,7 @@ export function repeat(step: (at: number) => Resumable<boolean>): Resumable<void
   }
 }
 
-/** @param begun what is left of the step before `from`; null when that is done */
+/** @param begun the rest of the step before `from`; null when it is done */
 function* repeatLater(
   step: (at: number) => Resumable<boolean>,
   from: number,
@@ -49,7 +49,7 @@ function* repeatLater(
   }
 }
 
-/** Does something with each of the items, one after the other. It may pause between them. */
+/** Visits the items one after the other. It may pause between them. */
 export function forEach<T>(items: readonly T[], work: (item: T) => Resumable<void>): Resumable<void> {
   return repeat((at) => {
     const item = items[at];
@@ -74,7 +74,7 @@ export function mapInTurn<T, R>(
   return made;
 }
 
-/** @param begun what is left of the item after those in `made`; null when that has not begun */
+/** @param begun the rest of the item after those in `made`; null when it has not started */
 function* mapLater<T, R>(
   items: readonly T[],
   make: (item: T, at: number) => Resumable<R>,
@@ -91,23 +91,23 @@ function* mapLater<T, R>(
   return made;
 }
 
-/** Most things that are looked at in one go, where each takes a unit. */
+/** Most items visited without a check of the clock, at one unit each. */
 export const unitsPerGo = 65_536;
 
 const neverOver = (): boolean => false;
 
 class WorkBudget {
-  /** Work since the last look at the clock, as a whole number. All work that can take long adds to it. */
+  /** Work since the last check of the clock, an integer. All long-running work adds to it. */
   units = 0;
   /**
-   * Units between two looks at the clock: some 0.1 ms. A unit is about the time for a look at a doc or a character, a
-   * few nanoseconds.
+   * Units between two checks of the clock: about 0.1 ms. A unit is about the time to visit a doc or a character, a few
+   * nanoseconds.
    */
   unitsPerLook = 20_000;
   /** True when the time is over. The code that runs steps sets it. */
   clock: () => boolean = neverOver;
 
-  /** True when the work should pause now. It looks at the clock only when enough was done since the last look. */
+  /** True when the work should pause now. Checks the clock only after enough work. */
   isOver(): boolean {
     if (this.units < this.unitsPerLook) return false;
     this.units = 0;
@@ -115,7 +115,7 @@ class WorkBudget {
   }
 }
 
-/** All work shares it, because one thing is computed at a time in a process. */
+/** Shared by all work of the process, because only one task computes at a time. */
 export const workBudget = new WorkBudget();
 
 /** Runs the steps to their end immediately, whatever the clock says. */
@@ -126,7 +126,7 @@ export function atOnce<T>(steps: Steps<T>): T {
   }
 }
 
-/** Runs the steps that are left, without a pause. @returns the result */
+/** Runs the remaining steps without a pause. @returns the result */
 export function finish<T>(made: Resumable<T>): T {
   workBudget.clock = neverOver;
   return made instanceof Suspended ? atOnce(made.steps) : made;

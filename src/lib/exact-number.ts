@@ -2,7 +2,7 @@
 
 const zero = 0x30;
 
-/** Digits without zeros at either end, and the power of ten of their last one. */
+/** Significant digits without leading and trailing zeros, and the power of ten of the last one. */
 function decimalOf(token: string): string {
   const [mantissa = '', exponent = '0'] = token
     .replace('-', '')
@@ -17,7 +17,7 @@ function decimalOf(token: string): string {
   return `${kept}e${Number(exponent) - fraction.length + digits.length - kept.length}`;
 }
 
-/** True for a number whose whole part a double may not hold: only these are compared with their text. */
+/** True for a number whose integer part may exceed a double. Only these are compared with their text. */
 export function isBeyondSafe(value: number): boolean {
   return Math.abs(value) > Number.MAX_SAFE_INTEGER;
 }

@@ -1,4 +1,4 @@
-/** The same text, put together: until somebody reads it, text that grew is a tree of what it grew by. */
+/** Flattens a string that V8 holds as a tree of concatenations. */
 export function flat(text: string): string {
   text.charCodeAt(0);
   return text;

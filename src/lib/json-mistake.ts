@@ -1,7 +1,7 @@
-/** Finds where a text stops being JSON (RFC 8259). Only texts that `JSON.parse` refused are read so. */
+/** Finds the first syntax error in JSON (RFC 8259), for texts that `JSON.parse` rejects. */
 import { isUtf8 } from 'node:buffer';
 
-/** Leaves out a byte order mark at the beginning. */
+/** Skips a byte order mark. */
 const anyBytes = new TextDecoder('utf-8');
 
 export interface JsonMistake {
@@ -13,7 +13,7 @@ export interface JsonMistake {
 }
 
 /**
- * The first mistake of a text; null when it is JSON, or when the mistake comes after `unitsMax` UTF-16 units.
+ * The first syntax error; null for valid JSON, or when the error is after `unitsMax` UTF-16 units.
  * Reading takes ten times as long as `JSON.parse`.
  */
 export function jsonMistake(text: string, unitsMax = Number.POSITIVE_INFINITY): JsonMistake | null {
@@ -21,7 +21,7 @@ export function jsonMistake(text: string, unitsMax = Number.POSITIVE_INFINITY): 
   return found && { ...placeIn(text, found.at), expected: found.expected };
 }
 
-/** The first mistake of bytes that should be JSON in UTF-8; null when they are, or as `jsonMistake`. */
+/** The first error in bytes that should be JSON in UTF-8; null as in `jsonMistake`. */
 export function jsonBytesMistake(bytes: Uint8Array, unitsMax?: number): JsonMistake | null {
   const text = anyBytes.decode(bytes);
   return isUtf8(bytes)
@@ -42,7 +42,7 @@ export function placeIn(text: string, at: number): { readonly line: number; read
   return { line, column };
 }
 
-/** What may come next. */
+/** Tokens that may come next. */
 type State = 'value' | 'firstItem' | 'firstName' | 'name' | 'colon' | 'next';
 
 interface Found {
@@ -56,7 +56,7 @@ const literals = ['true', 'false', 'null'];
 class Reader {
   #at = 0;
   #state: State = 'value';
-  /** The closing brackets of what is open. */
+  /** The expected closing brackets. */
   readonly #open: string[] = [];
 
   constructor(

@@ -21,7 +21,7 @@ export function roundText(text: string, precision: number): number | null {
   return roundDecimal(decimal, precision) ?? plainZero(Number(text));
 }
 
-/** The same for a number, whose written form is its shortest one. Null for a number that JSON cannot write. */
+/** The same for a number in its shortest form. Null for a number that JSON cannot represent. */
 export function roundNumber(value: number, precision: number): number | null {
   if (Number.isInteger(value)) return plainZero(value);
   if (!Number.isFinite(value)) return null;
@@ -60,7 +60,7 @@ function parseDecimal(text: string): Decimal | null {
   return { negative: sign === '-', digits, exponent: Number(exponent) - fraction.length };
 }
 
-/** The rounded number, or null when nothing is cut off. */
+/** The rounded number, or null when there is nothing to round. */
 function roundDecimal({ negative, digits, exponent }: Decimal, precision: number): number | null {
   const cut = -precision - exponent;
   if (cut <= 0 || digits === '') return null;
@@ -77,7 +77,7 @@ function roundsUp(kept: string, dropped: string): boolean {
   return /[13579]$/.test(kept);
 }
 
-/** The decimal digits of a whole number, plus one. */
+/** Adds one to an integer given as decimal digits. */
 function increment(digits: string): string {
   let end = digits.length;
   while (digits.charAt(end - 1) === '9') end -= 1;
@@ -85,7 +85,7 @@ function increment(digits: string): string {
   return `${digits.slice(0, Math.max(0, end - 1))}${last}${'0'.repeat(digits.length - end)}`;
 }
 
-/** JSON has no negative zero worth keeping: it is written `0`. */
+/** Negative zero is written as `0`. */
 function plainZero(value: number): number {
   return value === 0 ? 0 : value;
 }

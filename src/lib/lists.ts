@@ -1,4 +1,4 @@
-/** Things by their key, in the order in which keys and things come. (Map.groupBy needs Node 21.) */
+/** Groups values by key and keeps their order. (Map.groupBy needs Node 21.) */
 export function groupBy<T, K>(things: Iterable<T>, keyOf: (thing: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>();
   for (const thing of things) {
@@ -10,7 +10,7 @@ export function groupBy<T, K>(things: Iterable<T>, keyOf: (thing: T) => K): Map<
   return groups;
 }
 
-/** Cuts a list into portions of at most so many, in order. */
+/** Splits a list into portions of a maximum size. */
 export function* portions<T>(list: readonly T[], size: number): Generator<readonly T[]> {
   if (list.length > 0 && list.length <= size) yield list;
   else for (let at = 0; at < list.length; at += size) yield list.slice(at, at + size);

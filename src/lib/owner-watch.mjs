@@ -1,6 +1,6 @@
 /**
- * Thread of a process that runs or reads what tenants wrote: ends the process when the one that started it is gone. A process
- * that is busy without end never comes to read that its input was closed.
+ * A thread in processes that run or compile tenants' code: ends the process when its parent is gone. A process in an
+ * endless loop would never notice that its input was closed.
  */
 import { workerData } from 'node:worker_threads';
 

@@ -1,4 +1,4 @@
-/** What one process counts and measures, for Prometheus. */
+/** Prometheus metrics of one process. */
 import { Counter, Gauge, Registry } from 'prom-client';
 
 export class ProcessMetrics {
@@ -13,7 +13,7 @@ export class ProcessMetrics {
     return new Counter({ name, help, labelNames: labels, registers: [this.registry] });
   }
 
-  /** A count that somebody else keeps, read when the metrics are. */
+  /** A counter with its value elsewhere, read together with the metrics. */
   countOf(name: string, help: string, read: () => number): void {
     new Counter({
       name,
@@ -79,7 +79,7 @@ export class ProcessMetrics {
     });
   }
 
-  /** In Prometheus' text form. */
+  /** In the Prometheus text format. */
   text(): Promise<string> {
     return this.registry.metrics();
   }

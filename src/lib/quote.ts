@@ -1,11 +1,11 @@
 const quotedCharactersMax = 60;
 
-/** A text of a file as a message shows it: in quotes, on one line, cut when it is long. */
+/** Quotes a text for a message: on one line, truncated when it is long. */
 export function quote(text: string): string {
   return JSON.stringify(excerpt(text));
 }
 
-/** The beginning of a text, at most so many UTF-16 units; `…` follows where it is cut. */
+/** Truncates a text to a number of UTF-16 units, followed by `…`. */
 export function excerpt(text: string, charactersMax = quotedCharactersMax): string {
   return text.length > charactersMax ? `${text.slice(0, charactersMax)}…` : text;
 }

@@ -1,14 +1,14 @@
-/** How something is done again and again. */
+/** Options of `repeat`. */
 export interface Repetition {
   /** Between the end of one run and the beginning of the next. */
   readonly pauseMs: number;
-  /** Ends it, also in the middle of a pause. */
+  /** Ends the repetition, also during a pause. */
   readonly signal: AbortSignal;
-  /** Called for an error that a run threw; the repetition goes on. */
+  /** Called for an error that a run threw; the repetition continues. */
   onError(error: unknown): void;
 }
 
-/** @returns when the signal has ended the repetition and the last run is over */
+/** @returns after the signal, when the last run has ended */
 export async function repeat(
   act: () => void | Promise<void>,
   { pauseMs, signal, onError }: Repetition,
@@ -22,7 +22,7 @@ export async function repeat(
       onError(error);
     }
     if (signal.aborted) return;
-    // A pause that listens to the signal itself would cost more than most of what is repeated.
+    // A timer with its own abort listener would cost more than most repeated work.
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, pauseMs);
       endPause = () => {

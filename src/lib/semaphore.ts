@@ -1,7 +1,6 @@
 /**
- * Lets a bounded number of holders in, in the order in which they asked. So work of many callers takes bounded memory.
- * With `patienceMs`, a slot that is held for longer becomes free: its holder most likely waits for a Redis that does not
- * answer, and must not be in the way of others.
+ * A fair semaphore: callers acquire slots in order. With `patienceMs`, a slot that is held for longer becomes free: its
+ * holder most likely waits for an unresponsive Redis, and must not block others.
  */
 export class Semaphore {
   readonly #waiting: { readonly count: number; readonly enter: () => void }[] = [];
@@ -14,7 +13,7 @@ export class Semaphore {
     this.#free = count;
   }
 
-  /** Settles when so many slots are free. The caller calls the function that it gives when the work is done. */
+  /** Settles when enough slots are free. Call the returned function to release them. */
   async acquire(wanted = 1): Promise<() => void> {
     const count = Math.min(wanted, this.count);
     if (this.#waiting.length === 0 && this.#free >= count) this.#free -= count;

@@ -1,11 +1,11 @@
 import { performance } from 'node:perf_hooks';
 
-/** What a look gives, for all who ask within a time. A look that failed is not an answer for who asks next. */
+/** Shares the result of an async read among all callers within a time. A failure is not cached. */
 export class CachedPromise<T> {
   #looking: Promise<T> | null = null;
   #beganMs = 0;
 
-  /** @param keptMs how long one look serves, from its beginning */
+  /** @param keptMs how long a result is shared, counted from the start of the read */
   constructor(
     private readonly look: () => Promise<T>,
     private readonly keptMs: number,
@@ -25,8 +25,8 @@ export class CachedPromise<T> {
 }
 
 /**
- * Shares work: a call while the work is under way gets its result.
- * @param make begins the work; all callers that wait get the error that it throws
+ * Shares work: a call during the work gets its result.
+ * @param make starts the work; all waiting callers get its error
  */
 export function oneFlight<Result>(make: () => Promise<Result>): () => Promise<Result> {
   let flight: Promise<Result> | null = null;
@@ -39,11 +39,11 @@ export function oneFlight<Result>(make: () => Promise<Result>): () => Promise<Re
 }
 
 /**
- * Readings that many ask for at a time. Who asks while a reading of the same name is under way shares the next one: it
- * begins after all who share it, so nobody is told a state older than its question.
+ * Coalesces concurrent reads. A call during a read of the same name shares the next read, which starts after all calls that
+ * share it, so no caller gets a state older than its call.
  */
 export class SharedReads<Result> {
-  /** Settle when the reading is over, whether it failed or not. */
+  /** Settle when the read has ended, even if it failed. */
   readonly #underWay = new Map<string, Promise<void>>();
   readonly #next = new Map<string, Promise<Result>>();
 

@@ -1,6 +1,6 @@
 /**
- * Members under small numbers that are given again. It is neither a Set nor a Map, because a table that one of these has outgrown
- * points to the next table. Once a table lies in the old generation of the heap, all later tables stay alive with what was
+ * A collection with small integer keys that are reused. It is neither a Set nor a Map, because an outgrown table of these
+ * points to the next table. Once a table is in the old generation of the heap, all later tables stay alive with what was
  * in them, until that generation is collected. With thousands of members that come and go each second, such tables are
  * what a process collects most.
  */
@@ -12,7 +12,7 @@ export class SlotMap<Member extends object> {
     return this.#members.length - this.#free.length;
   }
 
-  /** @returns the place: a whole number below the most members there ever were at a time. A free place is given again */
+  /** @returns the key: an integer below the maximum number of members so far. Free keys are reused */
   add(member: Member): number {
     const place = this.#free.pop() ?? this.#members.length;
     this.#members[place] = member;
@@ -23,13 +23,13 @@ export class SlotMap<Member extends object> {
     return this.#members[place] ?? null;
   }
 
-  /** Frees a place that has a member. */
+  /** Removes a member and frees its key. */
   remove(place: number): void {
     this.#members[place] = null;
     this.#free.push(place);
   }
 
-  /** Visits all members; those that are removed meanwhile and not visited yet are left out. */
+  /** Visits all members, except those removed before their turn. */
   each(visit: (member: Member) => void): void {
     for (let place = 0; place < this.#members.length; place += 1) {
       const member = this.at(place);

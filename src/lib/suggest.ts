@@ -1,14 +1,14 @@
 import { distance } from 'fastest-levenshtein';
 
-/** Names longer than this are not compared: a guess is of no help there. */
+/** Longer names are not compared: a guess would not help. */
 const comparedCharactersMax = 64;
-/** Of more names only the first ones are compared, so that a suggestion takes a bounded time. */
+/** Only this many names are compared, to limit the time of a suggestion. */
 const comparedNamesMax = 1000;
-/** Names that an advice lists. */
+/** Maximum of names in the advice. */
 const listedNamesMax = 12;
 
 /**
- * Advice for a name that is not one of `known`: the nearest of them, then all of them.
+ * Advice for an unknown name: the nearest known name, then all known names.
  * `Did you mean "hostnames"? Known here: alias, hostnames.`
  */
 export function adviceForUnknown(name: string, known: Iterable<string>): string {
@@ -21,7 +21,7 @@ export function adviceForUnknown(name: string, known: Iterable<string>): string 
   return nearest === null ? `Known here: ${list}.` : `Did you mean "${nearest}"? Known here: ${list}.`;
 }
 
-/** The known name that `name` most likely was meant to be, or null when none is near. */
+/** The known name that was most likely meant, or null when none is close. */
 export function nearestName(name: string, known: Iterable<string>): string | null {
   if (name.length > comparedCharactersMax) return null;
   const wanted = name.toLowerCase();

@@ -1,6 +1,6 @@
 /**
- * Places in texts as messages name them. Line and column: of a byte in a text that arrives in pieces, of an offset in one that is
- * whole. A JSON path: of a member or an item.
+ * Positions for error messages: line and column of a byte in a text that arrives in pieces or of an offset in a complete
+ * one, and JSON paths of members and items.
  */
 import { isAscii } from 'node:buffer';
 
@@ -15,15 +15,15 @@ const newline = 0x0a;
 /** No JSON begins with it. */
 const firstOfByteOrderMark = 0xef;
 
-/** Counts lines, and columns in code points, over pieces of UTF-8. A byte order mark at the beginning is left out. */
+/** Counts lines, and columns in code points, over pieces of UTF-8. Skips a byte order mark. */
 export class TextPlace {
   #line = 1;
   #column = 1;
-  /** Bytes of the current piece that are counted. */
+  /** Bytes of the current piece counted so far. */
   #counted = 0;
   #isAtBeginning = true;
 
-  /** The place of a byte of the current piece; places must be asked for in order. */
+  /** The place of a byte of the current piece. Must be called in ascending order. */
   in(piece: Uint8Array, at: number): Place {
     for (; this.#counted < at; this.#counted += 1) {
       const byte = piece[this.#counted] ?? 0;
@@ -47,7 +47,7 @@ export class TextPlace {
     this.#isAtBeginning &&= piece.length === 0;
   }
 
-  /** A tenth of the time that a look at each byte takes. */
+  /** Ten times faster than a loop over each byte. */
   #passAscii(bytes: Uint8Array): void {
     let start = 0;
     for (let at = bytes.indexOf(newline); at >= 0; at = bytes.indexOf(newline, start)) {
@@ -59,14 +59,14 @@ export class TextPlace {
   }
 }
 
-/** Offsets at which the lines of a text begin. */
+/** Start offsets of the lines of a text. */
 export function lineStartsOf(text: string): number[] {
   const starts = [0];
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
   return starts;
 }
 
-/** Index of the line in which an offset lies. */
+/** Index of the line with an offset. */
 export function lineAt(starts: readonly number[], offset: number): number {
   let low = 0;
   let high = starts.length - 1;
@@ -80,7 +80,7 @@ export function lineAt(starts: readonly number[], offset: number): number {
 
 const plainName = /^[A-Za-z_$][A-Za-z0-9_$]*$/;
 
-/** One step of a JSON path down to a member: `.author`, or `['a b']` where the name is not a plain one. */
+/** A step of a JSON path to a member: `.author`, or `['a b']` for a name that is not an identifier. */
 export function memberStep(name: string): string {
   return plainName.test(name) ? `.${name}` : `['${name.replace(/[\\']/g, '\\$&')}']`;
 }

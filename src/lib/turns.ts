@@ -1,19 +1,19 @@
 /**
- * Work that takes turns: so much at a time for one owner, and for all of them together. Owners come round, so nobody's work waits
- * after all that of another.
+ * A round-robin queue: limits concurrent work per owner and in total. Owners take turns, so no owner waits for all the work
+ * of another.
  */
 
 /** Ends a turn. */
 export type EndOfTurn = () => void;
 
 export interface TurnLimits {
-  /** Turns at a time. */
+  /** Maximum of concurrent turns. */
   readonly atOnceMax: number;
-  /** Turns of one owner at a time. */
+  /** Maximum of concurrent turns of one owner. */
   readonly ofOwnerMax: number;
-  /** Those of one owner that may wait. */
+  /** Maximum of waiting turns of one owner. */
   readonly waitingMax: number;
-  /** What is thrown where more would wait. */
+  /** Thrown when the queue is full. */
   readonly refusal: () => Error;
 }
 
@@ -23,7 +23,7 @@ interface Owner {
 }
 
 export class Turns {
-  /** Owners with work that runs or waits. The owner that had the last turn comes last. */
+  /** Owners with running or waiting work. The owner of the last turn is at the end. */
   readonly #owners = new Map<unknown, Owner>();
   #running = 0;
 
@@ -36,7 +36,7 @@ export class Turns {
 
   /**
    * Waits for a turn. The caller must end it.
-   * @param of the owner of the work. @throws the refusal when too much of this owner waits already
+   * @param of the owner of the work. @throws the refusal when the owner has too many waiting turns
    */
   async turn(of: unknown): Promise<EndOfTurn> {
     const owner = this.#owners.get(of) ?? { running: 0, waiting: [] };

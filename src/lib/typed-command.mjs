@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * How commands are typed here: by npm in a clone, and by npx where the package is installed. Plain JavaScript, because it is
+ * How users type commands: with npm in a clone, and with npx where the package is installed. Plain JavaScript, because it is
  * needed before anything is installed.
  */
 import { isClone } from '../typescript/clone-or-package.mjs';
@@ -9,7 +9,7 @@ import { isClone } from '../typescript/clone-or-package.mjs';
 const ownScripts = new Map([['types', 'view-types']]);
 
 /**
- * How a command is typed, without words of its own.
+ * How to type a command without arguments.
  * @param {string} name
  */
 export function script(name) {

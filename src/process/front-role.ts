@@ -133,8 +133,8 @@ export async function startFront(): Promise<RunningRole> {
     }),
     metrics: () => metrics.text(),
   });
-  configuration.onChange(() => heartbeat.tell());
-  configuration.onLayouts(() => heartbeat.tell());
+  configuration.onChange(() => heartbeat.send());
+  configuration.onLayouts(() => heartbeat.send());
 
   // Keys and domains may be others: clients that follow reconnect.
   configuration.onChange(() => {
@@ -145,7 +145,7 @@ export async function startFront(): Promise<RunningRole> {
   const port = await server.listen(settings.host, settings.port);
   log.info({ id, host: settings.host, port, tls: tls !== null }, 'web is listening');
   if (settings.console) {
-    // Made now in a fresh clone, so that nobody waits for it later.
+    // Built now in a fresh clone, so that no request waits for it later.
     consoleLook.get().catch((error: unknown) => log.warn({ err: error }, 'the console could not be made'));
   }
 

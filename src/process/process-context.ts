@@ -25,15 +25,15 @@ export interface RoleContext {
   readonly store: Store;
   readonly configuration: ActiveConfiguration;
   readonly log: Log;
-  /** Must be closed before the store. Otherwise it would report the end of the store as an outage. */
+  /** Close it before the store, or it reports the closed store as an outage. */
   readonly outages: OutageWatch;
 }
 
-/** A role that a process has begun: a front, a worker or jobs. */
+/** A running role of a process: front, worker or jobs. */
 export interface RunningRole extends Pick<MetricsOrigin, 'id' | 'role'> {
   readonly context: RoleContext;
   readonly metrics: { readonly registry: Registry; text(): Promise<string> };
-  /** Ends it. @param endsMs when it should have ended, as `performance.now()` */
+  /** Stops the role. @param endsMs deadline, on the clock of `performance.now()` */
   stop(endsMs: number): Promise<void>;
 }
 
@@ -41,10 +41,10 @@ const unpublishedPollMs = 1_000;
 const formatPollMs = 5_000;
 
 /**
- * Opens the store and follows the active configuration. The first process of an empty store publishes its CONFIG_DIR. A
- * worker or jobs process without a CONFIG_DIR waits for that; a front listens meanwhile. SIGHUP reads the folder again. A front's commands to Redis have a time
- * limit. Workers and jobs wait for Redis to come back once they have begun.
- * @throws Error whose message is one line for the operator
+ * Opens the store and follows the active configuration. The first process of an empty store publishes its CONFIG_DIR.
+ * Without a configuration, workers and jobs wait for one, and fronts already listen. SIGHUP reloads the folder. Redis
+ * commands of a front have a timeout; workers and jobs wait until Redis is back.
+ * @throws Error with a one-line message for the operator
  */
 export async function openRole(role: Role): Promise<RoleContext> {
   const given = givenEnvironment();
@@ -91,9 +91,9 @@ function givenEnvironment(): NodeJS.ProcessEnv {
   return environmentWithFile(process.env, process.cwd());
 }
 
-/** A newer version may write what this one would misread: this process leaves the store to it. */
+/** Exits when a newer version uses the store, which may write what this version would misread. */
 function endUnderNewerVersion(store: Store, log: Log): void {
-  const look = async () => {
+  const check = async () => {
     try {
       await store.checkNotNewer();
     } catch (error) {
@@ -102,10 +102,10 @@ function endUnderNewerVersion(store: Store, log: Log): void {
       process.exit(1);
     }
   };
-  setInterval(() => void look(), formatPollMs).unref();
+  setInterval(() => void check(), formatPollMs).unref();
 }
 
-/** One line when a Redis is lost, and one when it is back or another has taken its place, however many requests fail meanwhile. */
+/** Logs one line when a Redis is lost and one when it is back or replaced, however many requests fail in between. */
 function logOutages(store: Store, log: Log): OutageWatch {
   return new OutageWatch([store], {
     lost: (redis, reason) => log.error({ redis, reason }, 'Redis does not respond'),
@@ -123,7 +123,7 @@ function logConfigurations(configuration: ActiveConfiguration, log: Log): void {
   });
 }
 
-/** Opens the log: text for people on a terminal, JSON for programs elsewhere. */
+/** Opens the log: readable text on a terminal, JSON elsewhere. */
 async function openLog(role: Role, level: LogLevel): Promise<Log> {
   const text = await logTextFor(process.stdout);
   if (text === null) return createLog(role, level);
@@ -134,7 +134,7 @@ const noConfiguration = asTyped(
   'this store has no configuration yet and CONFIG_DIR is not set: waiting for npm run apply with a CONFIG_DIR, on any host',
 );
 
-/** Waits for a configuration. Hosts may start in any order, and the one that has it may come later. */
+/** Waits for a configuration: hosts may start in any order, and the one that has it may start last. */
 async function untilLoaded(configuration: ActiveConfiguration): Promise<void> {
   while (!configuration.loaded) {
     await sleep(unpublishedPollMs);

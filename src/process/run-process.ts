@@ -105,12 +105,12 @@ function attempt(change: () => void): void {
   try {
     change();
   } catch {
-    // The order among processes only helps readers, so work goes on without it.
+    // The order among processes only helps readers, so work continues without it.
   }
 }
 
 /**
- * Ends this process when the `npm start` or `millrace worker` that runs it is gone, even if that was killed and could tell nobody. The
+ * Ends this process when the `npm start` or `millrace worker` that runs it is gone, even if that was killed. The
  * process sends itself SIGTERM, so there is one way to drain. Without a supervisor nothing happens.
  */
 export function exitWithParent(): void {

@@ -1,4 +1,4 @@
-/** The role of a partition worker: everything that it works with. */
+/** The worker role: creates and connects the parts of a partition worker. */
 import { ThreadedKeeper } from '../actors/ownership/threaded-keeper.ts';
 import { Worker } from '../actors/worker.ts';
 import type { ProcessMetrics } from '../lib/process-metrics.ts';

@@ -11,7 +11,7 @@ export type IndexDefinition =
   | { readonly kind: 'schema'; readonly fields: ReadonlyMap<string, FieldType>; readonly texts: IndexTexts }
   | { readonly kind: 'auto'; readonly tenant: string; readonly sourceId: string; readonly type: string };
 
-/** The definition of an index; null when the configuration does not have it (any more). */
+/** The definition of an index; null when it is not configured. */
 export function definitionOf(
   configuration: Configuration,
   { scope, index }: ScopedIndex,

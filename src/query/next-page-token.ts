@@ -1,5 +1,5 @@
 /**
- * `nextPageToken`: the place of the last row of a page, signed. The next page goes on after that row, whatever came
+ * `nextPageToken`: the place of the last row of a page, signed. The next page continues after that row, whatever came
  * and went in between. So that it has the same order, the token of a search keeps what the first page was scored by. A token
  * holds for one query only: same tenant, environment, index, filters, search, sort and `distinct`.
  */
@@ -32,7 +32,7 @@ export function tokenUse({ scope, index }: ScopedIndex, query: CheckedQuery): To
   return { scope, index, identity: queryIdentity(query) };
 }
 
-/** What all pages of a search are scored by. */
+/** The statistics that score all pages of a search. */
 export interface Pin {
   readonly stats: SearchStats;
   /** See `CheckedSearch`. */

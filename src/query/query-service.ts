@@ -14,12 +14,12 @@ export interface QueryRequest {
   readonly target: QueryTarget;
   /** The query object as it was sent. */
   readonly body: Json;
-  /** Mistakes in the target or the name, which are told with the query's other mistakes; absent when there are none. */
+  /** Errors in the target or the name, reported with the query's other errors; absent when there are none. */
   readonly mistakes?: readonly string[];
 }
 
 export interface QueryOptions {
-  /** State that the answer must have; null asks for none. */
+  /** Minimum state of the answer; null for any. */
   readonly minVersion: Version | null;
 }
 
@@ -83,7 +83,7 @@ export interface QueryFacet {
   readonly field: string;
   readonly groups: readonly FacetGroup[];
   readonly isValid: boolean;
-  /** Absent: not asked for. */
+  /** Absent if not requested. */
   readonly stats?: FacetStats;
 }
 

@@ -1,4 +1,4 @@
-/** What a tenant's process is to run, and who waits for it. */
+/** A call for a tenant's process, and its waiting callers. */
 import type { ProgramSet } from '../schemas/build/code-call.ts';
 import type { FromSandbox } from './protocol.ts';
 
@@ -11,7 +11,7 @@ export interface Job {
   readonly isMessage: boolean;
   /** All before it is answered before it begins: if it never ends, it is known to be the one. */
   readonly isTold: boolean;
-  /** What the program is given, as JSON text. */
+  /** The program's input, as JSON. */
   readonly input: string;
   /** As in a call. */
   readonly spentMs: number;

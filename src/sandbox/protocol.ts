@@ -32,7 +32,7 @@ export type ToSandbox =
 export type SentCall = SentInput & {
   readonly alias: string;
   readonly answers: Readonly<Record<string, Json>>;
-  /** What was done before it is answered before it begins: if it never ends, it is known to be the one. */
+  /** Finished work is answered before the next call begins, so that a call that never ends can be identified. */
   readonly isTold?: true;
 };
 
@@ -46,13 +46,13 @@ export interface CodeEntity {
   readonly originParentId: string | null;
 }
 
-/** What a program says of itself, without any entity. */
+/** The static description of a program. */
 export interface Description {
   /** Functions that it has. */
   readonly members: readonly string[];
   /** Source group -> entity types, as `triggers` names them; several for one group add up. */
   readonly triggers: readonly (readonly [sourceGroup: string, types: readonly string[]])[];
-  /** What `index` is; null where there is none. */
+  /** The value of `index`; null without one. */
   readonly index: Json;
 }
 

@@ -1,6 +1,6 @@
 /**
- * One process of a sandbox: lines go in, lines come out. It is watched while it has something to do, by what the system tells of
- * its processor time and memory, and may be ended.
+ * A sandbox process that exchanges lines of JSON with this one. While it works, its CPU time and memory are polled, and it is
+ * killed when it exceeds a limit.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -17,11 +17,11 @@ import { answersDescriptor, type FromSandbox, type ToSandbox } from './protocol.
 
 const script = fileURLToPath(new URL('./child/start.mjs', import.meta.url));
 const watchMs = 50;
-/** Where the system does not tell processor time, a build may take so many times as long by the clock. */
+/** Where CPU time is not available, a build may take this many times its limit in wall-clock time. */
 const clockFactor = 5;
 const errorCharactersKept = 2_000;
 
-/** Why a process ended by itself or was ended. */
+/** Why a process exited or was killed. */
 export type EndReason = 'time' | 'memory' | 'closed' | 'unknown';
 
 export interface SandboxProcessEvents {
@@ -31,17 +31,17 @@ export interface SandboxProcessEvents {
 
 export class SandboxProcess {
   readonly #child: ChildProcess;
-  /** Characters of each set of programs that it knows, those used longest ago first. */
+  /** Characters of each loaded set of programs, least recently used first. */
   readonly open = new Map<string, number>();
   #unread: Buffer[] = [];
   #isEnded = false;
   #endReason: EndReason | null = null;
   #errors = '';
-  /** Answers so far, and processor time and clock when the last of them was seen by the watch. */
+  /** Replies so far, and the CPU and clock time when the watch first saw this count. */
   #answers = 0;
   #watched = { answers: -1, cpuMs: 0, clockMs: 0 };
   #watch: NodeJS.Timeout | null = null;
-  /** Processor time until the next answer. The first says that it has begun. */
+  /** CPU time limit for the next reply. The first reply only says that the process has started. */
   #cpuMsMax = codeStartCpuMs;
 
   constructor(private readonly events: SandboxProcessEvents) {
@@ -54,7 +54,7 @@ export class SandboxProcess {
         script,
         String(process.pid),
       ],
-      // Nothing of this process's surroundings is there: no keys of stores, no locale, no time zone of the machine.
+      // Inherits nothing from this process: no secrets, no locale, no time zone.
       {
         stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
         env: { TZ: 'UTC', LC_ALL: 'en_US.UTF-8', PATH: '' },
@@ -62,17 +62,17 @@ export class SandboxProcess {
       },
     );
     this.#child.on('error', (error) => this.#end(error.message));
-    // Without a file left for them there are no streams, whatever the types say.
+    // Out of file descriptors, there are no streams, whatever the types say.
     const { stdio = [] }: { stdio?: readonly (Readable | Writable | null | undefined)[] } = this.#child;
     const answers = stdio[answersDescriptor];
     answers?.on('data', (chunk: Buffer) => this.#read(chunk));
     this.#child.stderr?.on('data', (chunk: Buffer) => {
       this.#errors = (this.#errors + chunk.toString()).slice(-errorCharactersKept);
     });
-    // Writes to a process that is gone fail; its end says so.
+    // Writes fail once the process is gone; `close` reports that.
     this.#child.stdin?.on('error', () => {});
     this.#child.on('close', (code, signal) => this.#end(`exit code ${code ?? signal}`));
-    // A process that waits for work must not keep this one from ending.
+    // An idle sandbox process must not keep this one running.
     this.#child.unref();
     for (const stream of [this.#child.stdin, this.#child.stderr, answers]) {
       (stream as { unref?(): void } | null)?.unref?.();
@@ -84,12 +84,12 @@ export class SandboxProcess {
     this.#child.stdin?.write(`${text}\n`);
   }
 
-  /** Milliseconds of processor time that it has used; 0 where the system does not tell. */
+  /** CPU time used so far, in milliseconds; 0 where not available. */
   usedMs(): number {
     return this.#child.pid === undefined ? 0 : (processorTimeMs(this.#child.pid) ?? 0);
   }
 
-  /** Counts the processor time of what it does from now on, and keeps this process going meanwhile. */
+  /** Starts to enforce the limits, and keeps this process running meanwhile. */
   startWatch(): void {
     this.#watched = { answers: -1, cpuMs: 0, clockMs: 0 };
     this.#watch ??= setInterval(() => this.#look(), watchMs);
@@ -141,18 +141,17 @@ export class SandboxProcess {
   }
 }
 
-/** Linux counts in hundredths of a second, whatever the clock of the kernel. */
+/** Linux reports hundredths of a second, whatever the timer frequency of the kernel. */
 const tickMs = 10;
 const userTimeField = 13;
 
 /**
- * Processor time that another process has used, in milliseconds. Null where the system does not tell: only Linux has
- * `/proc` (proc(5), "/proc/pid/stat").
+ * CPU time used by another process, in milliseconds; null without Linux' `/proc` (proc(5), "/proc/pid/stat").
  */
 export function processorTimeMs(pid: number): number | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The name, in parentheses, may hold anything; after it fields are separated by single blanks.
+    // The name, in parentheses, may contain anything. The fields after it are separated by single spaces.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return (Number(fields[userTimeField - 2]) + Number(fields[userTimeField - 1])) * tickMs;
   } catch {
@@ -162,7 +161,7 @@ export function processorTimeMs(pid: number): number | null {
 
 const kibibytes = /^VmRSS:\s*([0-9]+) kB$/m;
 
-/** Memory of the machine that another process holds, in MiB; 0 where the system does not tell (proc(5), "/proc/pid/status"). */
+/** Resident memory of another process in MiB; 0 where not available (proc(5), "/proc/pid/status"). */
 export function residentMebibytes(pid: number): number {
   try {
     const [, held = '0'] = kibibytes.exec(readFileSync(`/proc/${pid}/status`, 'latin1')) ?? [];

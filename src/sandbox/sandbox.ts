@@ -42,7 +42,7 @@ export class Sandbox {
     return this.#add<CodeReply>({ set, program, text, isMessage: false, isTold, input, spentMs });
   }
 
-  /** What a program says of itself. @throws Error when the sandbox cannot be run at all */
+  /** Describes a program. @throws Error when the sandbox cannot be run at all */
   async describe(set: ProgramSet, program: ProgramKind, alias: string): Promise<DescribeReply> {
     const text = JSON.stringify({ kind: 'describe', id: set.id, program, alias });
     const name = `${set.id} describe ${program} ${alias}`;

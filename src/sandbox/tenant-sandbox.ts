@@ -25,7 +25,7 @@ const setsKept = 100;
 const triesMax = 3;
 const programsRemembered = { entriesMax: 10_000 };
 
-/** What a call took too much of. `unknown`: of something that its process cannot give, and ends for. */
+/** The resource that a call exceeded. `unknown`: one that makes its process crash. */
 type Limit = 'time' | 'memory' | 'unknown';
 
 export interface TenantSandboxHost {
@@ -215,7 +215,7 @@ export class TenantSandbox {
     process.send({ kind: 'open', id, programs: [...programs] });
   }
 
-  /** Closes sets until there is room for one of so many characters: a build has its memory beside them. */
+  /** Closes sets until there is room for one of this many characters: a build has its memory beside them. */
   #closeOldest(process: SandboxProcess, characters: number): void {
     let left = total(process.open.values()) + characters;
     for (const [oldest, itsCharacters] of process.open) {
@@ -315,7 +315,7 @@ export class TenantSandbox {
     this.#wake();
   }
 
-  /** Trying without end would help nobody. */
+  /** Endless retries would not help. */
   #cannotBegin(detail: string): void {
     const error = new Error(`the process for schemas in JavaScript cannot start: ${detail}`);
     for (const job of this.#waiting.takeAll()) job.failed(error);

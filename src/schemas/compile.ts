@@ -9,9 +9,9 @@ import { type PathObserver, Scope } from './language/scope.ts';
 import type { CompiledSchemas, SchemaSources } from './schema.ts';
 
 /**
- * Compiles the schema files of one tenant. Every mistake is reported through their cursors, and none stops the others from
- * being found. With mistakes around, the result is of no use.
- * @param observer hears what the paths of expressions give; null costs builds nothing
+ * Compiles the schema files of one tenant. All errors are reported through their cursors; the first one does not hide the
+ * others. If there are errors, the result is unusable.
+ * @param observer receives the values of paths in expressions; null costs nothing
  */
 export function compileSchemas(
   sources: SchemaSources,
@@ -20,7 +20,7 @@ export function compileSchemas(
   return atOnce(compilingSchemas(sources, observer));
 }
 
-/** As `compileSchemas`, in steps: one for each file. */
+/** As `compileSchemas`, in steps of one file. */
 export function* compilingSchemas(
   sources: SchemaSources,
   observer: PathObserver | null = null,

@@ -54,7 +54,7 @@ function inOrder<T>(things: ReadonlyMap<string, T>): T[] {
   return [...things].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, thing]) => thing);
 }
 
-/** About what it costs to look at a value, in units of the pace. */
+/** About what it costs to look at a value, in units of the work budget. */
 const unitsPerValue = 10;
 
 /** The keys that an entity is under, each once. The keys of a query (`LookupQuery.keys`) are of the same form. */
@@ -192,7 +192,7 @@ export interface LookupQuery {
   readonly place: string;
   /** The condition as it is written, for people. */
   readonly condition: string;
-  /** What it may read, whatever its values. */
+  /** Everything that it may read, whatever its values. */
   readonly plan: LookupPlan;
   /** True when the layout has all the indexes and values that the lookup reads, whatever schemas it was made for. */
   isAnsweredBy(layout: LookupLayout): boolean;
@@ -207,7 +207,7 @@ export interface LookupQuery {
 
 export interface LookupSelection {
   add(candidates: Iterable<LookupCandidate>): void;
-  /** What was chosen of all that was added. */
+  /** The selected part of everything that was added. */
   result(): Selected;
 }
 

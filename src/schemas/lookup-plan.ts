@@ -1,4 +1,4 @@
-/** What a `$lookup` of a schema may read, known when the schema is compiled, and the keys of the indexes that it reads. */
+/** The reads that a `$lookup` can make, known when its schema is compiled, and the keys of the indexes that it reads. */
 import { createHash } from 'node:crypto';
 import { lookupKeyCharactersMax } from '../contract/limits.ts';
 import { isEntityField } from './build/entity-value.ts';
@@ -19,7 +19,7 @@ export interface LookupIndex {
   readonly path: PropertyPath;
 }
 
-/** What one `$lookup` of a schema may read, known when the schema is compiled. */
+/** The reads that a `$lookup` of a schema can make, known when the schema is compiled. */
 export interface LookupPlan {
   /** Source group alias that it names, or null for the asking entity's own. */
   readonly sourceGroup: string | null;

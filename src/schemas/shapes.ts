@@ -4,6 +4,7 @@
  */
 import {
   anyText,
+  described,
   filledText,
   type JsonSchema,
   listOf,
@@ -12,7 +13,6 @@ import {
   objectOf,
   oneOf,
   refTo,
-  told,
 } from '../contract/document-shape.ts';
 
 export const expression = refTo('expression');
@@ -21,7 +21,7 @@ const definition = refTo('definition');
 
 export const expShape = objectOf({ $exp: anyText }, ['$exp']);
 
-const expressionForm = told('A text with holes such as "{p.title}", or a literal.', {
+const expressionForm = described('A text with holes such as "{p.title}", or a literal.', {
   anyOf: [{ type: ['string', 'number', 'boolean', 'null'] }, expShape],
 });
 
@@ -43,14 +43,14 @@ export const orderByShape = objectOf({ property: anyText, sort: oneOf(['asc', 'd
 
 const commonOfLookups = {
   orderBy: orderByShape,
-  top: told('How many at most.', {
+  top: described('How many at most.', {
     anyOf: [{ type: 'number', minimum: 0 }, { type: ['boolean', 'null'] }, expression],
   }),
-  source: told('Another source group.', { type: 'string', pattern: '^[^{}]*$' }),
+  source: described('Another source group.', { type: 'string', pattern: '^[^{}]*$' }),
 };
 
 export const filterLookupShape = objectOf(
-  { filter: told("type eq 'article' and properties.tag eq {p.tag}", anyText), ...commonOfLookups },
+  { filter: described("type eq 'article' and properties.tag eq {p.tag}", anyText), ...commonOfLookups },
   ['filter'],
 );
 
@@ -65,7 +65,7 @@ export const matchLookupShape = objectOf(
   ['operator', 'sourceEntityProperty', 'matchValue'],
 );
 
-export const pathInputShape = objectOf({ $path: told('"$.p.tags[*]"', anyText) }, ['$path']);
+export const pathInputShape = objectOf({ $path: described('"$.p.tags[*]"', anyText) }, ['$path']);
 export const lookupInputShape = objectOf({ $lookup: refTo('lookup') }, ['$lookup']);
 
 export const variablePattern = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -113,7 +113,7 @@ const star: JsonSchema = {
 
 const definitionForm: JsonSchema = {
   anyOf: [
-    told('A text, or a value that is the same for every entity.', {
+    described('A text, or a value that is the same for every entity.', {
       type: ['string', 'number', 'boolean', 'null'],
     }),
     stringShape,
@@ -127,11 +127,11 @@ const definitionForm: JsonSchema = {
     },
     partialShape,
     { ...dynamicShape, ...exactlyOne(['*', 'value']) },
-    told('Whatever a path selects: "$.p.content".', objectOf({ '*': anyText }, ['*'])),
+    described('Whatever a path selects: "$.p.content".', objectOf({ '*': anyText }, ['*'])),
   ],
 };
 
-/** What the files of schemas share. */
+/** Shared by schema files. */
 export const definitions: JsonSchema = {
   expression: expressionForm,
   lookup: { anyOf: [filterLookupShape, matchLookupShape] },
@@ -140,8 +140,8 @@ export const definitions: JsonSchema = {
 };
 
 export const triggers = {
-  triggers: told('Source group -> entity types.', mapOf(listOf(filledText))),
-  sourceEntityTypes: told('Entity types of any source group.', listOf(filledText)),
+  triggers: described('Source group -> entity types.', mapOf(listOf(filledText))),
+  sourceEntityTypes: described('Entity types of any source group.', listOf(filledText)),
 };
 
 export const isTriggered: JsonSchema = {
@@ -149,8 +149,8 @@ export const isTriggered: JsonSchema = {
 };
 
 export const routeShape = objectOf({
-  url: told('Where the view is a page: "{url}".', expression),
-  handles: told('Names under which it is found.', listOf(expression)),
+  url: described('Where the view is a page: "{url}".', expression),
+  handles: described('Names under which it is found.', listOf(expression)),
 });
 
 export const actionShape = objectOf(
@@ -164,14 +164,14 @@ export const fullSchemaShape = objectOf(
   {
     ...triggers,
     route: routeShape,
-    properties: told('What is in the view.', properties),
+    properties: described('What is in the view.', properties),
     actions: listOf(actionShape),
-    destinations: told('Webhooks that are told of the view.', listOf(destinationShape)),
+    destinations: described('Webhooks that are told of the view.', listOf(destinationShape)),
   },
   ['properties'],
 );
 
 export const partialSchemaShape = objectOf(
-  { alias: told('As the file is called.', filledText), properties },
+  { alias: described('As the file is called.', filledText), properties },
   ['properties'],
 );

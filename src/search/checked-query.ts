@@ -35,7 +35,7 @@ export interface CheckedSearch {
   readonly boost: readonly CheckedBoost[];
   /** The origin of boosts by date that name none, in milliseconds since 1970; null: it is the time of the request. */
   readonly nowMs: number | null;
-  /** What quotes and hyphens of the value ask for, which has the words to score alone; null: they are separators. */
+  /** Meaning of quotes and hyphens in the value, which is scored by its words alone; null if they are separators. */
   readonly operators: SearchOperators | null;
   /** By which the items are scored; null: the shard that answers has the whole index. */
   readonly stats: SearchStats | null;
@@ -75,7 +75,7 @@ export interface CheckedFacet {
   readonly numbers?: NumberFacet;
 }
 
-/** What a facet on numbers or dates is asked for. One of `ranges` and `interval` is null; both are for groups by value. */
+/** Options of a facet on numbers or dates. One of `ranges` and `interval` is null; both are for groups by value. */
 export interface NumberFacet {
   readonly kind: ValueKind;
   readonly stats: boolean;
@@ -106,7 +106,7 @@ export interface CheckedDistinct {
   readonly isForFacets: boolean;
   /**
    * Items that are the first of their value in their shard, and not of all, for each of `populationsOf`; see `Decision`.
-   * Null: each shard tells what it has, unless it has everything.
+   * Null to let each shard report its own, unless one shard has all items.
    */
   readonly beaten: readonly (readonly string[])[] | null;
 }
@@ -115,7 +115,7 @@ export interface CheckedDistinct {
 export interface CheckedQuery {
   readonly filter: FilterNode | null;
   readonly search: CheckedSearch | null;
-  /** Null also where there is no search. */
+  /** Null without a search too. */
   readonly highlight: CheckedHighlight | null;
   readonly facets: readonly CheckedFacet[];
   /** Of each value of a field only the first item; null for none. */
@@ -127,7 +127,7 @@ export interface CheckedQuery {
   readonly pageSize: number;
   /** Place of the last row of the page before, from its token; null without one. */
   readonly after: RowPlace | null;
-  /** Names of the item's own fields that come back; null for all. */
+  /** Names of the item's fields to return; null for all. */
   readonly fields: readonly string[] | null;
 }
 

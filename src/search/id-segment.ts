@@ -5,12 +5,12 @@ const slotsMin = 8;
 const slotInts = 2;
 
 /**
- * Ids by the hashes of their keys, in one array: an entry is in the slot that its hash names, or in the next one that
- * is free. A quarter of the slots is always free, so few have to be looked at.
+ * An open-addressing hash table with linear probing, from the hash of a key to its id. At least a quarter of the slots is
+ * free, so probe sequences are short.
  */
 export class IdSegment {
   #slots = new Int32Array(slotsMin * slotInts);
-  /** Number of slots, a power of two, less one. */
+  /** Number of slots (a power of two) minus 1. */
   #mask = slotsMin - 1;
   #size = 0;
 
@@ -29,12 +29,12 @@ export class IdSegment {
     this.#mask = this.#slots.length / slotInts - 1;
   }
 
-  /** The first slot with a hash; -1: there is none. */
+  /** The first slot with the hash, or -1. */
   firstOf(hash: number): number {
     return this.#slotFrom(hash, hash & this.#mask);
   }
 
-  /** The next slot with the hash; -1: there is none. */
+  /** The next slot with the hash, or -1. */
   nextOf(hash: number, slot: number): number {
     return this.#slotFrom(hash, (slot + 1) & this.#mask);
   }
@@ -49,7 +49,7 @@ export class IdSegment {
     this.#put(hash, id);
   }
 
-  /** Takes an entry out, and moves those after it that would not be found any more. */
+  /** Removes an entry, and moves the entries after it that would no longer be found. */
   remove(slot: number): void {
     const slots = this.#slots;
     const mask = this.#mask;
@@ -57,7 +57,7 @@ export class IdSegment {
     let free = slot;
     for (let at = (slot + 1) & mask; slots[at * slotInts + 1] !== 0; at = (at + 1) & mask) {
       const home = (slots[at * slotInts] ?? 0) & mask;
-      // It may move when its own slot is not after the free one.
+      // An entry can move unless its home slot is after the free slot.
       if (((at - home) & mask) < ((at - free) & mask)) continue;
       slots.copyWithin(free * slotInts, at * slotInts, (at + 1) * slotInts);
       free = at;

@@ -15,7 +15,7 @@ const segmentBits = 8;
 
 /**
  * Finds the id of a key: a small number, under which somebody else has the key. A `Map` would hold each key a second time,
- * and a snapshot could not have it. The entries of a large table lie in segments that grow one by one: so it takes
+ * and a snapshot could not have it. The entries of a large table are in segments that grow one by one: so it takes
  * millions without a long pause.
  */
 export class IdTable {

@@ -1,14 +1,14 @@
 import { assert } from '../lib/assert.ts';
 import { bytes, type PartReader, type Parts, uint8, uint32 } from './snapshot/parts.ts';
 
-/** What a value is. A text is wide when it has characters beyond Latin-1, which take two bytes here. */
+/** Kind of a value. A string is wide when it has characters beyond Latin-1, which take two bytes here. */
 const [missing, no, yes, narrow, wide] = [0, 1, 2, 3, 4];
 const narrowText = /^[\0-\xff]*$/;
 
 /** To pack more at once would keep the event loop. */
 const bytesMax = 256 * 1024;
 
-/** Texts and booleans that lie outside of the heap, as a snapshot has them. Some may be missing. */
+/** Texts and booleans that are outside of the heap, as a snapshot has them. Some may be missing. */
 export class PackedValues {
   /** Where the bytes of each value begin; the last entry is the end of all. */
   readonly #starts: Uint32Array;

@@ -1,4 +1,4 @@
-/** What a query's work is doing, for those who tell what was costly. */
+/** The current phase of a query, to attribute its cost. */
 import type { FilterNode } from './filter/condition.ts';
 
 /** The parts of a query's work. `shared` is work that is done once for all queries, and counts for none. */

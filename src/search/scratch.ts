@@ -31,7 +31,7 @@ export class Scratch {
   }
 }
 
-/** What a search keeps of each doc, by doc. See `word-search.ts`. */
+/** Search state of each doc, by doc. See `word-search.ts`. */
 export class SearchScratch {
   /** Docs of a word. */
   readonly docs: Int32Array;

@@ -1,4 +1,4 @@
-/** What the whole index says about a search. All shards score by the same numbers, and so do the pages of one query. */
+/** Index-wide statistics of a search. All shards, and all pages of a query, score by the same numbers. */
 
 /** A word that no item has is in this tier. */
 export const noTier = 3;

@@ -1,10 +1,10 @@
-/** The answers of a shard, which are merged. */
+/** The answers of shards, which the front merges. */
 import type { JsonObject } from '../contract/json.ts';
 import type { NumberPoint } from './fields/number-point.ts';
 import type { SearchStats } from './search-stats.ts';
 
 /**
- * The place of a row in the order of its query: its sort values, then its ids. Places of different shards can be
+ * The position of a row in the order of its query: its sort values, then its ids. Positions in different shards can be
  * compared.
  */
 export interface RowPlace {
@@ -13,18 +13,18 @@ export interface RowPlace {
   readonly sourceId: string;
 }
 
-/** A row as it is written into an answer. */
+/** A row as it is written to a response. */
 export interface ShownRow {
   readonly place: RowPlace;
   readonly score: number;
   readonly updatedAtMs: number;
-  /** JSON text of the fields in UTF-8. It may be the shard's memory and must not be changed. */
+  /** The fields as JSON in UTF-8. May be memory of the shard, so it must not be modified. */
   readonly fieldsBytes: Buffer;
 }
 
 export interface Row extends ShownRow {
   readonly fields: JsonObject;
-  /** `fields` as JSON text. A row parses it only when `fields` is read. */
+  /** `fields` as JSON, parsed only when `fields` is read. */
   readonly fieldsText: string;
 }
 
@@ -39,7 +39,7 @@ export interface RangeGroup extends FacetGroup {
   readonly to: number | string | null;
 }
 
-/** What a facet counts of numbers and dates, as far as it is asked for. */
+/** Statistics, ranges and intervals of numbers and dates, as requested. */
 export interface NumberCounts {
   readonly stats?: StatsPart;
   /** In the order of the ranges. */
@@ -47,15 +47,15 @@ export interface NumberCounts {
   readonly intervals?: readonly IntervalCount[];
 }
 
-/** Text is a 64-bit long that a double cannot hold, or a date. */
+/** How to compare strings: as a 64-bit long that a double cannot represent, or as a date. */
 export type TextScale = 'long' | 'date';
 
-/** A facet's groups of one shard, the highest count first, equal counts by value. Values keep their type. */
+/** A facet's groups in one shard, by descending count, then by value. Values keep their type. */
 export interface FacetGroups extends NumberCounts {
   readonly groups: readonly FacetGroup[];
-  /** There are more groups, none with a count above this. Absent when these are all. */
+  /** Upper bound for the counts of omitted groups; absent when there are none. */
   readonly restMax?: number;
-  /** How values that are text are compared; absent: as text. */
+  /** How string values are compared; absent for plain strings. */
   readonly scale?: TextScale;
 }
 
@@ -66,50 +66,49 @@ export interface ShardAnswer {
   readonly rows: readonly Row[];
   /** In the order of the query's `facets`. A facet that is not valid has no groups. */
   readonly facets: readonly FacetGroups[];
-  /** Values of `distinct` that were found, in all populations together. */
+  /** Number of `distinct` values found, over all populations. */
   readonly valueCount: number;
-  /** By which the rows were scored; null without a search. */
+  /** The statistics used for scoring; null without a search. */
   readonly stats: SearchStats | null;
 }
 
-/** What the score of an item is computed from, besides statistics. */
+/** The inputs of an item's score, besides the statistics. */
 export interface ScoreInputs {
   /**
-   * How often the terms of a word occur, each times its factor in twentieths: a number for each word, field and tier. Those of a
-   * field stand next to each other, and so do those of a word.
+   * Weighted term frequencies in twentieths: a number for each word, field and tier, grouped by word, then by field.
    */
   readonly frequencies: readonly number[];
-  /** Words of the item in each field. */
+  /** Number of words of the item in each field. */
   readonly lengths: readonly number[];
-  /** By which its score is multiplied. */
+  /** Factors of its score. */
   readonly boosts: readonly number[];
 }
 
-/** A row whose score is not known yet: in its place, any number is a sort value by `_score`. */
+/** A row without a score: where `place` sorts by `_score`, it has an arbitrary number. */
 export interface UnscoredRow extends Omit<ShownRow, 'score'> {
   readonly inputs: ScoreInputs;
 }
 
-/** One shard's answer to a search by statistics that nobody has added up yet. */
+/** One shard's answer to a search before the statistics of all shards are known. */
 export interface UnscoredAnswer {
   readonly stats: SearchStats;
-  /** All its items that match, in no order, and its facets; null: there are too many. */
+  /** All matching items, unordered, and facets; null if there are too many. */
   readonly few: { readonly rows: readonly UnscoredRow[]; readonly facets: readonly FacetGroups[] } | null;
 }
 
-/** A shard's part of an answer, with its rows as they are shown. */
+/** A shard's part of an answer, with rows as they are written to a response. */
 export interface ShownAnswer extends Omit<ShardAnswer, 'rows'> {
   readonly rows: readonly ShownRow[];
 }
 
-/** The beginning of an interval, in milliseconds since 1970, and the number of docs in it. */
+/** Start of an interval in milliseconds since 1970, and the number of docs in it. */
 export type IntervalCount = readonly [startMs: number, count: number];
 
-/** What a shard knows of the items; `min` and `max` are null when there are none. */
+/** Statistics of one shard; `min` and `max` are null without values. */
 export interface StatsPart {
   readonly count: number;
   readonly min: NumberPoint | null;
   readonly max: NumberPoint | null;
-  /** The exact sum, a whole number of 2^-1074 as text. */
+  /** The exact sum, an integer in units of 2^-1074, as a decimal string. */
   readonly sumUnits: string;
 }

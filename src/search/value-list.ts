@@ -6,7 +6,7 @@ const pageBits = 12;
 const pageSize = 1 << pageBits;
 const pageMask = pageSize - 1;
 
-/** Stands for a value of a snapshot that nobody has asked for yet. */
+/** Placeholder for a value of a snapshot that is not unpacked yet. */
 const unread = null;
 type Page<V> = (V | undefined | typeof unread)[];
 

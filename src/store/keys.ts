@@ -34,7 +34,7 @@ export const keys = {
    * URLs are (`configuration/url-forms.ts`); `mu|<tenant>|<partition>` -> generation for which the partition's have moved.
    */
   layouts: `${platformTag}:layouts`,
-  /** Hash: `<tenant>|<digest>` -> a lookup that no index answers and that code has asked for. */
+  /** Hash: `<tenant>|<digest>` -> a lookup that no index answers and that code has requested. */
   askedLookups: `${platformTag}:asked-lookups`,
   /**
    * Hash, while a purge is under way: token, generation; `<tenant>|<sourceId>` -> '1' for each source that is purged;
@@ -165,7 +165,7 @@ export const keys = {
     `${tag}:dependents:${tenant}:${sourceId}:${lookupKey}`,
 } as const;
 
-/** What the key of a list of routes ends with. */
+/** The suffix of the key of a list of routes. */
 export function routesEnd(form: UrlForm): string {
   return form === 'exact' ? '' : `:${form}`;
 }
@@ -180,7 +180,7 @@ export function viewField(alias: string, originId: string): string {
   return `${alias}:${originId}`;
 }
 
-/** What tells a view from the other views of its environment. */
+/** Identifies a view in its environment. */
 export function viewIdentity(sourceId: string, alias: string, originId: string): string {
   return `${sourceId}:${alias}:${originId}`;
 }
@@ -261,7 +261,7 @@ export class Partitions {
   }
 }
 
-/** The shortest tag of a partition whose slot lies in the partition's share of the slots. */
+/** The shortest tag of a partition whose slot is in the partition's share of the slots. */
 function evenTag(partition: number, count: number): string {
   const from = Math.floor((partition * clusterSlots) / count);
   const to = Math.floor(((partition + 1) * clusterSlots) / count);

@@ -42,7 +42,7 @@ export class Store implements RedisHost {
   readonly #options: StoreOptions;
   /** For reads that come in numbers. */
   readonly fields: FieldReader;
-  /** Where processes tell of themselves and ask each other. */
+  /** Channels for messages between processes. */
   readonly channels: ProcessChannels;
   /** The other processes of the store. */
   readonly registry: Registry;
@@ -55,9 +55,9 @@ export class Store implements RedisHost {
     readonly partitions: Partitions,
     /** 32 random bytes made when the store was first used; signs the tokens that clients hand back. */
     readonly secret: Buffer,
-    /** What a failover of a cluster must not take back. */
+    /** Confirms writes that a failover of a cluster must not lose. */
     readonly replication: Replication,
-    /** For what is acknowledged to clients: no failover, and no promotion of a replica, may take it back. */
+    /** Confirms writes before clients get a response: neither a failover nor a manual promotion may lose them. */
     readonly acknowledgements: Replication,
     readonly mayForget: boolean,
   ) {
@@ -81,7 +81,7 @@ export class Store implements RedisHost {
     return this.#options.confirmReplicas ?? 0;
   }
 
-  /** For reads of large values, which on one Redis have a connection of their own: nobody else's reads wait behind them. */
+  /** For reads of large values, which on one Redis have a connection of their own: so that other reads do not wait for them. */
   get large(): FieldReader {
     if (this.#large !== null) return this.#large;
     this.#largeClient = this.address.kind === 'single' ? connect(this.#options) : this.client;

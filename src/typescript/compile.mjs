@@ -44,7 +44,7 @@ export const bundleOptions = {
 
 /**
  * What was compiled.
- * @typedef {{ code: string, madeOf: string[] }} Compiled `madeOf`: paths of all files it was made of
+ * @typedef {{ code: string, madeOf: string[] }} Compiled `madeOf`: paths of all files it was built from
  */
 
 /** Compiles files by the settings of a `tsconfig.json`. */
@@ -90,7 +90,7 @@ export class Compiler {
     return { code: outputFiles[0].text, madeOf };
   }
 
-  /** The module of a file in CommonJS. @param file path @returns {Promise<Compiled>} @throws Error when it is none */
+  /** The module of a file in CommonJS. @param file path @returns {Promise<Compiled>} @throws Error when it is not one */
   async wrap(file) {
     return packageModule(file);
   }
@@ -113,7 +113,7 @@ export class Compiler {
 }
 
 /**
- * Each file of a bundle goes on finding what lies beside it.
+ * Each file of a bundle continues finding what is beside it.
  * @param {(file: string) => string} addressOf an expression for the address of a file
  * @returns {import('esbuild').Plugin}
  */

@@ -64,7 +64,7 @@ function mayBeCommonJs(url, format) {
   return (format ?? 'commonjs') === 'commonjs' && isInPackage(url) && /\.c?js$/.test(url);
 }
 
-/** @returns null for what Node is to load itself, and tell what is wrong with it */
+/** @returns null if Node should load it itself, and report its errors */
 async function wrapped(url) {
   try {
     const source = await files.read('wrap', fileURLToPath(url));

@@ -1,4 +1,4 @@
-/** Compares the bytes of views and index items with those that are built now. */
+/** Compares the stored bytes of views and index items with freshly built ones. */
 
 import type { AutoTypes } from '../actors/batch/auto-types.ts';
 import { storedOutput } from '../actors/batch/build-turns.ts';
@@ -35,7 +35,7 @@ export function checkBytes(state: TurnState, output: Output, autoTypes: AutoType
   return [finding(subject, 'was made by another version of its schema', former.schemaDigest, schemaDigest)];
 }
 
-/** Nothing can be made of the entity: what was made last stays, whatever it is, and the record says why. */
+/** A build fails: the last output stays, whatever it is, and the record has the reason. */
 function checkFailed(state: TurnState, { builder }: Output, { message }: BuildFailure): Finding[] {
   const former = state.former.get(outputKey(builder));
   if (former?.failure !== undefined) return [];
@@ -43,14 +43,14 @@ function checkFailed(state: TurnState, { builder }: Output, { message }: BuildFa
   return [finding(subject, `cannot be made, but its entity does not know of it: ${message}`, null, message)];
 }
 
-/** Outputs that the record has and that nothing builds now. */
+/** Recorded outputs that no schema builds now. */
 export function checkNotMade({ turn, former }: TurnState, outputs: readonly Output[]): Finding[] {
   if (turn.former === null) return [];
   const built = new Set(outputs.map(({ builder }) => outputKey(builder)));
   const left = [...former]
     .filter(([key]) => !built.has(key))
     .map(([, output]) => outputSubject(turn, output));
-  // An entity that went and came again has another state.
+  // A deleted and recreated entity has another state.
   const state = String(turn.former.stamp);
   if (turn.entity !== null) {
     return left.map((subject) =>

@@ -1,6 +1,6 @@
 /**
  * Compares the claims of a view on URLs, handles and redirects with its record and with the lists of claims. The entity
- * alone does not tell the age of a claim, so the age is taken from the record
+ * alone does not determine the age of a claim, so the age is taken from the record
  * (docs/reference/configuration.md "URLs and domains").
  */
 

@@ -44,7 +44,7 @@ export interface CheckContext {
   readonly sandbox: CodeSandbox;
 }
 
-/** What was compared. */
+/** Counts of compared things. */
 export interface CheckCounts {
   entities: number;
   views: number;
@@ -245,7 +245,7 @@ class EntityCheck {
     const { turn } = this.state;
     const { entity, former } = turn;
     if (entity === null) return [];
-    // The stamp tells an entity that went and came again from one that is never processed.
+    // The stamp distinguishes a recreated entity from one that is never processed.
     if (former === null)
       return [finding(formatEntityId(turn), 'was never processed', null, String(entity.stamp))];
     const state = processedState(former);

@@ -5,7 +5,7 @@ import { digestOf } from '../store/codec/digest.ts';
 import type { Suspect } from '../store/derived/dependents.ts';
 
 export interface Finding {
-  /** What differs: a view id where there is one, else an index item, a URL or an entity id. */
+  /** The thing that differs: a view id if there is one, otherwise an index item, a URL or an entity id. */
   readonly subject: string;
   readonly message: string;
   /** Equal for the same stored and the same expected state of the same thing. */

@@ -106,13 +106,13 @@ function loggedTarget({ tenant, scope: environmentId }: StoredKey, view: LoggedV
   return [{ kind: 'entity', tenant, sourceId, originId, suspects: [{ kind: 'view', environmentId, name }] }];
 }
 
-/** What a field of a hash of claims holds: a claim of a contested field, or what is served. */
+/** The value of a field in a hash of claims: a claim of a contested field, or the served claims. */
 function claimsIn(field: string, value: Buffer): readonly Claim[] {
   const claimed = fieldOfCompetingClaim(field);
   return claimed === null ? unpackServed(field, value).claims : [unpackClaim(claimed, value)];
 }
 
-/** What a stored field says of entities. */
+/** The entities that a stored field belongs to. */
 function entityTargets(key: StoredKey, field: string, value: Buffer): EntityTarget[] {
   const { tenant, scope, rest } = key;
   const target = (sourceId: string, originId: string, suspect: Suspect): EntityTarget[] => [
@@ -150,7 +150,7 @@ function entityTargets(key: StoredKey, field: string, value: Buffer): EntityTarg
   }
 }
 
-/** What is before the first colon, and what after it. */
+/** Splits at the first colon. */
 function cutAtColon(text: string): [before: string, behind: string] {
   const [before = '', ...behind] = text.split(':');
   return [before, behind.join(':')];

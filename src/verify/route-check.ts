@@ -55,7 +55,7 @@ export async function checkRoutes(store: Store, targets: readonly RouteTarget[])
   return targets.map((target) => findings.get(target) ?? []);
 }
 
-/** As in `entity-check.ts`, of the record of a field. @throws StoreUnavailableError */
+/** Reports a change instead of findings if the record changed meanwhile, as `entity-check.ts` does. @throws StoreUnavailableError */
 async function ofOneState(
   store: Store,
   target: RouteTarget,
@@ -89,7 +89,7 @@ function subjectOf({ field, environmentId }: RouteTarget): string {
 }
 
 /**
- * Checks that claims are where their kind, age and ids say, and that what is served follows from them
+ * Checks that claims are ordered by kind, age and ids, and that the served claims follow from them
  * (docs/reference/configuration.md "URLs and domains").
  */
 function checkOrder(
@@ -126,7 +126,7 @@ function checkClash(target: RouteTarget, claims: readonly Claim[], counted: numb
   return [finding(subjectOf(target), `is counted as claimed by ${counted}, but ${expected} is right`)];
 }
 
-/** Redirects that are in the list of routes and not served. */
+/** Checks the count of redirects that are in the list of routes but not served. */
 function checkHidden(target: RouteTarget, claims: readonly Claim[], counted: number): Finding[] {
   const expected = isUrlField(target.field) ? firstOfHosts(claims).length - servedClaims(claims).length : 0;
   if (counted === expected) return [];
@@ -150,7 +150,7 @@ async function checkUrls(store: Store, target: RouteTarget, claims: readonly Cla
   });
 }
 
-/** The claims that are served, of all on a field in their order: no redirect where a page answers on every host. */
+/** The served claims of a field, from all of its claims in order. A page for every host hides redirects. */
 export function servedClaims(claims: readonly Claim[]): Claim[] {
   const firsts = firstOfHosts(claims);
   const isPageEverywhere = firsts.some(({ host, kind }) => host === null && kind === 'page');

@@ -1,4 +1,4 @@
-/** One entity's turn beside what is stored for it. */
+/** One entity's turn, with the stored data to compare it with. */
 import { type OutputName, outputField, outputHash, outputKey } from '../actors/batch/builder.ts';
 import type { Turn } from '../actors/batch/turn.ts';
 import { type Claim, type ServedClaims, unpackClaim, unpackServed } from '../store/claims/claim-records.ts';
@@ -10,7 +10,7 @@ import { bodyIn, placeApart } from '../store/derived/views.ts';
 import { keys } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
 
-/** Where something is stored. */
+/** A location in Redis. */
 export interface Place {
   readonly key: string;
   readonly field: string;
@@ -21,12 +21,12 @@ type ClaimOfView = Pick<ProcessedClaim, 'field' | 'kind' | 'host' | 'sinceStamp'
 export class TurnState {
   /** The outputs of the processed record, by `outputKey`. */
   readonly former: ReadonlyMap<string, ProcessedOutput>;
-  /** By `outputKey`: what is in the fields of views, with the names that it leaves out. */
+  /** Stored bodies of views by `outputKey`, with the names that they leave out. */
   readonly #bodies = new Map<string, Buffer | null>();
 
   constructor(
     readonly store: Store,
-    /** Is loaded after all `want…` and before the first `check…`. */
+    /** Loaded after all `want…` calls and before the first `check…` call. */
     readonly stored: StoredState,
     readonly turn: Turn,
   ) {
@@ -39,7 +39,7 @@ export class TurnState {
     return { key: outputHash(tag, this.turn, name), field: outputField(name, this.turn) };
   }
 
-  /** Wants all that may be stored of a view or an item. */
+  /** Requests everything stored for a view or an item. */
   wantOutput(output: OutputName): void {
     const place = this.placeOf(output);
     this.want(place);
@@ -54,7 +54,7 @@ export class TurnState {
     return this.stored.field(key, field);
   }
 
-  /** Makes ready what `readOutput` reads of a view; to be called when all is loaded. @throws StoreUnavailableError */
+  /** Prepares the body of a view for `readOutput`. Call it after loading. @throws StoreUnavailableError */
   async loadBody(view: OutputName): Promise<void> {
     const { tenantAlias: tenant } = this.turn;
     const scope = { tenant, environmentId: view.environmentId };
@@ -62,14 +62,14 @@ export class TurnState {
     this.#bodies.set(outputKey(view), body);
   }
 
-  /** What is in the field of a view or an item, as it was built. */
+  /** The stored bytes of a view or an item. */
   readOutput(output: OutputName): Buffer | null {
     return output.kind === 'view'
       ? (this.#bodies.get(outputKey(output)) ?? null)
       : this.read(this.placeOf(output));
   }
 
-  /** What `listedClaim` and `isListed` read. */
+  /** Fields that `listedClaim` and `isListed` read. */
   wantClaim(environmentId: string, alias: string, claim: ClaimOfView): void {
     const { claims, ranks } = this.#keysOfClaim(environmentId, claim.field);
     this.stored.wantField(claims, claim.field);
@@ -77,7 +77,7 @@ export class TurnState {
     this.stored.wantSortedMember(ranks, rankMember(claim.field, this.#claimOf(alias, claim)));
   }
 
-  /** A claim of this entity's view as it is stored, in its place among others. */
+  /** The stored claim of this entity's view, among other claims. */
   listedClaim(environmentId: string, alias: string, claim: ClaimOfView): Claim | undefined {
     const { claims, ranks } = this.#keysOfClaim(environmentId, claim.field);
     const served = unpackServed(claim.field, this.stored.field(claims, claim.field));
@@ -92,7 +92,7 @@ export class TurnState {
     return this.stored.hasSortedMember(ranks, member) ? stored : undefined;
   }
 
-  /** Whether anything is stored of a claim of this entity's view. */
+  /** Whether a claim of this entity's view is stored. */
   isListed(environmentId: string, alias: string, claim: ClaimOfView): boolean {
     const { claims } = this.#keysOfClaim(environmentId, claim.field);
     if (this.stored.field(claims, competingClaimField(claim.field, this.#claimOf(alias, claim))) !== null)

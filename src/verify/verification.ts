@@ -1,7 +1,7 @@
 /**
- * Compares everything that is stored with what follows from entities and configuration. The system may be at work, so a
- * first difference may be a change under way. It is compared again when everything announced by then is processed. It counts
- * when the same stored state then stands against the same expected state.
+ * Compares everything stored with what entities and configuration produce. The system may be processing writes, so each
+ * difference is checked again once everything announced so far is processed. It is reported when neither the stored nor the
+ * expected state has changed.
  */
 
 import { setTimeout } from 'node:timers/promises';
@@ -22,14 +22,13 @@ import { repairTargets } from './repair.ts';
 import { checkRoutes } from './route-check.ts';
 import { SourceSnapshots } from './source-snapshots.ts';
 
-/** Waits until no moment of the schedule is due that has not been processed. */
 const pollMs = 50;
-/** What is due for longer is a difference: no worker runs, or the owner has missed it. */
-const patienceMs = 20_000;
+/** After this time, a due moment is a difference: no worker runs, or its owner missed it. */
+const dueWaitMs = 20_000;
 
-/** @throws StoreUnavailableError */
+/** Waits until every due moment of the schedule is processed. @throws StoreUnavailableError */
 export async function waitUntilNoneIsDue(store: Store): Promise<void> {
-  const endMs = performance.now() + patienceMs;
+  const endMs = performance.now() + dueWaitMs;
   while (performance.now() < endMs && (await isAnyDue(store))) await setTimeout(pollMs);
 }
 
@@ -46,7 +45,7 @@ async function isAnyDue(store: Store): Promise<boolean> {
   return due.includes(true);
 }
 
-/** Suspicions that are held before they are looked at again. */
+/** Suspected differences collected before they are checked again. */
 const suspectedMax = 2000;
 const roundsMax = 6;
 
@@ -55,14 +54,14 @@ export interface VerifyOptions {
   readonly configuration: Configuration;
   /** Null for all. */
   readonly tenant: string | null;
-  /** True: owners write again what differs. */
+  /** Owners rewrite what differs. */
   readonly isRepair: boolean;
   onProgress(progress: VerifyProgress): void;
   onDifference(finding: Finding): void;
 }
 
 export interface VerifyProgress {
-  readonly phase: 'comparing' | 'leftovers' | 'settling' | 'repairing';
+  readonly phase: 'comparing' | 'orphans' | 'settling' | 'repairing';
   /** Entities compared, of about `total`. */
   readonly done: number;
   readonly total: number;
@@ -70,15 +69,15 @@ export interface VerifyProgress {
 
 export interface VerifyResult extends Readonly<CheckCounts> {
   readonly differences: number;
-  /** Things that changed between all looks, so that they are neither right nor wrong. */
+  /** Targets that changed between all checks, so the result is unknown. */
   readonly unsettled: number;
   /** Differences that are gone after the repair. */
   readonly repaired: number;
-  /** Says where a shorter way had to be taken. */
+  /** Limits of this run, in words: what could not be checked exactly. */
   readonly notes: readonly string[];
 }
 
-interface Suspicion {
+interface SuspectedDifference {
   readonly target: Target;
   readonly findings: readonly Finding[];
 }
@@ -99,7 +98,7 @@ class Verification {
   readonly #autoFields: AutoFields;
   readonly #sandbox = new Sandbox();
   #lookups: ReadOnlyLookups;
-  #suspected = new Map<string, Suspicion>();
+  #suspected = new Map<string, SuspectedDifference>();
   readonly #confirmed: Target[] = [];
   #differences = 0;
   #unsettled = 0;
@@ -117,7 +116,7 @@ class Verification {
 
   async run(): Promise<VerifyResult> {
     await this.#compareEntities();
-    this.#tell('leftovers');
+    this.#report('orphans');
     for await (const targets of orphans(this.options.store, this.options.tenant)) {
       await this.#compare(targets);
     }
@@ -132,13 +131,13 @@ class Verification {
     };
   }
 
-  /** Lookups that see the present state, not that of an earlier round. */
+  /** Lookups that read the current state instead of an earlier round's. */
   #freshLookups(): ReadOnlyLookups {
     const { store } = this.options;
     return new ReadOnlyLookups(store, new SourceSnapshots(store, (note) => this.#notes.add(note)));
   }
 
-  #tell(phase: VerifyProgress['phase']): void {
+  #report(phase: VerifyProgress['phase']): void {
     this.options.onProgress({ phase, done: this.#done, total: Math.max(this.#done, this.#total) });
   }
 
@@ -146,19 +145,19 @@ class Verification {
     const { store, configuration, tenant } = this.options;
     const places = await placesOf(store, configuration, tenant);
     this.#total = await countTargets(store, places);
-    this.#tell('comparing');
+    this.#report('comparing');
     for (const place of places) {
       for await (const targets of entityTargets(store, place)) {
         await this.#compare(targets, this.#counts);
         this.#done += targets.length;
-        this.#tell('comparing');
+        this.#report('comparing');
       }
     }
   }
 
-  /** A first look at targets. */
+  /** Checks targets for the first time. */
   async #compare(targets: readonly Target[], counts = noCounts()): Promise<void> {
-    for (const { target, findings } of await this.#look(targets, counts)) {
+    for (const { target, findings } of await this.#check(targets, counts)) {
       if (findings.length === 0) continue;
       const known = this.#suspected.get(targetKey(target));
       this.#suspected.set(targetKey(target), {
@@ -169,8 +168,8 @@ class Verification {
     if (this.#suspected.size > suspectedMax) await this.#settle();
   }
 
-  /** @param counts takes in what was looked at; absent: it is not counted */
-  async #look(targets: readonly Target[], counts = noCounts()): Promise<Suspicion[]> {
+  /** @param counts adds up what was checked; absent to count nothing */
+  async #check(targets: readonly Target[], counts = noCounts()): Promise<SuspectedDifference[]> {
     const { store, configuration } = this.options;
     const context = {
       store,
@@ -179,40 +178,40 @@ class Verification {
       lookups: this.#lookups,
       sandbox: this.#sandbox,
     };
-    const looked: Suspicion[] = [];
+    const checked: SuspectedDifference[] = [];
     const entities = targets.filter((target) => target.kind === 'entity');
     const partitionOf = ({ sourceId, originId }: EntityTarget) =>
       store.partitions.ofEntity(sourceId, originId);
     for (const [partition, all] of groupBy(entities, partitionOf)) {
       for (const portion of portions(all, entitiesPerCheck)) {
         const found = await checkEntities(context, partition, portion, counts);
-        looked.push(...portion.map((target, index) => ({ target, findings: found[index] ?? [] })));
+        checked.push(...portion.map((target, index) => ({ target, findings: found[index] ?? [] })));
       }
     }
     const routes = targets.filter((target) => target.kind === 'route');
     const found = await checkRoutes(store, routes);
-    looked.push(...routes.map((target, index) => ({ target, findings: found[index] ?? [] })));
-    return looked;
+    checked.push(...routes.map((target, index) => ({ target, findings: found[index] ?? [] })));
+    return checked;
   }
 
-  /** Looks again at what differed, until it is right, certainly wrong, or has changed at every look so far. */
+  /** Checks suspected differences again, until each is gone, confirmed, or has changed in every round. */
   async #settle(): Promise<void> {
     let open = this.#suspected;
     this.#suspected = new Map();
     for (let round = 0; round < roundsMax && open.size > 0; round += 1) {
-      this.#tell('settling');
+      this.#report('settling');
       await waitUntilNoneIsDue(this.options.store);
       await waitUntilSettled(this.options.store);
       this.#lookups = this.#freshLookups();
-      open = await this.#lookAgain(open);
+      open = await this.#recheck(open);
     }
     this.#unsettled += open.size;
   }
 
-  async #lookAgain(open: ReadonlyMap<string, Suspicion>): Promise<Map<string, Suspicion>> {
-    const still = new Map<string, Suspicion>();
+  async #recheck(open: ReadonlyMap<string, SuspectedDifference>): Promise<Map<string, SuspectedDifference>> {
+    const still = new Map<string, SuspectedDifference>();
     const targets = [...open.values()].map(({ target }) => target);
-    for (const { target, findings } of await this.#look(targets)) {
+    for (const { target, findings } of await this.#check(targets)) {
       const before = new Set(open.get(targetKey(target))?.findings.map(({ fingerprint }) => fingerprint));
       const certain = findings.filter(({ fingerprint }) => before.has(fingerprint));
       if (certain.length > 0) this.#confirm(target, certain);
@@ -231,11 +230,11 @@ class Verification {
   async #repair(): Promise<number> {
     if (!this.options.isRepair || this.#confirmed.length === 0) return 0;
     const found = this.#differences;
-    this.#tell('repairing');
+    this.#report('repairing');
     await repairTargets(this.options.store, this.#confirmed);
     this.#lookups = this.#freshLookups();
     let left = 0;
-    for (const { findings } of await this.#look(this.#confirmed)) {
+    for (const { findings } of await this.#check(this.#confirmed)) {
       left += findings.length;
     }
     return Math.max(0, found - left);

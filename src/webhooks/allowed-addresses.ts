@@ -21,7 +21,7 @@ const notPublic4 = [
   '203.0.113.0/24',
   '224.0.0.0/3',
 ];
-/** All that is public in IPv6, and what of it is not. Mapped and translated IPv4 addresses lie outside. */
+/** All that is public in IPv6, and what of it is not. Mapped and translated IPv4 addresses are outside. */
 const public6 = ['2000::/3'];
 const notPublic6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 

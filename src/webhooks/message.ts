@@ -1,4 +1,4 @@
-/** What a receiver is sent: the bodies of both formats, and the headers of Standard Webhooks (standardwebhooks.com). */
+/** Requests to receivers: bodies in both formats, and the headers of Standard Webhooks (standardwebhooks.com). */
 import { createHash, randomUUID } from 'node:crypto';
 import { Webhook as Signature } from 'standardwebhooks';
 import type { Webhook } from '../config/configuration.ts';
@@ -9,7 +9,7 @@ import type { Post } from './post.ts';
 
 /** A change as a webhook reports it. */
 export interface SentChange extends Change, Partial<ShownOn> {
-  /** What the schema says of the view to this destination. */
+  /** Options that the schema gives this destination. */
   readonly options?: Json;
 }
 
@@ -38,7 +38,7 @@ export function requestSize({ format, batch }: Webhook): number {
 }
 
 /**
- * Equal for equal changes after the same place, so that a receiver can tell a repetition. Versions, and where else a view
+ * Equal for equal changes after the same place, so that a receiver can detect a repetition. Versions, and where else a view
  * is shown, are newer each time that they are read.
  */
 function messageId(place: readonly string[], changes: readonly SentChange[]): string {

@@ -1,6 +1,6 @@
 /**
- * One request to a receiver, and when it is sent again after a failure (docs/reference/webhooks.md "Retries"). The address is
- * checked when the connection is made: a name may lead somewhere else each time.
+ * Sends one request to a receiver, and computes when to retry it (docs/reference/webhooks.md "Retries"). The address is
+ * checked when the connection is made, because a name may resolve to another address each time.
  */
 import { type LookupAddress, type LookupOptions, lookup as resolve } from 'node:dns';
 import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
@@ -25,14 +25,14 @@ export class AddressRefusedError extends Error {
   }
 }
 
-/** Nothing answered; the message says why. */
+/** The receiver did not respond; the message says why. */
 export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError';
 }
 
 export interface Posted {
   readonly status: number;
-  /** As the receiver wrote it; null: it did not. */
+  /** The `Retry-After` header as received; null when absent. */
   readonly retryAfter: string | null;
 }
 
@@ -42,14 +42,14 @@ export interface Post {
   readonly body: string;
 }
 
-/** Bytes of an answer that are read, and thrown away, so that the receiver can end it. */
+/** How much of a response body is read and discarded, so that the receiver can finish it. */
 const answerBytesMax = 64 * 1024;
-/** Time for which they are read. The answer's status counts whatever comes of the rest. */
+/** How long it is read. A body that takes longer does not change the result. */
 const answerRestMs = 1_000;
 
 /**
- * Sends a POST. Redirects are not followed, and nothing of the answer's body is kept.
- * @param signal breaks it off. @throws AddressRefusedError, NoAnswerError
+ * Sends a POST. It follows no redirects and discards the response body.
+ * @param signal aborts it. @throws AddressRefusedError, NoAnswerError
  */
 export function post(
   { url, headers, body }: Post,
@@ -75,7 +75,7 @@ export function post(
       request.destroy(new NoAnswerError(`nothing answered within ${webhookAnswerMs / 1000} s`));
     }, webhookAnswerMs);
     let posted: Posted | null = null;
-    // One connection at a time: the next request waits until this one has none any more.
+    // One connection at a time: the next request waits until this one is closed.
     request.on('close', () => {
       clearTimeout(timer);
       if (posted !== null) done(posted);
@@ -85,9 +85,9 @@ export function post(
     });
     request.on('response', (response) => {
       posted = postedOf(response);
-      passBy(request, response);
+      discardBody(request, response);
     });
-    // A receiver that answers 101 speaks another protocol from then on. Nothing else would settle the request.
+    // After a 101 response there is no `response` event, so this is the only way to settle the request.
     request.on('upgrade', (response, socket) => {
       posted = postedOf(response);
       socket.destroy();
@@ -106,8 +106,8 @@ function noAnswer(error: Error & { readonly code?: string }): Error {
   return new NoAnswerError(`nothing answered: ${error.code ?? error.message}`);
 }
 
-/** The rest of the answer, within its bounds. */
-function passBy(request: ClientRequest, response: IncomingMessage): void {
+/** Reads and discards the response body, within limits. */
+function discardBody(request: ClientRequest, response: IncomingMessage): void {
   let bytes = 0;
   const timer = setTimeout(() => request.destroy(), answerRestMs);
   request.on('close', () => clearTimeout(timer));
@@ -124,7 +124,7 @@ type Resolved = (
   family?: number,
 ) => void;
 
-/** The addresses of a name that may be connected to: the socket sees no others. */
+/** Resolves a name to its allowed addresses only. */
 function guardedLookup(guard: AddressGuard, host: string) {
   return (name: string, options: LookupOptions, resolved: Resolved): void => {
     resolve(name, { ...options, all: true }, (error, addresses) => {
@@ -142,8 +142,8 @@ function guardedLookup(guard: AddressGuard, host: string) {
 
 /**
  * Milliseconds until the next attempt.
- * @param failures attempts that failed one after another, at least 1. @param retryAfter header of the last answer
- * @param chance 0 to 1
+ * @param failures consecutive failed attempts, at least 1. @param retryAfter header of the last response
+ * @param chance random number from 0 to 1, for jitter
  */
 export function retryDelay(
   failures: number,

@@ -1,5 +1,5 @@
 /**
- * Sends what one webhook has not received. Its state lies in the store and is written only by a process that knows what it is: a
+ * Sends what one webhook has not received. Its state is in the store and is written only by a process that knows what it is: a
  * sender that lost its job to another process, or a person who set the cursor, is noticed by the next write
  * (docs/design/changes.md "Webhooks").
  */
@@ -44,7 +44,7 @@ export interface SenderOptions {
   /** The webhook as it is configured now, and the feed of its environment; null: it is gone. */
   configured(field: string): { readonly webhook: Webhook; readonly feed: Feed } | null;
   onAttempt(field: string, outcome: Outcome): void;
-  /** Called for the first failure, and for one each hour while it goes on failing. */
+  /** Called for the first failure, and for one each hour while it continues failing. */
   onFailing(field: string, failure: WebhookFailure): void;
   /** Called when a webhook that failed has taken a request, or has nothing left to take. */
   onWorking(field: string): void;
@@ -53,7 +53,7 @@ export interface SenderOptions {
   readonly now?: () => number;
 }
 
-/** How often a sender that has nothing to do looks whether somebody has set its cursor. */
+/** How often an idle sender checks whether its cursor was set. */
 const lookMs = 500;
 const troubleMs = 1000;
 const warnEveryMs = 3_600_000;
@@ -97,7 +97,7 @@ export class Sender {
     return taken !== null;
   }
 
-  /** @returns false when there is nothing to do any more */
+  /** @returns false when there is nothing left to do */
   async #step(signal: AbortSignal): Promise<boolean> {
     const { store, watch } = this.options;
     const stored = await readWebhookState(store, this.field);
@@ -170,7 +170,7 @@ export class Sender {
     if (this.#quiet === null) await sleep(passingMs / 5);
   }
 
-  /** What the webhook wants next. A first attempt waits until it fills a request, or its time is over. */
+  /** The next changes for the webhook. A first attempt waits until they fill a request, or its time is over. */
   async #gather(
     feed: Feed,
     webhook: Webhook,
@@ -245,7 +245,7 @@ export class Sender {
     return traceparent === null ? {} : { traceparent };
   }
 
-  /** Null when somebody else has written it meanwhile: the next step begins with what that is. */
+  /** Null when another process has written it meanwhile; the next step starts from that. */
   #replace(stored: StoredState, changed: StateChange): Promise<StoredState | null> {
     return replaceWebhookState(this.options.store, stored, { ...stored.state, ...changed } as WebhookState);
   }

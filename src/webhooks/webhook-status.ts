@@ -55,7 +55,7 @@ function wordOf(
 
 /**
  * Where the next changes of a webhook begin. One that has sent nothing yet begins when it became part of the configuration;
- * one whose offset the store does not know any more, with a full copy. @throws StoreUnavailableError
+ * one whose offset is no longer in the store, with a full copy. @throws StoreUnavailableError
  */
 export async function positionOf(feed: Feed, { offset, begunAt }: WebhookState): Promise<Position> {
   if (offset !== undefined) return feed.positionOf(offset) ?? (await feed.beginning());

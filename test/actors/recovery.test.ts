@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { processBatch } from '../../src/actors/batch/batch.ts';
 import { Intents } from '../../src/actors/batch/batch-intents.ts';
+import { CallMemory } from '../../src/actors/batch/call-memory.ts';
 import { CodeRuns } from '../../src/actors/batch/code-runs.ts';
-import { OpenCharacters } from '../../src/actors/batch/open-characters.ts';
 import { NamedFields } from '../../src/actors/named-fields.ts';
 import { PartitionActor } from '../../src/actors/partition.ts';
 import { SchedulePortions } from '../../src/actors/partition-schedule.ts';
@@ -283,7 +283,7 @@ test('a handle that went, a crash before the commit, and the handle is back: it 
       nowMs: Date.now(),
       code: new CodeRuns(
         new Sandbox(),
-        new OpenCharacters(codeOpenCharactersMax),
+        new CallMemory(codeOpenCharactersMax),
         () => {},
         () => {},
       ),
@@ -309,7 +309,7 @@ test('a worker that takes a partition works by what is active then, not by what 
   documents.set('tenants/acme/schemas/page.json', before.replace('"{p.title}"', '"new {p.title}"'));
   await publishDocuments(site.store, documents);
   await site.ingest(page(0, 'home'));
-  // It is told of nothing: what it works by it has looked up itself.
+  // It gets no notification: it has looked everything up itself.
   site.fleet.join(store, configuration);
   await until('the page is made', async () => (await storedViews(site.store, 'acme', 'env-1')).size > 0);
   const views = await storedViews(site.store, 'acme', 'env-1');
@@ -344,7 +344,7 @@ test('wherever a partition stops, it leaves no rebuild turn behind that blocks t
         changesRetentionMs: 60_000,
         claimsPerCommit: 100,
         sandbox: new Sandbox(),
-        openCharacters: new OpenCharacters(codeOpenCharactersMax),
+        callMemory: new CallMemory(codeOpenCharactersMax),
         basis: () => {
           const { current, generation, layouts } = configuration;
           return { configuration: current, generation, layouts };

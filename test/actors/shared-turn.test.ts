@@ -4,61 +4,65 @@ import { SharedTurn } from '../../src/actors/shared-turn.ts';
 import { Semaphore } from '../../src/lib/semaphore.ts';
 import { until } from '../support/until.ts';
 
-/** A partition in a line; `waitMs` is how long its next rebuild is not ready, null without one. */
-function partitionIn(line: Semaphore, first: number | null = 0) {
-  const state = { waitMs: first, came: 0 };
+/** A partition that shares the semaphore. `waitMs` is the time until its next rebuild is ready, null without one. */
+function partitionOn(semaphore: Semaphore, first: number | null = 0) {
+  const state = { waitMs: first, acquired: 0 };
   const turn = new SharedTurn(
-    line,
+    semaphore,
     () => state.waitMs,
     () => {
-      state.came += 1;
+      state.acquired += 1;
     },
   );
   return { state, turn };
 }
 
-test('partitions of a worker have their turns one after the other', async () => {
-  const line = new Semaphore(1);
-  const [a, b] = [partitionIn(line), partitionIn(line)];
-  a.turn.await();
-  b.turn.await();
-  await until('the first has its turn', () => a.turn.hasCome && a.state.came === 1);
-  assert.equal(b.turn.hasCome, false);
-  a.turn.over();
-  assert.equal(a.turn.hasCome, false);
-  await until('the second has its turn', () => b.turn.hasCome && b.state.came === 1);
+test('shared turn: partitions of a worker take turns', async () => {
+  const semaphore = new Semaphore(1);
+  const [a, b] = [partitionOn(semaphore), partitionOn(semaphore)];
+  a.turn.request();
+  b.turn.request();
+  await until('the first has its turn', () => a.turn.isAcquired && a.state.acquired === 1);
+  assert.equal(b.turn.isAcquired, false);
+  a.turn.release();
+  assert.equal(a.turn.isAcquired, false);
+  await until('the second has its turn', () => b.turn.isAcquired && b.state.acquired === 1);
 });
 
-test('a partition without a rebuild has no place in the line until it is woken', async () => {
-  const line = new Semaphore(1);
-  const [idle, other] = [partitionIn(line, null), partitionIn(line)];
-  idle.turn.await();
-  other.turn.await();
-  await until('the other has its turn', () => other.turn.hasCome);
-  other.turn.over();
+test('shared turn: a partition without work does not acquire until `wake`', async () => {
+  const semaphore = new Semaphore(1);
+  const [idle, other] = [partitionOn(semaphore, null), partitionOn(semaphore)];
+  idle.turn.request();
+  other.turn.request();
+  await until('the other has its turn', () => other.turn.isAcquired);
+  other.turn.release();
   idle.state.waitMs = 0;
   idle.turn.wake();
-  await until('it has its turn', () => idle.turn.hasCome);
+  await until('it has its turn', () => idle.turn.isAcquired);
 });
 
-test('a rebuild that rests is asked for when its rest is over', async () => {
-  const { state, turn } = partitionIn(new Semaphore(1), 1);
-  turn.await();
+test('shared turn: is acquired when its work becomes ready', async () => {
+  const { state, turn } = partitionOn(new Semaphore(1), 1);
+  turn.request();
   state.waitMs = 0;
-  await until('its turn comes', () => turn.hasCome);
+  await until('it has its turn', () => turn.isAcquired);
 });
 
-test('a partition that has ended holds up nobody, wherever it was', async () => {
-  const line = new Semaphore(1);
-  const [working, waiting, idle] = [partitionIn(line), partitionIn(line), partitionIn(line, null)];
-  working.turn.await();
-  await until('the first has its turn', () => working.turn.hasCome);
-  waiting.turn.await();
-  idle.turn.await();
-  idle.turn.end();
-  waiting.turn.end();
-  working.turn.end();
-  const release = await line.acquire();
+test('shared turn: a closed partition does not block the others, in any state', async () => {
+  const semaphore = new Semaphore(1);
+  const [working, waiting, idle] = [
+    partitionOn(semaphore),
+    partitionOn(semaphore),
+    partitionOn(semaphore, null),
+  ];
+  working.turn.request();
+  await until('the first has its turn', () => working.turn.isAcquired);
+  waiting.turn.request();
+  idle.turn.request();
+  idle.turn.close();
+  waiting.turn.close();
+  working.turn.close();
+  const release = await semaphore.acquire();
   release();
-  assert.equal(idle.turn.hasCome, false);
+  assert.equal(idle.turn.isAcquired, false);
 });

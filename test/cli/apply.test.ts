@@ -16,7 +16,7 @@ function files(title: string): Files {
 
 const pages = Array.from({ length: 120 }, (_, index) => page(`p${index}`, { name: `Page ${index}` }));
 
-test('apply makes the folder the active configuration, shows the rebuild and ends when it is done', async (context) => {
+test('apply: apply makes the folder the active configuration, shows the rebuild and ends when it is done', async (context) => {
   const platform = await Platform.start(context, redisUrl);
   const folder = await temporaryFolder(context);
   await platform.publish(files('{p.name}'));
@@ -42,7 +42,7 @@ test('apply makes the folder the active configuration, shows the rebuild and end
   assert.match(again.stdout, /unchanged \(generation 2\)/);
 });
 
-test('a configuration with mistakes is refused with all of them, and the running one stays', async (context) => {
+test('apply: a configuration with mistakes is refused with all of them, and the running one stays', async (context) => {
   const platform = await Platform.start(context, redisUrl);
   const folder = await temporaryFolder(context);
   await platform.publish(files('{p.name}'));
@@ -57,7 +57,7 @@ test('a configuration with mistakes is refused with all of them, and the running
   assert.equal((await readGenerations(platform.store)).active, 1);
 });
 
-test('with --no-wait, or when no process runs, apply ends once the configuration is active', async (context) => {
+test('apply: with --no-wait, or when no process runs, apply ends once the configuration is active', async (context) => {
   const platform = await Platform.start(context, redisUrl);
   const folder = await temporaryFolder(context);
   writeFiles(folder, files('{p.name}'));
@@ -82,7 +82,7 @@ async function changedWithoutJobs(context: TestContext) {
   return { platform, env: platform.environment(folder) };
 }
 
-test('apply says at once that no jobs process is there, and does not wait for ever', async (context) => {
+test('apply: apply says at once that no jobs process is there, and does not wait for ever', async (context) => {
   const { env } = await changedWithoutJobs(context);
   const [waiting, once] = await Promise.all([
     runCommand('apply', [], { env }),
@@ -98,7 +98,7 @@ test('apply says at once that no jobs process is there, and does not wait for ev
   assert.match(once.stdout, /not rebuilt yet because no jobs process is running: start one \(npm run jobs\)/);
 });
 
-test('apply that is left by Ctrl-C says that the rebuild goes on, and it does', async (context) => {
+test('apply: apply that is left by Ctrl-C says that the rebuild goes on, and it does', async (context) => {
   const { platform, env } = await changedWithoutJobs(context);
   const left = await runCommand('apply', [], { env, interruptAt: /The rebuild waits/ });
   assert.deepEqual(
@@ -115,7 +115,7 @@ test('apply that is left by Ctrl-C says that the rebuild goes on, and it does', 
   });
 });
 
-test('a full Redis takes no configuration, and apply says so in one line', async (context) => {
+test('apply: a full Redis takes no configuration, and apply says so in one line', async (context) => {
   const platform = await Platform.start(context, redisUrl);
   const folder = await temporaryFolder(context);
   await platform.publish(files('{p.name}'));
@@ -128,7 +128,7 @@ test('a full Redis takes no configuration, and apply says so in one line', async
   assert.equal((await readGenerations(platform.store)).active, 1);
 });
 
-test('without a Redis, apply says in one line what to do', async (context) => {
+test('apply: without a Redis, apply says in one line what to do', async (context) => {
   const folder = await temporaryFolder(context);
   writeFiles(folder, files('{p.name}'));
   const env = { REDIS_URL: '', REDIS_CLUSTER: '', CONFIG_DIR: folder, DATA_DIR: path.join(folder, 'none') };

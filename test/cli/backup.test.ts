@@ -130,7 +130,7 @@ async function tellHistory(system: System): Promise<void> {
   await settle();
 }
 
-/** What readers get of the entities that nobody writes to, as text. */
+/** What readers get for the unchanged entities, as text. */
 async function answersOf(system: System): Promise<Record<string, string>> {
   const client = system.client();
   const answers: Record<string, string> = {};
@@ -175,7 +175,7 @@ async function startSystem(context: TestContext, partitions: number): Promise<Sy
   return system;
 }
 
-test('a backup under writes, restored elsewhere, gives the same views, routes and answers', async (context) => {
+test('backup: a backup under writes, restored elsewhere, gives the same views, routes and answers', async (context) => {
   const folder = await temporaryFolder(context);
   const file = path.join(folder, 'backup.ndjson.gz');
   const [from, to] = await Promise.all([startSystem(context, 4), startSystem(context, 3)]);
@@ -284,7 +284,7 @@ function assertRefused({ code, stderr }: CommandResult, pattern: RegExp): void {
   assert.match(lines[0] ?? '', pattern);
 }
 
-test('a restore gives every entity its stamps back, is finished after a break, and takes empty stores alone', async (context) => {
+test('backup: a restore gives every entity its stamps back, is finished after a break, and takes empty stores alone', async (context) => {
   const { file, store } = await smallBackup(context);
   const entities = await readEntities(store, tenant, refs);
   assert.ok(entities.every((entity) => entity !== null && entity.bornStamp < entity.stamp));
@@ -296,7 +296,7 @@ test('a restore gives every entity its stamps back, is finished after a break, a
   await assert.rejects(runBackup(store, file), /^Error: .* already exists/);
   await assert.rejects(runBackup(store, '/nowhere/a.gz'), /^Error: \/nowhere\/a\.gz cannot be written/);
 
-  // Broken off after the first entity, with which somebody else has done something since.
+  // Aborted after the first entity, which then changed.
   const target = await redis.openEmptyStore(partitionCount);
   const end =
     gunzipSync(await readFile(file))
@@ -358,7 +358,7 @@ async function runBackup(store: Store, file: string): Promise<void> {
   await writeBackup(await backupOptions(store, file), async () => null);
 }
 
-test('of two backups to one file the first to end is kept, whole', async (context) => {
+test('backup: of two backups to one file the first to end is kept, whole', async (context) => {
   const { file, store } = await smallBackup(context);
   const twice = path.join(path.dirname(file), 'twice.gz');
   const options = await backupOptions(store, twice);
@@ -371,7 +371,7 @@ test('of two backups to one file the first to end is kept, whole', async (contex
   assert.deepEqual((await readdir(path.dirname(file))).sort(), ['small.gz', 'twice.gz']);
 });
 
-test('a backup that is cut off, changed or something else is refused before anything is written', async (context) => {
+test('backup: a backup that is cut off, changed or something else is refused before anything is written', async (context) => {
   const { file } = await smallBackup(context);
   await redis.flush();
   const whole = await readFile(file);
@@ -426,7 +426,7 @@ test('a backup that is cut off, changed or something else is refused before anyt
   assert.deepEqual(await store.client.keys('*'), [keys.layout], 'this look alone wrote something');
 });
 
-test('a Redis that goes away amid a command is one line that says what to do', async () => {
+test('backup: a Redis that goes away amid a command is one line that says what to do', async () => {
   const address = { kind: 'single', url: redis.url } as const;
   await redis.flush();
   const settings = { partitions: partitionCount, confirmReplicas: 0, replicaWaitMs: 1_000 };
@@ -440,7 +440,7 @@ test('a Redis that goes away amid a command is one line that says what to do', a
   });
 });
 
-test('what is known of claims comes back without results, and never stands for a state of the entity', async () => {
+test('backup: what is known of claims comes back without results, and never stands for a state of the entity', async () => {
   const store = await redis.openEmptyStore(partitionCount);
   await holdForRestore(store, 'token');
   const entity = { ...entityOf('a', 'page', {}), sourceId, stamp: 5_000, bornStamp: 1_000, urlStamp: 1_000 };

@@ -38,9 +38,9 @@ function call(
   return run(process.execPath, ['--input-type=module', '-e', script], { env });
 }
 
-test('every script takes the place of the shell that npm starts it in, so that signals to npm reach it', async () => {
+test('bootstrap: every script takes the place of the shell that npm starts it in, so that signals to npm reach it', async () => {
   const { scripts } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'));
-  // npm runs it by itself, and nobody stops it.
+  // npm runs it by itself, and nothing stops it.
   const { prepack: _, ...typed } = scripts;
   const processes = Object.values<string>(typed).filter((script) => /\bnode\b/.test(script));
   assert.ok(processes.length >= 12);
@@ -64,14 +64,14 @@ function aptGet(redis: string): string {
     esac`;
 }
 
-test('a redis-server that is new enough is taken as it is', async (context) => {
+test('bootstrap: a redis-server that is new enough is taken as it is', async (context) => {
   const folder = await programs(context, { 'redis-server': newRedis, 'apt-get': 'exit 1' });
   const result = await ensureRedis(folder, asRoot);
   assert.equal(result.stdout, 'went on\n');
   assert.equal(result.stderr, '');
 });
 
-test('a missing redis-server is installed by root from the packages of the system, and that is said', async (context) => {
+test('bootstrap: a missing redis-server is installed by root from the packages of the system, and that is said', async (context) => {
   const folder = await programs(context, { 'apt-get': aptGet(newRedis) });
   const result = await ensureRedis(folder, asRoot);
   assert.equal(result.stdout, 'went on\n', result.stderr);
@@ -80,7 +80,7 @@ test('a missing redis-server is installed by root from the packages of the syste
   assert.deepEqual(log.split('\n'), [' update -qq', 'noninteractive install -y -qq redis-server', '']);
 });
 
-test('with sudo that asks for no password the packages are installed by it', async (context) => {
+test('bootstrap: with sudo that asks for no password the packages are installed by it', async (context) => {
   const folder = await programs(context, {
     'apt-get': aptGet(newRedis),
     sudo: 'shift; if [ "$1" = true ]; then exit 0; fi; exec "$@"',
@@ -89,7 +89,7 @@ test('with sudo that asks for no password the packages are installed by it', asy
   assert.equal(result.stdout, 'went on\n', result.stderr);
 });
 
-test('without the rights to install, the exact command is told', async (context) => {
+test('bootstrap: without the rights to install, the exact command is told', async (context) => {
   const folder = await programs(context, { 'apt-get': aptGet(newRedis), sudo: 'exit 1' });
   const result = await ensureRedis(folder, asUser);
   assert.match(
@@ -99,7 +99,7 @@ test('without the rights to install, the exact command is told', async (context)
   assert.equal(result.stdout.trim().split('\n').length, 1);
 });
 
-test('an old redis-server, a failing installation and a system without packages are told in one line', async (context) => {
+test('bootstrap: an old redis-server, a failing installation and a system without packages are told in one line', async (context) => {
   const old = await programs(context, { 'redis-server': oldRedis, 'apt-get': aptGet(oldRedis) });
   assert.match((await ensureRedis(old, asRoot)).stdout, /no redis-server 7 or newer/);
   const failing = await programs(context, { 'apt-get': 'echo "E: no network" >&2; exit 100' });
@@ -108,7 +108,7 @@ test('an old redis-server, a failing installation and a system without packages 
   assert.match((await ensureRedis(bare, asRoot)).stdout, /Install Redis 7 or newer/);
 });
 
-test('whatever starts a Redis of its own has redis-server first, benchmarks too', async () => {
+test('bootstrap: whatever starts a Redis of its own has redis-server first, benchmarks too', async () => {
   const needs = async (command: string, env: Record<string, string> = {}) =>
     call('run-command.mjs', `needsRedisServer('${command}') || process.exit(1)`, env);
   for (const command of ['start', 'dev', 'test', 'coverage', 'bench'])
@@ -117,7 +117,7 @@ test('whatever starts a Redis of its own has redis-server first, benchmarks too'
   assert.equal((await needs('start', { REDIS_URL: 'redis://127.0.0.1:6379' })).code, 1);
 });
 
-test('what the tests use is installed where it is missing, and they go on where that is not possible', async (context) => {
+test('bootstrap: what the tests use is installed where it is missing, and they go on where that is not possible', async (context) => {
   const ensure = (folder: string, who: string) =>
     call('programs.mjs', `ensureTestPrograms('${folder}/sbin')`, { PATH: folder, DEBIAN_FRONTEND: '' }, who);
   const fresh = await programs(context, { 'apt-get': aptGet(newRedis) });
@@ -151,7 +151,7 @@ const slowAptGet = `
   esac`;
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  test(`an installation that ${signal} breaks off leaves nothing behind that keeps services from starting`, async (context) => {
+  test(`bootstrap: an installation that ${signal} breaks off leaves nothing behind that keeps services from starting`, async (context) => {
     const folder = await programs(context, { 'apt-get': slowAptGet });
     for (const tool of ['cp', 'rm']) await symlink(`/bin/${tool}`, path.join(folder, tool));
     const policyFile = path.join(folder, 'policy-rc.d');
@@ -204,7 +204,7 @@ async function checkout(context: TestContext) {
   return { folder, lock, ensure, calls };
 }
 
-test('node modules are installed when they are missing, and again only when the lock file has changed', async (context) => {
+test('bootstrap: node modules are installed when they are missing, and again only when the lock file has changed', async (context) => {
   const { lock, ensure, calls } = await checkout(context);
   const first = await ensure();
   assert.equal(first.stdout, 'went on\n', first.stderr);
@@ -216,7 +216,7 @@ test('node modules are installed when they are missing, and again only when the 
   assert.equal((await calls()).length, 2);
 });
 
-test('what npm has installed already from this lock file is not installed again', async (context) => {
+test('bootstrap: what npm has installed already from this lock file is not installed again', async (context) => {
   const { folder, ensure, calls } = await checkout(context);
   await mkdir(path.join(folder, 'node_modules'));
   const installed = { packages: { 'node_modules/a': { version: '1.0.0' } } };
@@ -225,14 +225,14 @@ test('what npm has installed already from this lock file is not installed again'
   assert.deepEqual(await calls(), []);
 });
 
-test('an installation that fails is told, and tried again the next time', async (context) => {
+test('bootstrap: an installation that fails is told, and tried again the next time', async (context) => {
   const { ensure, calls } = await checkout(context);
   assert.match((await ensure({ NPM_EXIT: '1' })).stdout, /could not be installed.*npm ci/);
   assert.equal((await ensure()).stdout, 'went on\n');
   assert.equal((await calls()).length, 2);
 });
 
-test('a command that does not exist is told in one line', async () => {
+test('bootstrap: a command that does not exist is told in one line', async () => {
   for (const words of ['fly', '../../etc/passwd', 'Import']) {
     const result = await runCommand(words, []);
     assert.equal(result.code, 1);
@@ -240,7 +240,7 @@ test('a command that does not exist is told in one line', async () => {
   }
 });
 
-test('the lock file names the optional packages of every platform, without which npm ci refuses it', async () => {
+test('bootstrap: the lock file names the optional packages of every platform, without which npm ci refuses it', async () => {
   const lock: { packages: Record<string, { optionalDependencies?: Record<string, string> }> } = JSON.parse(
     await readFile(path.join(root, 'package-lock.json'), 'utf8'),
   );
@@ -254,7 +254,7 @@ test('the lock file names the optional packages of every platform, without which
   assert.deepEqual(missing, []);
 });
 
-test('a benchmark that does not exist is told in one line', async () => {
+test('bootstrap: a benchmark that does not exist is told in one line', async () => {
   const result = await runCommand('bench', ['no-such-benchmark']);
   assert.equal(result.code, 1);
   assert.match(result.stderr, /^Missing NAME\. Run npm run bench -- NAME/);

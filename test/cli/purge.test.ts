@@ -50,7 +50,7 @@ async function sizeQuery(
   return [answer.status, results.length];
 }
 
-test('a purged tenant that comes back begins anew, the types of its fields included', async (context) => {
+test('purge: a purged tenant that comes back begins anew, the types of its fields included', async (context) => {
   const folder = await temporaryFolder(context);
   const dataDir = await temporaryFolder(context);
   writeFiles(folder, { ...stays, ...goes });

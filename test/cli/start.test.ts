@@ -17,7 +17,7 @@ async function failingStart(env: Record<string, string>): Promise<string[]> {
   return result.stderr.trim().split('\n');
 }
 
-test('a taken port ends the start with one line, before anything runs', async (context) => {
+test('start: a taken port ends the start with one line, before anything runs', async (context) => {
   const server = createServer().listen(0, '127.0.0.1');
   context.after(() => server.close());
   await new Promise((resolve) => server.once('listening', resolve));
@@ -28,7 +28,7 @@ test('a taken port ends the start with one line, before anything runs', async (c
   assert.match(lines[0] ?? '', new RegExp(`^Port ${port} on 127\\.0\\.0\\.1 is in use by another program`));
 });
 
-test('a Redis that does not respond ends the start with one line without its password', async (context) => {
+test('start: a Redis that does not respond ends the start with one line without its password', async (context) => {
   const port = await freePort('127.0.0.1');
   const lines = await failingStart({
     PORT: anyPort,
@@ -40,13 +40,13 @@ test('a Redis that does not respond ends the start with one line without its pas
   assert.doesNotMatch(lines[0] ?? '', /secret/);
 });
 
-test('a wrong setting ends the start with one line', async () => {
+test('start: a wrong setting ends the start with one line', async () => {
   const lines = await failingStart({ PORT: 'http' });
   assert.equal(lines.length, 1);
   assert.match(lines[0] ?? '', /PORT is "http": it must be/);
 });
 
-test('a broken configuration is told whole, and its last line says what to do', async (context) => {
+test('start: a broken configuration is told whole, and its last line says what to do', async (context) => {
   const configDir = await temporaryFolder(context);
   await cp(path.join(root, 'config/tenants'), path.join(configDir, 'tenants'), { recursive: true });
   await writeFile(path.join(configDir, 'tenants/atlas/schemas/city.json'), '{"triggers": 1}');
@@ -57,7 +57,7 @@ test('a broken configuration is told whole, and its last line says what to do', 
   assert.match(lines.at(-1) ?? '', /The configuration in .* has \d+ mistakes\. Fix them/);
 });
 
-test('a data folder that another start uses ends the start with one line', async (context) => {
+test('start: a data folder that another start uses ends the start with one line', async (context) => {
   const dataDir = await temporaryFolder(context);
   const lock = await lockDataDir(dataDir);
   context.after(() => lock.close());
@@ -66,7 +66,7 @@ test('a data folder that another start uses ends the start with one line', async
   assert.match(lines[0] ?? '', /^Another npm start is using /);
 });
 
-test('a data folder that cannot be made ends the start with one line', async () => {
+test('start: a data folder that cannot be made ends the start with one line', async () => {
   const lines = await failingStart({
     DATA_DIR: '/proc/millrace/data',
     PORT: anyPort,
@@ -75,7 +75,7 @@ test('a data folder that cannot be made ends the start with one line', async () 
   assert.match(lines[0] ?? '', /^DATA_DIR cannot be created: /);
 });
 
-test('a data folder into which nothing can be written ends the start with one line that says so', async (context) => {
+test('start: a data folder into which nothing can be written ends the start with one line that says so', async (context) => {
   // Not even root writes there.
   const lines = await failingStart({ DATA_DIR: '/proc/sys', PORT: anyPort });
   assert.equal(lines.length, 1, lines.join('\n'));
@@ -88,7 +88,7 @@ test('a data folder into which nothing can be written ends the start with one li
   assert.match(others[0] ?? '', /^DATA_DIR cannot be written: E\w+.*redis\.json/);
 });
 
-test('a configuration folder that is missing, or is none, is told by its name', async (context) => {
+test('start: a configuration folder that is missing, or is none, is told by its name', async (context) => {
   const folder = await temporaryFolder(context);
   for (const [configDir, found] of [
     [folder, 'has no tenants'],

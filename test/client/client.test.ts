@@ -83,7 +83,7 @@ async function all<T>(things: AsyncIterable<T>): Promise<T[]> {
   return list;
 }
 
-test('what is saved is read at once, by URL, handle and id', async () => {
+test('client: what is saved is read at once, by URL, handle and id', async () => {
   const { originId, ...entity } = page('one', 'two');
   const first = await client.save(originId, { ...entity, redirects: ['/old'] });
   assert.deepEqual([first.changed, first.unchanged, first.errors], [['one'], [], {}]);
@@ -115,7 +115,7 @@ test('what is saved is read at once, by URL, handle and id', async () => {
   assert.equal(await client.byId(viewId('nobody')), null);
 });
 
-test('many are saved in order, listed, queried over all pages, and removed', async () => {
+test('client: many are saved in order, listed, queried over all pages, and removed', async () => {
   const entities = Array.from({ length: 1_234 }, (_, index) => page(`many-${index}`));
   const saved = await client.saveMany([
     ...entities,
@@ -155,7 +155,7 @@ test('many are saved in order, listed, queried over all pages, and removed', asy
   assert.deepEqual([one.removed, one.notFound, one.errors], [[], ['nobody'], {}]);
 });
 
-test('several queries in one call have their results by name, and a bad one is an error', async () => {
+test('client: several queries in one call have their results by name, and a bad one is an error', async () => {
   const titles = ['Title a', 'Title b', 'Title c', 'Title d', 'Title e', 'Title f'] as const;
   const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
   await client.saveMany(ids.map((originId) => page(originId)));
@@ -199,7 +199,7 @@ test('several queries in one call have their results by name, and a bad one is a
   await client.remove(ids);
 });
 
-test('a source group is queried by its type', async () => {
+test('client: a source group is queried by its type', async () => {
   await client.save('in-group', { type: 'note', properties: { name: 'In a group', size: 5 } });
   const { totalResults, results } = await client.queryGroup('cms', 'note', {
     filters: { and: [{ field: 'size', operator: 'greaterThan', value: 4 }] },
@@ -209,7 +209,7 @@ test('a source group is queried by its type', async () => {
   await client.remove('in-group');
 });
 
-test('what was written over several fronts is read over any of them', async () => {
+test('client: what was written over several fronts is read over any of them', async () => {
   const told: Version[] = [];
   const asked: (Version | null)[] = [];
   const waits = new Set<string | null>();
@@ -231,7 +231,7 @@ test('what was written over several fronts is read over any of them', async () =
   const options = { url: system.url('web.1'), key: clientKey, sourceKey, fetch: overBoth };
   const both = createClient<Site>({ ...options, readYourWrites: true });
   const entities = Array.from({ length: 20 }, (_, index) => page(`both-${index}`));
-  // Each version tells of what one front has acknowledged.
+  // Each version covers what one front has acknowledged.
   await Promise.all(entities.map(({ originId, ...entity }) => both.save(originId, entity)));
   const views = await both.byHandles(entities.map(({ originId }) => originId));
   assert.equal(Object.keys(views).length, entities.length);
@@ -244,7 +244,7 @@ test('what was written over several fronts is read over any of them', async () =
   assert.deepEqual([...waits], ['25']);
 });
 
-test('a read asks for the states of all versions in a list', async () => {
+test('client: a read asks for the states of all versions in a list', async () => {
   let asked: string | null = null;
   const keeping: typeof fetch = async (input, init) => {
     asked = new Headers(init?.headers).get('X-Service-Min-Version');
@@ -270,7 +270,7 @@ test('a read asks for the states of all versions in a list', async () => {
   await client.remove(['first', 'second', 'third']);
 });
 
-test('a refusal is one error with status, code and errors', async () => {
+test('client: a refusal is one error with status, code and errors', async () => {
   const stranger = createClient({ url: system.url('web.1'), key: 'unknown', sourceKey: 'unknown' });
   await assert.rejects(
     stranger.byUrl('/'),
@@ -291,7 +291,7 @@ test('a refusal is one error with status, code and errors', async () => {
   );
 });
 
-test('what is busy is asked again after Retry-After; who is away is told of', async () => {
+test('client: what is busy is asked again after Retry-After; who is away is told of', async () => {
   const times: number[] = [];
   const server = createServer((_, response) => {
     times.push(performance.now());
@@ -340,7 +340,7 @@ async function cuttable(context: test.TestContext, target: string) {
   return { url: `http://127.0.0.1:${own}`, cut };
 }
 
-test('a request that fails while the next entity is awaited fails the whole', async (context) => {
+test('client: a request that fails while the next entity is awaited fails the whole', async (context) => {
   let requests = 0;
   const server = createServer((request, response) => {
     request.resume();
@@ -359,7 +359,7 @@ test('a request that fails while the next entity is awaited fails the whole', as
   await assert.rejects(refused.saveMany(entities()), { status: 401 });
 });
 
-test('changes come from the beginning, each once, also over broken connections', async (context) => {
+test('client: changes come from the beginning, each once, also over broken connections', async (context) => {
   const { url, cut } = await cuttable(context, system.url('web.1'));
   const count = 300;
   await client.saveMany(Array.from({ length: count }, (_, index) => page(`copy-${index}`)));
@@ -383,7 +383,7 @@ test('changes come from the beginning, each once, also over broken connections',
   const later = copies.slice(count);
   assert.equal(new Set(copies.slice(0, count).map(({ id }) => id)).size, count);
   assert.deepEqual(
-    // What lies in different partitions becomes true in any order.
+    // What is in different partitions becomes true in any order.
     later.map(({ originId, action, urls, left }) => [originId, action, urls, left.urls]).sort(),
     [
       ['copy-7', 'set', ['/copy-7'], []],
@@ -404,7 +404,7 @@ test('changes come from the beginning, each once, also over broken connections',
   await client.remove(Array.from({ length: count }, (_, index) => `copy-${index}`));
 });
 
-test('changes come by long-polling, from now and with where views are shown', async () => {
+test('client: changes come by long-polling, from now and with where views are shown', async () => {
   await client.saveMany([page('poll-1', 'poll-2'), page('poll-2')]);
   const stop = new AbortController();
   const options = { live: 'long-poll', expand: 'shown', since: 'now', signal: stop.signal } as const;
@@ -415,7 +415,7 @@ test('changes come by long-polling, from now and with where views are shown', as
       if (change.originId === 'poll-2') stop.abort();
     }
   })();
-  // Nobody is told from when the feed is followed: so there is something new until it is.
+  // There is no signal that the feed is followed, so keep writing until it is.
   for (let saves = 0; !stop.signal.aborted; saves += 1) {
     const { originId, ...entity } = page('poll-2');
     await client.save(originId, { ...entity, properties: { title: `Title ${saves}` } });
@@ -425,7 +425,7 @@ test('changes come by long-polling, from now and with where views are shown', as
   const last = heard.at(-1);
   assert.deepEqual([last?.action, last?.shownOn], ['set', ['/poll-1', 'poll-1', 'also-poll-1']]);
 
-  // From the beginning, and from each offset that was told: nothing is skipped.
+  // From the beginning, and from each received offset: nothing is skipped.
   const all: Change[] = [];
   for await (const change of client.changes({ live: 'long-poll' })) {
     all.push(change);
@@ -434,7 +434,7 @@ test('changes come by long-polling, from now and with where views are shown', as
   for (const { offset } of all.slice(-3)) {
     for await (const change of client.changes({ live: 'long-poll', since: offset })) {
       if (change.originId === 'poll-2') break;
-      // The end of a page goes on after it: something has to come.
+      // The end of a page continues after it: something has to come.
       void client.save('poll-2', { type: 'page', properties: { title: `again ${Math.random()}` } });
     }
   }
@@ -447,7 +447,7 @@ declare global {
   var saveOutside: (title: string) => Promise<string>;
 }
 
-test('a page in a browser reads and follows by it, and what it asks for is new enough', async (context) => {
+test('client: a page in a browser reads and follows by it, and what it asks for is new enough', async (context) => {
   const [browser, served] = await Promise.all([openBrowser(), servePage()]);
   context.after(() => Promise.all([browser.close(), served.close()]));
   const tab = await browser.newPage();
@@ -467,7 +467,7 @@ test('a page in a browser reads and follows by it, and what it asks for is new e
     heard.then(({ value }) => {
       first = [value?.originId, value?.action];
     });
-    // Nobody is told from when the feed is followed: so there is something new until it is.
+    // There is no signal that the feed is followed, so keep writing until it is.
     let saves = 0;
     const stale: number[] = [];
     while (first === null) {
@@ -510,7 +510,7 @@ async function bundled(): Promise<Uint8Array> {
   return outputFiles[0]?.contents ?? new Uint8Array();
 }
 
-test('ids and handles may be called as what every object inherits', async () => {
+test('client: ids and handles may be called as what every object inherits', async () => {
   const answer =
     '{"meta":{"status":200,"missingViewReferences":[]},"views":{"__proto__":{"title":"A view"}}}';
   const mistakes = '{"errors":{"__proto__":["is wrong"]}}';
@@ -529,7 +529,7 @@ test('ids and handles may be called as what every object inherits', async () => 
   assert.deepEqual(Object.entries(removed.errors), [['__proto__', ['is wrong']]]);
 });
 
-test('the client has no dependency and is below 8 kB', async () => {
+test('client: the client has no dependency and is below 8 kB', async () => {
   const bytes = gzipSync(await bundled()).length;
   assert.ok(bytes > 0 && bytes < 8_000, `${bytes} bytes`);
 });

@@ -195,7 +195,7 @@ test('mistakes: what is not supported is not ignored', async () => {
   await assert.rejects(one({ facetFilters: ['no-such-field:x'] }), { status: 400 });
 });
 
-test('many requests are answered in their order', async () => {
+test('instantsearch: many requests are answered in their order', async () => {
   const requests = cities.slice(0, 12).map(({ originId }, at) => ({
     indexName: 'cities',
     params: { numericFilters: [`population=${at * 1000}`], query: '', analytics: false, tag: originId },
@@ -234,7 +234,7 @@ async function guidePage(): Promise<string> {
   return `${before}${outputFiles[0]?.text.replaceAll('</script', '<\\/script')}</script>`;
 }
 
-test('the page of the guide works in a browser, on an origin of its own', async (context) => {
+test('instantsearch: the page of the guide works in a browser, on an origin of its own', async (context) => {
   const [browser, served] = await Promise.all([openBrowser(), guidePage().then(servePage)]);
   context.after(() => Promise.all([browser.close(), served.close()]));
   const page = await browser.newPage();
@@ -272,7 +272,7 @@ test('the page of the guide works in a browser, on an origin of its own', async 
   assert.deepEqual(wrong, []);
 });
 
-test('the search client has no dependency and is below 6 kB', async () => {
+test('instantsearch: the search client has no dependency and is below 6 kB', async () => {
   const { outputFiles } = await build({
     entryPoints: ['src/client/instantsearch.ts'],
     ...{ bundle: true, format: 'esm', write: false, platform: 'browser' },

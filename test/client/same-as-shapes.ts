@@ -1,7 +1,7 @@
 /**
- * The client's types are written by hand, because they are read in editors and the client imports nothing of the platform.
- * Here the compiler compares each with the shape of the same object: a member that one of them lacks, or a type that one of
- * them does not allow, is an error of `tsc`.
+ * The client's types are written by hand, because editors show them and the client imports nothing from the platform. Here
+ * the compiler compares each type with the shape of the same object: a missing member or an incompatible type is a compile
+ * error.
  */
 import type * as client from '../../src/client/client.ts';
 import type { ValueOf } from '../../src/contract/shape.ts';
@@ -9,20 +9,20 @@ import type { bulkEntityShape, simplifiedEntityShape } from '../../src/contract/
 import type * as query from '../../src/contract/shapes-query.ts';
 import type { changesAnswerShape, metaShape, routesV2AnswerShape } from '../../src/contract/shapes-read.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: an item of which nothing is known, as in the client itself.
+// biome-ignore lint/suspicious/noExplicitAny: items are untyped, as in the client itself.
 type Item = any;
 
 type SameNames<A, B> = [keyof A, keyof B] extends [keyof B, keyof A] ? true : false;
 type Holds<T extends true> = T;
 
-/** What the client lets a caller send is what the platform takes, with all of its members. */
+/** A request type of the client has the members that the platform accepts, with compatible types. */
 type Sent<Ours extends Theirs, Theirs> = SameNames<Ours, Theirs>;
-/** What the platform answers is what the client says, with all of its members. */
+/** A response type of the client has the members that the platform returns, with compatible types. */
 type Answered<Theirs extends Ours, Ours> = SameNames<Ours, Theirs>;
 
-/** A source can make them optional. */
+/** Leaves out `properties`, which a source can make optional. */
 type WithoutProperties<T> = Omit<T, 'properties'>;
-/** The client knows every value that the platform takes. */
+/** The client's union has every value that the platform accepts. */
 type Known<Theirs, Ours> = [Theirs] extends [Ours] ? true : false;
 
 type SearchShape = NonNullable<ValueOf<typeof query.searchShape>>;
@@ -61,6 +61,6 @@ export type Answers = [
   Holds<Answered<Answer['results'][number], client.BuiltIn>>,
   Holds<Answered<Route, client.Route>>,
   Holds<Answered<Meta['missingViewReferences'][number], client.MissingReference>>,
-  // The place in the feed comes beside a change.
+  // The offset in the feed is not part of a change.
   Holds<Answered<Change, Omit<client.Change, 'offset'>>>,
 ];

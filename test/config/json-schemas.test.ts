@@ -142,7 +142,7 @@ function mistakesOf(changed: Readonly<Record<string, Json>>): readonly string[] 
   return outcome.ok ? [] : outcome.issues.map(({ message }) => message);
 }
 
-test('every configuration that the demo, new sites and the documents have is accepted', async () => {
+test('JSON schemas: every configuration that the demo, new sites and the documents have is accepted', async () => {
   const demo = await readDocuments(fileURLToPath(new URL('../../config', import.meta.url)));
   const site = [...newSite('site')].map(([file, text]) => [file.replace(/^config\//, ''), text] as const);
   const kinds = new Set<Kind>();
@@ -178,7 +178,7 @@ function* placesIn(
 const isForm =
   /^(?:unknown key|must be (?:a string|an object|a list|true or false, is (?!"))|this key is missing|`type` is missing|there is no (?:property|field) type|missing$)/;
 
-test('what an editor refuses check refuses, and the editor what check refuses in form', () => {
+test('JSON schemas: what an editor refuses check refuses, and the editor what check refuses in form', () => {
   assert.deepEqual(mistakesOf(files), []);
   const values: readonly (Json | undefined)[] = [undefined, null, -1.5, '', [7], { x: 1 }];
   const apart: string[] = [];
@@ -204,7 +204,7 @@ test('what an editor refuses check refuses, and the editor what check refuses in
   assert.ok(both > 500, String(both));
 });
 
-test('$schema is taken at the root of a file alone, as a text, and changes no view', () => {
+test('JSON schemas: $schema is taken at the root of a file alone, as a text, and changes no view', () => {
   const page = 'tenants/site/schemas/page.json';
   const digestOf = (file: JsonObject) => {
     const texts = Object.entries({ ...files, [page]: file }).map(

@@ -10,7 +10,7 @@ function mistakesOf(text: string) {
   return parsed.ok ? [] : parsed.mistakes;
 }
 
-test('reads every JSON value as JSON.parse does, in any white space', () => {
+test('JSON text: reads every JSON value as JSON.parse does, in any white space', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 6 }), fc.constantFrom(undefined, 1, '\t', '\n'), (value, indent) => {
       const text = JSON.stringify(value, null, indent);
@@ -20,7 +20,7 @@ test('reads every JSON value as JSON.parse does, in any white space', () => {
   );
 });
 
-test('accepts a text exactly when JSON.parse does, apart from names given twice and endless numbers', () => {
+test('JSON text: accepts a text exactly when JSON.parse does, apart from names given twice and endless numbers', () => {
   const piece = fc.constantFrom(
     '{',
     '}',
@@ -61,7 +61,7 @@ test('accepts a text exactly when JSON.parse does, apart from names given twice 
   );
 });
 
-test('says line, column, place and what to change', () => {
+test('JSON text: says line, column, place and what to change', () => {
   const cases: [string, RegExp, RegExp, string][] = [
     ['', /the file is empty \(line 1, column 1\)/, /\{\}/, '$'],
     ['{\n  "a": 1,\n}', /"," before "}" \(line 2, column 9\)/, /trailing comma/, '$'],
@@ -89,7 +89,7 @@ test('says line, column, place and what to change', () => {
   }
 });
 
-test('reports every member name that is given twice, with its place, and the syntax mistake behind them', () => {
+test('JSON text: reports every member name that is given twice, with its place, and the syntax mistake behind them', () => {
   const mistakes = mistakesOf('{"a": 1,\n "a": 2, "b": {"__proto__": 1, "__proto__": 2}, }');
   assert.deepEqual(
     mistakes.map(({ path, message }) => [path, message]),
@@ -101,13 +101,13 @@ test('reports every member name that is given twice, with its place, and the syn
   );
 });
 
-test('__proto__ is a name like any other', () => {
+test('JSON text: __proto__ is a name like any other', () => {
   const parsed = parseJsonText('{"__proto__": {"x": 1}, "constructor": 2}');
   assert.ok(parsed.ok);
   assert.equal(JSON.stringify(parsed.json), '{"__proto__":{"x":1},"constructor":2}');
 });
 
-test('deep nesting and hostile sizes end in an issue, quickly', () => {
+test('JSON text: deep nesting and hostile sizes end in an issue, quickly', () => {
   assert.match(mistakesOf('['.repeat(1_000_000))[0]?.message ?? '', /nested deeper than 200 levels/);
   const startedAt = spentMs();
   const twice = `{${'"a":1,'.repeat(200_000)}"a":1}`;
@@ -115,6 +115,6 @@ test('deep nesting and hostile sizes end in an issue, quickly', () => {
   assert.ok(spentMs() - startedAt < 2000);
 });
 
-test('a byte order mark is passed over', () => {
+test('JSON text: a byte order mark is passed over', () => {
   assert.deepEqual(parseJsonText('\uFEFF[]'), { ok: true, json: [] });
 });

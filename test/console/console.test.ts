@@ -470,7 +470,7 @@ test('the feed is the same with a management key', async () => {
   assert.equal((await ask('/management/v1/changes', 'environment-atlas-demo')).status, 403);
 });
 
-/** Run by the browser: what places the letters of an element. Those of the editor lie on top of each other. */
+/** Run by the browser: what places the letters of an element. Those of the editor are on top of each other. */
 const lettersOf = (element: object) => {
   const style: Record<string, string> = Reflect.get(globalThis, 'getComputedStyle')(element);
   const names = ['fontFamily', 'fontSize', 'lineHeight', 'letterSpacing', 'tabSize', 'whiteSpace', 'padding'];

@@ -1,4 +1,4 @@
-/** The budgets of the capacity plan are the figures of the benchmarks with the margin that the page tells. */
+/** The budgets of the capacity plan are the figures of the benchmarks with the documented margin. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { textOf } from './support/markdown.ts';

@@ -33,7 +33,7 @@ async function startNginx(context: TestContext, frontUrl: string): Promise<strin
   return nginx.url;
 }
 
-/** How long a front keeps a connection on which nothing is asked any more. */
+/** How long a front keeps an idle connection. */
 async function keptMs(frontUrl: string): Promise<number> {
   const { hostname, port } = new URL(frontUrl);
   const socket = connect({ host: hostname, port: Number(port) });

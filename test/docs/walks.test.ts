@@ -10,7 +10,7 @@ const filesMax = [43, 28];
 const linesMax = 400;
 
 interface Walk {
-  /** As its heading tells. */
+  /** The number in its heading. */
   readonly fileCount: number;
   readonly files: readonly string[];
 }

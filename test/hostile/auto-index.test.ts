@@ -164,7 +164,7 @@ test('what has no room is stored and delivered, left out of the index, and count
   );
   const version = { 'X-Service-Min-Version': String(filling.headers['x-service-version']) };
   await client.get('/v2?handle=none', { key: apiKeys.client, headers: version, timeoutMs: 20_000 });
-  // A worker tells its figures with its next heartbeat.
+  // A worker sends its figures with its next heartbeat.
   await until('findings are counted', async () => (await system.metric('millrace_diagnostics_total')) >= 50);
   const late = { type: 'toString', properties: { title: 'late', handle: 'late' } };
   const saved = await client.post('/ingest/v2/late', late, options);

@@ -94,7 +94,7 @@ test('10 MB that would be 10 GB is stopped at the limit of a bulk save', async (
   assert.ok(body.length < 12 * mebibyte);
   const growth = await growthDuring(async () => {
     const statuses = await Promise.all([1, 2, 3].map(() => send('POST', '/ingest/v2', apiKeys.source, body)));
-    // All bodies together have a budget too: who comes when it is used up is told to come again.
+    // All bodies together have a budget too: a request beyond it must be retried.
     for (const status of statuses) assert.ok(status === 413 || status === 503, String(status));
     assert.ok(statuses.includes(413));
   });

@@ -11,7 +11,7 @@ const sent = new Map([
   ['host', 'example.com'],
 ]);
 
-test('a handler reads the headers that its route declares, under each prefix, and no others', () => {
+test('call: a handler reads the headers that its route declares, under each prefix, and no others', () => {
   const declared = declaredHeaders(
     [
       { name: 'Accept', prefixed: false, description: '' },
@@ -26,7 +26,7 @@ test('a handler reads the headers that its route declares, under each prefix, an
   assert.deepEqual(read, ['text/html', '7', '', '', '']);
 });
 
-test('the endpoint of live answers declares the header that asks for them, and its neighbours do not', () => {
+test('call: the endpoint of live answers declares the header that asks for them, and its neighbours do not', () => {
   const declaring = routeTable.filter(({ path, headers }) => {
     return ['/v1', '/v2'].includes(path) && headers.some(({ name }) => name === 'Accept');
   });

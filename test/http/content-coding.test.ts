@@ -31,7 +31,7 @@ async function send(path: string, method: string, key: string, coding: string, s
   return { status: Number(status), json: json === '' ? null : JSON.parse(json), text };
 }
 
-test('a body in a coding that is not understood is 415 in the shape of its endpoint, and says what to do', async () => {
+test('content coding: a body in a coding that is not understood is 415 in the shape of its endpoint, and says what to do', async () => {
   assert.ok(withBody.length >= 6);
   for (const route of withBody) {
     const key = route.access.kind === 'source' ? apiKeys.source : apiKeys.client;
@@ -45,7 +45,7 @@ test('a body in a coding that is not understood is 415 in the shape of its endpo
   }
 });
 
-test('a body that names the coding "identity" is as it is', async () => {
+test('content coding: a body that names the coding "identity" is as it is', async () => {
   for (const coding of ['identity', 'Identity']) {
     const headers = { 'Content-Encoding': coding };
     const { status, text } = await front.call('POST', '/ingest/v2/x', { key: apiKeys.source, body, headers });
@@ -53,12 +53,12 @@ test('a body that names the coding "identity" is as it is', async () => {
   }
 });
 
-test('who has no key is told that first', async () => {
+test('content coding: who has no key is told that first', async () => {
   const { status } = await send('/ingest/v2', 'post', 'nobody', 'gzip', packed);
   assert.equal(status, 401);
 });
 
-test('the content coding is the one that the client weighs most', () => {
+test('content coding: the content coding is the one that the client weighs most', () => {
   const cases: [string, string][] = [
     ['', 'identity'],
     ['gzip', 'gzip'],

@@ -18,7 +18,7 @@ interface Line {
   readonly ms: number;
 }
 
-test('at debug the log has a line for each request, without its URL and its key', async (context) => {
+test('request record: at debug the log has a line for each request, without its URL and its key', async (context) => {
   let text = '';
   const write = (line: string) => {
     text += line;
@@ -86,7 +86,7 @@ test('at debug the log has a line for each request, without its URL and its key'
   await until('the client is seen to be gone', () => lines().some(({ status }) => status === null));
 });
 
-test('at info nothing is written for a request', async (context) => {
+test('request record: at info nothing is written for a request', async (context) => {
   let text = '';
   const log = createLog('web', 'info', {
     write: (line: string) => {
@@ -100,7 +100,7 @@ test('at info nothing is written for a request', async (context) => {
   assert.equal(log.writesDebug, false);
 });
 
-test('every request is counted and timed', () => {
+test('request record: every request is counted and timed', () => {
   const times = new RouteTimes('endpoint="e"');
   times.observe(200, 2);
   times.observe(503, 600);

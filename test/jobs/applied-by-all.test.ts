@@ -1,4 +1,4 @@
-/** No step of a rebuild is made while somebody could still act by what was before it. */
+/** No step of a rebuild starts while a process could still act on the previous state. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Json } from '../../src/contract/json.ts';
@@ -18,7 +18,7 @@ import { until } from '../support/until.ts';
 import { Platform, page, siteFiles } from './support/platform.ts';
 
 const redis = await TestRedis.start();
-/** More than a job takes that waits for nobody. */
+/** More than a job takes without waiting. */
 const unlessWaitingMs = 1_000;
 
 /** Lists the pages with the same value of a property, so the property decides the lookup layout. */
@@ -60,11 +60,11 @@ function rebuild(
   );
 }
 
-test('an owner whose lease has ended may still commit: nothing counts as done before it is fenced', async (context) => {
+test('applied by all: an owner whose lease has ended may still commit: nothing counts as done before it is fenced', async (context) => {
   const platform = await Platform.start(context, redis.url, 1);
   const { store } = platform;
   await platform.publish(filesBy('team'));
-  // It stalls as soon as it has taken the partition, and nobody hears of it.
+  // It stalls as soon as it has taken the partition, and sends no heartbeat.
   const stalled = await takeLease(store, 0, 'stalled', 1);
   assert.ok(stalled !== null);
   await until('its lease has ended', async () => !(await readOwner(store, 0)).holds);
@@ -78,7 +78,7 @@ test('an owner whose lease has ended may still commit: nothing counts as done be
   assert.ok((await readOwner(store, 0)).epoch > stalled.epoch);
 });
 
-test('a job that begins when lookups read another layout does not go by a look from before', async (context) => {
+test('applied by all: a job that begins when lookups read another layout does not go by a look from before', async (context) => {
   const platform = await Platform.start(context, redis.url, 1);
   const { store } = platform;
   await platform.publish(filesBy('team'));
@@ -92,7 +92,7 @@ test('a job that begins when lookups read another layout does not go by a look f
   assert.equal(await watch.advance(generation, 0, changes), false);
 });
 
-test('a job that begins when a former layout is given up waits until the workers know it', async (context) => {
+test('applied by all: a job that begins when a former layout is given up waits until the workers know it', async (context) => {
   const platform = await Platform.start(context, redis.url, 1);
   const { store } = platform;
   await platform.publish(filesBy('team'));

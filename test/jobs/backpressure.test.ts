@@ -29,7 +29,7 @@ class Play {
   others = 1;
   isRead = true;
   #hearAtMs = 0;
-  /** Entities of this second; of the last one, and of the one before, when fronts measured what they told now. */
+  /** Entities of this second; of the last one, and of the one before, which the fronts report now. */
   #seconds = [0, 0, 0];
 
   constructor(private readonly machine: Machine) {}
@@ -89,7 +89,7 @@ function highestUnnoticed({ quietMs, capacity, slowdown }: Machine): number {
   return highest;
 }
 
-test('work takes what readers leave, on machines of many kinds', () => {
+test('backpressure: work takes what readers leave, on machines of many kinds', () => {
   for (const capacity of [300, 2_000, 6_000, 20_000]) {
     for (const quietMs of [0.05, 0.4, 3]) {
       for (const slowdown of [0.1, 1, 3, 20]) {
@@ -107,7 +107,7 @@ test('work takes what readers leave, on machines of many kinds', () => {
   }
 });
 
-test('while nobody reads there is no pause, and when somebody comes the work begins gently', () => {
+test('backpressure: while nobody reads there is no pause, and when somebody comes the work begins gently', () => {
   const play = new Play({ quietMs: 0.4, capacity: 6_000, slowdown: 3 });
   play.isRead = false;
   play.rest(3_000);
@@ -119,7 +119,7 @@ test('while nobody reads there is no pause, and when somebody comes the work beg
   assert.equal(play.pace.perSecond, rates.first);
 });
 
-test('work that is noticed goes at half of its rate with the next figures, and never below the least', () => {
+test('backpressure: work that is noticed goes at half of its rate with the next figures, and never below the least', () => {
   const play = new Play({ quietMs: 0.4, capacity: 6_000, slowdown: 0.01 });
   play.rest(5_000);
   play.work(20_000);
@@ -134,7 +134,7 @@ test('work that is noticed goes at half of its rate with the next figures, and n
   assert.ok(done >= rates.least * 7, `${done} are done, though it stands still in between`);
 });
 
-test('a load of others that stays is a quiet value after some two minutes', () => {
+test('backpressure: a load of others that stays is a quiet value after some two minutes', () => {
   const play = new Play({ quietMs: 0.4, capacity: 6_000, slowdown: 0.5 });
   play.rest(5_000);
   play.work(10_000);
@@ -145,7 +145,7 @@ test('a load of others that stays is a quiet value after some two minutes', () =
   assert.ok(play.work(60_000) / 60 > 3_000);
 });
 
-test('the rate does not run ahead of work that is slow by itself', () => {
+test('backpressure: the rate does not run ahead of work that is slow by itself', () => {
   const play = new Play({ quietMs: 0.4, capacity: 100, slowdown: 0.1 });
   play.rest(5_000);
   play.work(30_000);
@@ -155,7 +155,7 @@ test('the rate does not run ahead of work that is slow by itself', () => {
   assert.ok((play.pace.perSecond ?? 0) <= 100, 'it backs off from what it really does');
 });
 
-test('the most slowed front counts, and of those alone that somebody reads', () => {
+test('backpressure: the most slowed front counts, and of those alone that somebody reads', () => {
   const rateAfter = (...waits: readonly [perSecond: number, quietMs: number, laterMs: number][]) => {
     const pace = new Backpressure();
     const told = (at: 1 | 2) => waits.map((wait, id) => front(String(id), wait[0], wait[at]));
@@ -174,7 +174,7 @@ test('the most slowed front counts, and of those alone that somebody reads', () 
   assert.ok(rateAfter([50, 0.4, 0.5], [0, 2, 9]) >= rates.first);
 });
 
-test('work stands still until a front has told a quiet value, and not for ever', () => {
+test('backpressure: work stands still until a front has told a quiet value, and not for ever', () => {
   const pace = new Backpressure();
   pace.hear([], 0);
   assert.notEqual(pace.portion(0), null);
@@ -206,7 +206,7 @@ function beatOfFront(id: string, requestsPerSecond: number, readWaitMs: number |
   return { id, role: 'web', ...told, requestsPerSecond, readWaitMs };
 }
 
-test('a front tells what it answered since it told last', () => {
+test('backpressure: a front tells what it answered since it told last', () => {
   const metrics = { requests: 10 };
   const rate = new RequestRate(metrics, 1_000);
   metrics.requests = 40;
@@ -214,7 +214,7 @@ test('a front tells what it answered since it told last', () => {
   assert.equal(rate.perSecond(2_500), 0);
 });
 
-test('portions follow what fronts tell while a job goes on', async (context) => {
+test('backpressure: portions follow what fronts tell while a job goes on', async (context) => {
   const store = await redis.openEmptyStore(1);
   const portions = new PacedPortions(store);
   const { signal } = new AbortController();
@@ -237,7 +237,7 @@ test('portions follow what fronts tell while a job goes on', async (context) => 
   assert.ok((await portions.next(signal)) < portionMax, 'it stood still, then went on gently');
 });
 
-test('a job that ends does not wait for its next portion', async (context) => {
+test('backpressure: a job that ends does not wait for its next portion', async (context) => {
   const store = await redis.openEmptyStore(1);
   const heartbeat = new Heartbeat(store, { beat: () => beatOfFront('a', 30, 0.4), metrics: async () => '' });
   context.after(() => heartbeat.close());

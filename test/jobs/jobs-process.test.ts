@@ -17,7 +17,7 @@ const files = (title: string) =>
   siteFiles({ schemas: { page: { triggers: { cms: ['page'] }, properties: { title } } } });
 const pages = Array.from({ length: 600 }, (_, index) => page(`p${index}`, { name: `Page ${index}` }));
 
-test('a jobs process that is killed in the middle of a rebuild loses nothing: the next one goes on', async (context) => {
+test('jobs process: a jobs process that is killed in the middle of a rebuild loses nothing: the next one goes on', async (context) => {
   const platform = await Platform.start(context, redisUrl, 2);
   await platform.publish(files('{p.name}'));
   const worker = await platform.startWorker();
@@ -34,7 +34,7 @@ test('a jobs process that is killed in the middle of a rebuild loses nothing: th
   };
   const first = startProcess();
   await platform.rebuilt(1);
-  // Without a worker one job stops in the middle, for marks that nobody rebuilds, and the other one waits for its slot.
+  // Without a worker one job stops in the middle, for marks that are never rebuilt, and the other one waits for its slot.
   await worker.stop();
   const generation = await platform.publish(files('new {p.name}'));
   const queue = rebuildJobs(platform.store);

@@ -100,7 +100,7 @@ class Reader {
   }
 }
 
-test('no list is short while a changed schema fills other lookup indexes, and lists go on following their members', async (context) => {
+test('layout change: no list is short while a changed schema fills other lookup indexes, and lists go on following their members', async (context) => {
   const platform = await Platform.start(context, redisUrl);
   await platform.publish(files(byTeam));
   await platform.startWorker();

@@ -79,7 +79,7 @@ async function entitiesIn(platform: Platform, name: string): Promise<number> {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-test('purge tells what is left, and removes it for good, of that tenant alone', async (context) => {
+test('purge job: purge tells what is left, and removes it for good, of that tenant alone', async (context) => {
   const times = { publishAt: null, unpublishAt: Date.parse('2999-01-01T00:00Z') };
   const scheduled = pages.map((one, at) => (at % 5 === 0 ? { ...one, times } : one));
   const { platform, generation } = await removedTwin(context, scheduled);
@@ -115,7 +115,7 @@ test('purge tells what is left, and removes it for good, of that tenant alone', 
   assert.equal(verified.code, 0, verified.stdout);
 });
 
-test('what was made of the entities goes with them where no rebuild came to it, and is counted', async (context) => {
+test('purge job: what was made of the entities goes with them where no rebuild came to it, and is counted', async (context) => {
   const { platform, generation } = await removedTwin(context);
   const { store } = platform;
   const token = await beginPurge(store, generation, [{ tenant: 'twin', sourceId: 'src-1' }]);
@@ -131,7 +131,7 @@ test('what was made of the entities goes with them where no rebuild came to it, 
   assert.equal(await readPurge(store), null);
 });
 
-test('a purge whose process stops goes on in the next one, and every entity is counted once', async (context) => {
+test('purge job: a purge whose process stops goes on in the next one, and every entity is counted once', async (context) => {
   const many = Array.from({ length: 3_000 }, (_, at) =>
     page(`p${at}`, { name: `Name ${at}` }, { url: `/p${at}` }),
   );
@@ -161,7 +161,7 @@ test('a purge whose process stops goes on in the next one, and every entity is c
   assert.equal(await entitiesIn(platform, tenant), 150);
 });
 
-test('while a source is purged no configuration takes it up again; afterwards it begins empty', async (context) => {
+test('purge job: while a source is purged no configuration takes it up again; afterwards it begins empty', async (context) => {
   const { platform, generation } = await removedTwin(context);
   const { store } = platform;
   const token = await beginPurge(store, generation, [{ tenant: 'twin', sourceId: 'src-1' }]);
@@ -182,7 +182,7 @@ test('while a source is purged no configuration takes it up again; afterwards it
   assert.equal(verified.code, 0, verified.stdout);
 });
 
-test('a purge that was planned for another configuration does not begin', async (context) => {
+test('purge job: a purge that was planned for another configuration does not begin', async (context) => {
   const platform = await Platform.start(context, redisUrl);
   const generation = await platform.publish(acme);
   await platform.publish({ ...acme, ...twin });
@@ -190,7 +190,7 @@ test('a purge that was planned for another configuration does not begin', async 
   assert.equal(await readPurge(platform.store), null);
 });
 
-test('what a front took in after the purge, because nobody could tell it, harms nothing and goes with the next one', async (context) => {
+test('purge job: what a front took in after the purge, because nobody could tell it, harms nothing and goes with the next one', async (context) => {
   const { platform, generation } = await removedTwin(context);
   await platform.startJobs();
   await platform.rebuilt(generation);

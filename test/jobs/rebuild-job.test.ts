@@ -25,7 +25,7 @@ const pages = Array.from({ length: 300 }, (_, index) =>
   page(`p${index}`, { name: `Page ${index}` }, { url: `/pages/${index}` }),
 );
 
-test('a changed schema rebuilds every view of it, and its progress ends at 100 percent', async (context) => {
+test('rebuild job: a changed schema rebuilds every view of it, and its progress ends at 100 percent', async (context) => {
   const platform = await Platform.start(context, redisUrl);
   await platform.publish(siteFiles({ schemas: { page: pageSchema('{p.name}') } }));
   await platform.startWorker();
@@ -46,7 +46,7 @@ test('a changed schema rebuilds every view of it, and its progress ends at 100 p
   });
 });
 
-test('a configuration that changes no result rebuilds nothing', async (context) => {
+test('rebuild job: a configuration that changes no result rebuilds nothing', async (context) => {
   const platform = await Platform.start(context, redisUrl);
   const schemas = { page: pageSchema('{p.name}') };
   await platform.publish(siteFiles({ schemas }));
@@ -76,7 +76,7 @@ function schemaDigest(files: Files): string {
   return builder?.schema?.digest ?? '';
 }
 
-/** A tenant with a further source group. It has no source, so nothing is made of it. */
+/** A tenant with a further source group. It has no source, so nothing is built from it. */
 function tenantWithGroup(alias: string) {
   const cms = {
     alias: 'cms',
@@ -85,7 +85,7 @@ function tenantWithGroup(alias: string) {
   return siteTenant({ sourceGroups: [cms, { alias, sources: [] }] });
 }
 
-test('a changed schema rebuilds its views, whatever names the configuration was given to hide it', async (context) => {
+test('rebuild job: a changed schema rebuilds its views, whatever names the configuration was given to hide it', async (context) => {
   const platform = await Platform.start(context, redisUrl);
   const before = siteFiles({ schemas: { page: pageSchema('{p.name}') } });
   const schemas = { page: pageSchema('new {p.name}') };
@@ -117,7 +117,7 @@ async function markedBy(context: TestContext, platform: Platform, files: Files):
   return (await rebuildState(platform.store, queue, generation)).marked;
 }
 
-test('what records say by a former digest is rebuilt once, by the next configuration', async (context) => {
+test('rebuild job: what records say by a former digest is rebuilt once, by the next configuration', async (context) => {
   const platform = await Platform.start(context, redisUrl);
   const files = (hostname: string) =>
     siteFiles({
@@ -136,7 +136,7 @@ test('what records say by a former digest is rebuilt once, by the next configura
   assert.equal(await markedBy(context, platform, files('*')), 0);
 });
 
-test('an auto-indexed type without room is not asked to be made again', async (context) => {
+test('rebuild job: an auto-indexed type without room is not asked to be made again', async (context) => {
   const platform = await Platform.start(context, redisUrl);
   const group = {
     alias: 'cms',
@@ -193,7 +193,7 @@ test('what is configured no more vanishes: views, claims, routes, index items', 
   assert.deepEqual(await counted(), { views: 0, claims: 0, routes: 0, items: 0 });
 });
 
-test('a removed environment and a removed source take what was made for them with them', async (context) => {
+test('rebuild job: a removed environment and a removed source take what was made for them with them', async (context) => {
   const platform = await Platform.start(context, redisUrl);
   const two = siteTenant({
     environments: [
@@ -231,7 +231,7 @@ test('a removed environment and a removed source take what was made for them wit
   assert.deepEqual(await platform.view('page', 'p3'), { title: 'Page 3' });
 });
 
-test('a lookup over a source that had no index finds everything once it is rebuilt', async (context) => {
+test('rebuild job: a lookup over a source that had no index finds everything once it is rebuilt', async (context) => {
   const platform = await Platform.start(context, redisUrl);
   const plain = { triggers: { cms: ['page'] }, properties: { title: '{p.name}' } };
   const withList = {
@@ -279,7 +279,7 @@ test('a lookup over a source that had no index finds everything once it is rebui
   assert.equal(await stored(), 0, 'the index goes with the last lookup over it');
 });
 
-test('a rebuild goes on where it was when its process stops, and one that comes later ends it', async (context) => {
+test('rebuild job: a rebuild goes on where it was when its process stops, and one that comes later ends it', async (context) => {
   const platform = await Platform.start(context, redisUrl, 2);
   await platform.publish(siteFiles({ schemas: { page: pageSchema('{p.name}') } }));
   const worker = await platform.startWorker();
@@ -302,7 +302,7 @@ test('a rebuild goes on where it was when its process stops, and one that comes 
   }
 });
 
-test('as many jobs as there are partitions wait at once without a warning of leaks', async (context) => {
+test('rebuild job: as many jobs as there are partitions wait at once without a warning of leaks', async (context) => {
   const warnings: Error[] = [];
   const onWarning = (warning: Error) => warnings.push(warning);
   process.on('warning', onWarning);

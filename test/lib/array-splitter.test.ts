@@ -41,7 +41,7 @@ function parseArray(text: string): unknown[] | undefined {
 
 const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 5 });
 
-test('any JSON array arrives as JSON.parse sees it, however it is cut into pieces', () => {
+test('array splitter: any JSON array arrives as JSON.parse sees it, however it is cut into pieces', () => {
   fc.assert(
     fc.property(
       fc.array(fc.jsonValue({ maxDepth: 4 }), { maxLength: 12 }),
@@ -57,7 +57,7 @@ test('any JSON array arrives as JSON.parse sees it, however it is cut into piece
   );
 });
 
-test('a text that JSON.parse refuses is refused, one that it takes is taken', () => {
+test('array splitter: a text that JSON.parse refuses is refused, one that it takes is taken', () => {
   const fragment = fc.constantFrom(
     '[',
     ']',
@@ -85,11 +85,11 @@ test('a text that JSON.parse refuses is refused, one that it takes is taken', ()
   );
 });
 
-test('an element beyond its limit is cut, and those behind it are still found', () => {
+test('array splitter: an element beyond its limit is cut, and those behind it are still found', () => {
   const body = JSON.stringify([1, { long: 'x'.repeat(2000) }, { a: ']' }]);
   assert.deepEqual(split(body, [7]), [1, 'cut', { a: ']' }]);
 });
 
-test('one element too many is refused before it is read', () => {
+test('array splitter: one element too many is refused before it is read', () => {
   assert.equal(split('[1,2,3', [1], { ...limits, elementsMax: 2 }), undefined);
 });

@@ -21,7 +21,7 @@ function naiveOrder(a: string, b: string): number {
   return pointsA.length - pointsB.length;
 }
 
-test('texts are ordered as their lists of code points are', () => {
+test('code points: texts are ordered as their lists of code points are', () => {
   fc.assert(
     fc.property(text, text, (a, b) => {
       assert.equal(Math.sign(compareCodePoints(a, b)), Math.sign(naiveOrder(a, b)));
@@ -30,6 +30,6 @@ test('texts are ordered as their lists of code points are', () => {
   );
 });
 
-test('code points are counted, half a pair as one', () => {
+test('code points: code points are counted, half a pair as one', () => {
   fc.assert(fc.property(text, (a) => assert.equal(countCodePoints(a), [...a].length)));
 });

@@ -12,7 +12,7 @@ function* counting(to: number): Steps<number> {
   return count;
 }
 
-test('work pauses when its time is over, and only then', () => {
+test('cooperative yield: work pauses when its time is over, and only then', () => {
   const { clock } = workBudget;
   workBudget.units = 0;
   workBudget.clock = () => true;
@@ -24,7 +24,7 @@ test('work pauses when its time is over, and only then', () => {
   workBudget.clock = clock;
 });
 
-test('the clock is looked at only when enough was done since', () => {
+test('cooperative yield: the clock is looked at only when enough was done since', () => {
   const { clock } = workBudget;
   let looks = 0;
   workBudget.clock = () => {
@@ -40,7 +40,7 @@ test('the clock is looked at only when enough was done since', () => {
   assert.equal(looks, 2);
 });
 
-test('steps are done to their end at once, whatever the clock says', () => {
+test('cooperative yield: steps are done to their end at once, whatever the clock says', () => {
   const { clock } = workBudget;
   workBudget.clock = () => true;
   assert.equal(atOnce(counting(5)), 5);

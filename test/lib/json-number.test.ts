@@ -5,7 +5,7 @@ import { roundNumber, roundText } from '../../src/lib/json-number.ts';
 import { runs } from '../support/runs.ts';
 import { spentMs } from '../support/spent.ts';
 
-test('halves round to even on the decimal value that is written', () => {
+test('JSON number: halves round to even on the decimal value that is written', () => {
   const cases: [string, number, number | null][] = [
     ['0.25', 1, 0.2],
     ['0.35', 1, 0.4],
@@ -53,7 +53,7 @@ test('halves round to even on the decimal value that is written', () => {
   }
 });
 
-test('numbers round on their shortest form, and there is no negative zero', () => {
+test('JSON number: numbers round on their shortest form, and there is no negative zero', () => {
   assert.equal(roundNumber(2.675, 2), 2.68);
   assert.equal(roundNumber(1.005, 2), 1);
   assert.equal(roundNumber(0.1 + 0.2, 17), 0.30000000000000004);
@@ -78,7 +78,7 @@ function naiveRound(digits: bigint, exponent: number, precision: number): number
   return Number(`${digits < 0n ? '-' : ''}${rounded}e${-precision}`) + 0;
 }
 
-test('any decimal rounds as whole-number arithmetic says', () => {
+test('JSON number: any decimal rounds as whole-number arithmetic says', () => {
   const decimals = fc.record({
     digits: fc.oneof(fc.bigInt(-10_000n, 10_000n), fc.bigInt(-(10n ** 25n), 10n ** 25n)),
     exponent: fc.integer({ min: -40, max: 10 }),
@@ -93,7 +93,7 @@ test('any decimal rounds as whole-number arithmetic says', () => {
   );
 });
 
-test('a number rounds like its written form', () => {
+test('JSON number: a number rounds like its written form', () => {
   fc.assert(
     fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.nat(20), (value, precision) => {
       assert.equal(
@@ -105,7 +105,7 @@ test('a number rounds like its written form', () => {
   );
 });
 
-test('millions of digits take no more than a moment', () => {
+test('JSON number: millions of digits take no more than a moment', () => {
   const started = spentMs();
   assert.equal(roundText(`${'9'.repeat(300)}.${'49'.repeat(1_000_000)}`, 3), 1e300);
   assert.equal(roundText(`0.${'9'.repeat(2_000_000)}`, 1_000), 1);

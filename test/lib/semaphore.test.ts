@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Semaphore } from '../../src/lib/semaphore.ts';
 
-test('so many at a time, in the order asked', async () => {
+test('semaphore: so many at a time, in the order asked', async () => {
   const slots = new Semaphore(2);
   const order: number[] = [];
   let busy = 0;
@@ -21,7 +21,7 @@ test('so many at a time, in the order asked', async () => {
   assert.deepEqual(order, [0, 1, 2, 3, 4, 5]);
 });
 
-test('a slot that is held for too long is given on, and giving it back later changes nothing', async () => {
+test('semaphore: a slot that is held for too long is given on, and giving it back later changes nothing', async () => {
   const slots = new Semaphore(1, 1);
   const release = await slots.acquire();
   const next = await slots.acquire();
@@ -36,7 +36,7 @@ test('a slot that is held for too long is given on, and giving it back later cha
   assert.ok(isTaken);
 });
 
-test('what is large takes several, more than there are takes all, and nobody is passed by', async () => {
+test('semaphore: what is large takes several, more than there are takes all, and nobody is passed by', async () => {
   const slots = new Semaphore(4, 60_000);
   const order: string[] = [];
   const first = await slots.acquire(3);

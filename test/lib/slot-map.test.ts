@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { SlotMap } from '../../src/lib/slot-map.ts';
 
-test('a slot map has the members that were added and not removed, each at its place', () => {
+test('slot map: a slot map has the members that were added and not removed, each at its place', () => {
   fc.assert(
     fc.property(fc.array(fc.option(fc.nat(9))), (steps) => {
       const slots = new SlotMap<{ readonly number: number }>();
       const places = new Map<number, { readonly number: number }>();
-      // A number removes the place that it names if somebody is there, null adds somebody.
+      // A number removes the entry at that slot, if there is one; null adds an entry.
       for (const [number, step] of steps.entries()) {
         if (step === null) {
           const member = { number };
@@ -26,7 +26,7 @@ test('a slot map has the members that were added and not removed, each at its pl
   );
 });
 
-test('a visit leaves out who was removed meanwhile', () => {
+test('slot map: a visit leaves out who was removed meanwhile', () => {
   const slots = new SlotMap<{ readonly name: string }>();
   slots.add({ name: 'first' });
   const second = slots.add({ name: 'second' });

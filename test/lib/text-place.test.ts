@@ -41,7 +41,7 @@ test('text place: names the place that the whole text has, however it is cut int
   );
 });
 
-test('a plain name follows a point, any other stands in quotes', () => {
+test('text place: a plain name follows a point, any other stands in quotes', () => {
   assert.equal(memberPath('$', 'domains'), '$.domains');
   assert.equal(itemPath('$.domains', 0), '$.domains[0]');
   assert.equal(memberPath('$', 'two words'), "$['two words']");
@@ -49,6 +49,6 @@ test('a plain name follows a point, any other stands in quotes', () => {
   assert.equal(memberStep('back\\slash'), "['back\\\\slash']");
 });
 
-test('a place is one line, whatever a name holds', () => {
+test('text place: a place is one line, whatever a name holds', () => {
   assert.equal(memberPath('$', 'a\nb'), "$['a b']");
 });

@@ -11,7 +11,7 @@ import { temporaryFolder } from '../cli/support/command.ts';
 const src = fileURLToPath(new URL('../../src', import.meta.url));
 const text = 'npm start, npm run apply -- --yes, npm run jobs: no; npm run view-types';
 
-test('a clone types npm run, and the installed package npx', async (context) => {
+test('typed command: a clone types npm run, and the installed package npx', async (context) => {
   assert.equal(asTyped(text), text);
   assert.deepEqual(['start', 'apply', 'types'].map(script), [
     'npm start',
@@ -37,7 +37,7 @@ console.log(asTyped(${JSON.stringify(text)}), ['start', 'apply', 'types'].map(sc
 /** `src/cli` prints through outlets that do it; the others are words for the documents. */
 const elsewhere = /^(?:cli\/|config\/settings\/table\.ts$|typescript\/|lib\/typed-command\.mjs$)/;
 
-test('no message outside of the command line names npm without asking how commands are typed', () => {
+test('typed command: no message outside of the command line names npm without asking how commands are typed', () => {
   const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) =>
     /\.(?:ts|tsx|mjs)$/.test(file),
   );

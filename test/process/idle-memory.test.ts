@@ -26,7 +26,7 @@ setInterval(() => {
 }, 100);
 `;
 
-test('an idle process gives back the young generation that a load left', {
+test('idle memory: an idle process gives back the young generation that a load left', {
   timeout: 60_000,
 }, async (context) => {
   const words = ['--expose-gc', '--max-semi-space-size=32', ...typeScriptWords, '--input-type=module', '-e'];

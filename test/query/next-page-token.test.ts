@@ -41,7 +41,7 @@ const pin = {
   nowMs: 1_700_000_000_000,
 };
 
-test('any place comes back from its token', () => {
+test('next page token: any place comes back from its token', () => {
   const value = fc.oneof(fc.string({ unit: 'binary' }), fc.double({ noNaN: true, noDefaultInfinity: true }));
   fc.assert(
     fc.property(
@@ -64,14 +64,14 @@ test('any place comes back from its token', () => {
   );
 });
 
-test('a long sort value makes a token that a request can carry', () => {
+test('next page token: a long sort value makes a token that a request can carry', () => {
   const long = { ...place, values: ['sentence '.repeat(100_000)] };
   const token = sealToken(secret, use, long, null);
   assert.ok(token.length < 50_000);
   assert.deepEqual(openToken(secret, use, token), { place: long, pin: null });
 });
 
-test('a token holds for no other tenant, environment, index, filter, search or sort', () => {
+test('next page token: a token holds for no other tenant, environment, index, filter, search or sort', () => {
   const token = sealToken(secret, use, place, null);
   const others: TokenUse[] = [
     { ...use, scope: { ...scope, tenant: 'other' } },
@@ -92,14 +92,14 @@ test('a token holds for no other tenant, environment, index, filter, search or s
   assert.equal(openToken(createSecretKey(randomBytes(32)), use, token), null);
 });
 
-test('page size, facets and the order of object members in a filter do not matter to a token', () => {
+test('next page token: page size, facets and the order of object members in a filter do not matter to a token', () => {
   const token = sealToken(secret, use, place, null);
   const filter = { ...query.filter, value: { a: [2], b: 1 } } as CheckedQuery['filter'];
   const facets = [{ field: 'size', name: 'size', size: 10, isValid: true }];
   assert.deepEqual(openToken(secret, useOf({ filter, facets, pageSize: 3 }), token), { place, pin: null });
 });
 
-test('no changed, cut, lengthened or made up token is taken', () => {
+test('next page token: no changed, cut, lengthened or made up token is taken', () => {
   const token = sealToken(secret, use, place, null);
   for (let at = 0; at < token.length; at += 1) {
     const changed = token.slice(0, at) + (token[at] === 'A' ? 'B' : 'A') + token.slice(at + 1);

@@ -73,7 +73,7 @@ async function failureOf(lines: string, before = '') {
   return reply.kind === 'failed' ? reply.failure : { message: '', line: 0, column: 0 };
 }
 
-test('there is no clock and no chance, and the message says so', async () => {
+test('sandbox: there is no clock and no chance, and the message says so', async () => {
   const cases: [string, RegExp][] = [
     ['return { a: Date.now() };', /Date\.now\(\) is a clock/],
     ['return { a: new Date() };', /new Date\(\) without arguments is a clock/],
@@ -128,7 +128,7 @@ test('there is no clock and no chance, and the message says so', async () => {
   });
 });
 
-test('nothing of the machine is there, and no way leads to it', async () => {
+test('sandbox: nothing of the machine is there, and no way leads to it', async () => {
   const names = [
     'process',
     'require',
@@ -172,7 +172,7 @@ test('nothing of the machine is there, and no way leads to it', async () => {
   });
 });
 
-test('nothing that code changes is seen by the next build', async () => {
+test('sandbox: nothing that code changes is seen by the next build', async () => {
   const set = schemaOf(
     `count += 1;
     globalThis.count = (globalThis.count ?? 0) + 1;
@@ -205,7 +205,7 @@ test('nothing that code changes is seen by the next build', async () => {
   });
 });
 
-test('nothing that a schema is given to call can be changed', async () => {
+test('sandbox: nothing that a schema is given to call can be changed', async () => {
   const set = setOf({
     'full/a': `const seen = new Set(), open = [];
     function look(name, thing) {
@@ -247,7 +247,7 @@ test('nothing that a schema is given to call can be changed', async () => {
   assert.ok(seen > 50);
 });
 
-test('what JSON cannot hold is a mistake that names its place; the rest is as JSON has it', async () => {
+test('sandbox: what JSON cannot hold is a mistake that names its place; the rest is as JSON has it', async () => {
   const cases: [string, RegExp][] = [
     ['return { a: { b: [() => 1] } };', /a function cannot be in a result: \$\.a\.b\[0\]/],
     ['return { a: 1n };', /a bigint cannot be in a result: \$\.a/],
@@ -283,13 +283,13 @@ test('what JSON cannot hold is a mistake that names its place; the rest is as JS
   );
 });
 
-test('a hundred levels are held, by values and by promises', async () => {
+test('sandbox: a hundred levels are held, by values and by promises', async () => {
   const hundred = (wrap: string) => `let a = 1; for (let i = 0; i < 100; i += 1) a = ${wrap}; return a;`;
   await made(hundred('{ a }'));
   await made(hundred('{ a: Promise.resolve(a) }'));
 });
 
-test('partials of code are run where they are used; those of JSON leave a hole', async () => {
+test('sandbox: partials of code are run where they are used; those of JSON leave a hole', async () => {
   const set = setOf({
     'full/a': `return { async properties(entity, context) {
       return {
@@ -318,7 +318,7 @@ test('partials of code are run where they are used; those of JSON leave a hole',
   );
 });
 
-test('what takes too much ends alone, and the others are done', async () => {
+test('sandbox: what takes too much ends alone, and the others are done', async () => {
   const good = schemaOf('return { title: entity.properties.title };');
   const wrongdoers: [string, RegExp][] = [
     ['for (;;);', /processor time/],
@@ -344,7 +344,7 @@ test('what the engine cannot give ends its process: the build has failed, and th
   assert.deepEqual(await made('return { n: 1 };'), { n: 1 });
 });
 
-test('on a slow machine the process may take longer to begin than a build may take', async () => {
+test('sandbox: on a slow machine the process may take longer to begin than a build may take', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'millrace-slow-'));
   const slowNode = path.join(folder, 'node');
   const busyStart = path.join(folder, 'busy.mjs');
@@ -367,14 +367,14 @@ test('on a slow machine the process may take longer to begin than a build may ta
 });
 
 // 8e6 elements are 64 MB. V8 copies an array that is filled with fractions, which would be twice as much.
-test('memory up to the limit may be taken, again and again', async () => {
+test('sandbox: memory up to the limit may be taken, again and again', async () => {
   const set = schemaOf('const a = new Array(8e6).fill(0); return { n: a.length };');
   for (const reply of await sandbox.run(Array.from({ length: 6 }, () => callOf(set)))) {
     assert.equal(reply.kind, 'made', JSON.stringify(reply));
   }
 });
 
-test('memory up to the limit may be taken beside as many programs as a tenant may have, of all alphabets', async () => {
+test('sandbox: memory up to the limit may be taken beside as many programs as a tenant may have, of all alphabets', async () => {
   const count = 8;
   const lines =
     'return { properties() { return { n: new Array(8e6).fill(0).length, text: text.length }; } };';
@@ -386,7 +386,7 @@ test('memory up to the limit may be taken beside as many programs as a tenant ma
   }
 });
 
-test('memory up to the limit may be taken, however many programs of others were run before', async () => {
+test('sandbox: memory up to the limit may be taken, however many programs of others were run before', async () => {
   const text = `"${'\u0436'.repeat(codeProgramsCharactersMax / 4)}";`;
   for (let number = 0; number < 12; number += 1) {
     const reply = await replyOf(schemaOf('return { n: new Array(8e6).fill(0).length };', text));
@@ -394,7 +394,9 @@ test('memory up to the limit may be taken, however many programs of others were 
   }
 });
 
-test('memory beside the heap has a limit, too', { skip: process.platform !== 'linux' }, async (context) => {
+test('sandbox: memory beside the heap has a limit, too', {
+  skip: process.platform !== 'linux',
+}, async (context) => {
   let mostMebibytes = 0;
   const look = setInterval(() => {
     mostMebibytes = Math.max(mostMebibytes, ...childrenOfThis().map(residentMebibytes));
@@ -443,7 +445,7 @@ test('circuit breaker: an entity that took too much rests, and other entities of
   assert.ok(performance.now() - startMs > codeBreakerOpenMs);
 });
 
-test('code of two tenants never shares a process, and a bounded number of processes is alive', async (context) => {
+test('sandbox: code of two tenants never shares a process, and a bounded number of processes is alive', async (context) => {
   const crowd = new Sandbox();
   context.after(() => crowd.close());
   const before = new Set(childrenOfThis());
@@ -463,7 +465,7 @@ test('code of two tenants never shares a process, and a bounded number of proces
   }
 });
 
-test('code that a build leaves behind runs at its own expense: the next build is not touched', async () => {
+test('sandbox: code that a build leaves behind runs at its own expense: the next build is not touched', async () => {
   const leave = 'const on = async () => { for (let n = 0; n < spins; n += 1) await null; left.n += 1; };';
   const leftovers: [string, string][] = [
     ['message', 'throw { __proto__: Error.prototype, get message() { on(); return "m"; } };'],
@@ -500,7 +502,7 @@ test('code that a build leaves behind runs at its own expense: the next build is
   }
 });
 
-test('code that runs on when its module is evaluated, or in the options of a destination, is paid by its build', async () => {
+test('sandbox: code that runs on when its module is evaluated, or in the options of a destination, is paid by its build', async () => {
   const spin = 'async function on() { for (let n = 0; n < 1e9; n += 1) await null; }';
   const late =
     'async function late(d) { for (let n = 0; n < 99; n += 1) await null; d.options({ toJSON() { on(); return 1; } }); }';
@@ -519,7 +521,7 @@ test('code that runs on when its module is evaluated, or in the options of a des
   assert.deepEqual(told, [{ alias: 'hook', options: {} }]);
 });
 
-test('tenants with slow builds do not keep another waiting for longer than their builds under way', async (context) => {
+test('sandbox: tenants with slow builds do not keep another waiting for longer than their builds under way', async (context) => {
   const busy = new Sandbox();
   context.after(() => busy.close());
   // Its process runs before the others ask: how long a process takes to start is not what this is about.
@@ -547,7 +549,7 @@ test('tenants with slow builds do not keep another waiting for longer than their
   }
 });
 
-test('an object that is null in JSON is null, beside a promise or not', async () => {
+test('sandbox: an object that is null in JSON is null, beside a promise or not', async () => {
   const none = "{ a: new Date('x'), b: { toJSON: () => null }";
   for (const lines of [`return ${none} };`, `return ${none}, c: Promise.resolve(1) };`]) {
     const reply = await replyOf(schemaOf(lines));
@@ -555,7 +557,7 @@ test('an object that is null in JSON is null, beside a promise or not', async ()
   }
 });
 
-test('an answer holds texts where texts belong, whatever the code gives in their place', async () => {
+test('sandbox: an answer holds texts where texts belong, whatever the code gives in their place', async () => {
   const untold = '({ toJSON() { throw new Error("untold"); } })';
   const own = (method: string) =>
     `const list = ["/b", 7]; Object.defineProperty(list, "${method}", { value: () => ${untold} });`;
@@ -595,7 +597,7 @@ test('an answer holds texts where texts belong, whatever the code gives in their
   assert.deepEqual(described.kind === 'described' && described.description.triggers, [['cms', ['/b']]]);
 });
 
-test('an answer of any length arrives, however late it is read', async () => {
+test('sandbox: an answer of any length arrives, however late it is read', async () => {
   const replying = replyOf(schemaOf('return { text: "x".repeat(15_000_000) };'));
   await sleep(50);
   const untilMs = performance.now() + 300;
@@ -604,7 +606,7 @@ test('an answer of any length arrives, however late it is read', async () => {
   assert.equal(reply.kind === 'made' ? reply.value.texts[0]?.length : reply, 15_000_011);
 });
 
-test('console is silent but for who asks', async () => {
+test('sandbox: console is silent but for who asks', async () => {
   const reply = await replyOf(schemaOf("console.log('a', { b: 1 }); console.error(1); return {};"));
   assert.deepEqual(reply.log, ['a {"b":1}', '1']);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compileWithIssues } from './support/fixtures.ts';
 
-test('every mistake of every file is reported, each with its place, a message and advice', () => {
+test('compile: every mistake of every file is reported, each with its place, a message and advice', () => {
   const { issues } = compileWithIssues({
     schemas: {
       one: {

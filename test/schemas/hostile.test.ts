@@ -4,7 +4,7 @@ import type { Json } from '../../src/contract/json.ts';
 import { spentMs } from '../support/spent.ts';
 import { buildView, entityOf } from './support/fixtures.ts';
 
-/** Runs within a few seconds on a busy machine, or is told. */
+/** Must run within a few seconds on a busy machine. */
 function soon<T>(work: () => T): T {
   const started = spentMs();
   const result = work();

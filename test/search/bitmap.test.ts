@@ -6,7 +6,7 @@ import { listOf, setOf } from './support/matchers.ts';
 const ids = fc.uniqueArray(fc.nat(99));
 const all = Array.from({ length: 100 }, (_, id) => id);
 
-test('a bitmap is a set of numbers', () => {
+test('bitmap: a bitmap is a set of numbers', () => {
   fc.assert(
     fc.property(ids, ids, fc.nat(99), fc.nat(100), (a, b, removed, limit) => {
       const joined = (join: 'intersect' | 'unite' | 'complement'): number[] => {

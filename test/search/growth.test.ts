@@ -4,7 +4,7 @@ import { unitsPerGo, workBudget } from '../../src/lib/cooperative-yield.ts';
 import { grown } from '../../src/search/growth.ts';
 import { alwaysOver } from '../support/always-over.ts';
 
-test('a large array is copied in steps, and what is behind it is blank', () => {
+test('growth: a large array is copied in steps, and what is behind it is blank', () => {
   for (const blank of [0, Number.NaN]) {
     const numbers = Float64Array.from({ length: 300_000 }, (_, at) => at);
     const steps = grown(numbers, new Float64Array(600_000), blank);

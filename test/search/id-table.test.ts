@@ -55,7 +55,7 @@ class Both {
   }
 }
 
-test('keys are found while they are there, whether they are few or many, and in a snapshot', async () => {
+test('id table: keys are found while they are there, whether they are few or many, and in a snapshot', async () => {
   const few = new Both();
   const filled = new Both();
   for (let number = 0; number < many; number += 1) filled.add(number % 2 === 0 ? number : textOf(number));
@@ -80,7 +80,7 @@ test('keys are found while they are there, whether they are few or many, and in 
   }
 });
 
-test('all keys of a table may go and come again', () => {
+test('id table: all keys of a table may go and come again', () => {
   const both = new Both();
   for (let round = 0; round < 2; round += 1) {
     for (let number = 0; number < many; number += 1) both.add(textOf(number));
@@ -92,14 +92,14 @@ test('all keys of a table may go and come again', () => {
   }
 });
 
-test('0 and -0 are one key, and a number is no text', () => {
+test('id table: 0 and -0 are one key, and a number is no text', () => {
   const both = new Both();
   both.add(0);
   assert.equal(both.table.find(-0), 0);
   for (const each of ['0', false, '']) assert.equal(both.table.find(each), -1);
 });
 
-test('entries with one hash, or with one home, are all found whichever of them go', () => {
+test('id table: entries with one hash, or with one home, are all found whichever of them go', () => {
   const hash = fc.oneof(fc.constantFrom(0, 7, 8, 15, -1), fc.integer());
   fc.assert(
     fc.property(fc.array(fc.tuple(hash, fc.nat(3)), { maxLength: 120 }), (changes) => {
@@ -129,7 +129,7 @@ function slotOf(segment: IdSegment, hash: number, id: number): number {
   return slot;
 }
 
-test('no part of it gets large, so none moves many entries at once when it doubles', () => {
+test('id table: no part of it gets large, so none moves many entries at once when it doubles', () => {
   const keys = new ValueList<Key>();
   const table = new IdTable(keys);
   let largestStep = 0;

@@ -28,7 +28,7 @@ test('rows of shards are one order: values, absent ones last, then ids', () => {
   assert.deepEqual(sorted, [places[4], places[3], places[2], places[1], places[0]]);
 });
 
-test('the page is cut out of the rows of all shards, and totals add up', () => {
+test('merge answers: the page is cut out of the rows of all shards, and totals add up', () => {
   const answers = [
     { total: 3, rows: [{ place: place(9, 'a') }, { place: place(5, 'b') }], facets: [{ groups: [] }] },
     { total: 2, rows: [{ place: place(7, 'c') }], facets: [{ groups: [] }] },
@@ -42,7 +42,7 @@ test('the page is cut out of the rows of all shards, and totals add up', () => {
   assert.deepEqual(needs, []);
 });
 
-test('a facet that is not certain names what must be counted, and is exact with the counts', () => {
+test('merge answers: a facet that is not certain names what must be counted, and is exact with the counts', () => {
   const answers = [
     { total: 9, rows: [], facets: [{ groups: [{ value: 'x', count: 5 }], restMax: 5 }] },
     { total: 9, rows: [], facets: [{ groups: [{ value: 'y', count: 6 }], restMax: 2 }] },

@@ -38,7 +38,7 @@ function plain(reply: unknown, isOrdered: boolean): Plain {
   return !isOrdered && list.every((one) => typeof one === 'string') ? list.sort() : list;
 }
 
-/** A script that asks for the time or the server is told what the simulation told it. */
+/** A script gets the time and server data of the simulation. */
 function inTime([name = '', ...words]: readonly string[], nowMs: number): string[] {
   const seconds = Math.floor(nowMs / 1000);
   const time = `{ '${seconds}', '${Math.floor((nowMs - seconds * 1000) * 1000)}' }`;

@@ -1,34 +1,35 @@
 /**
- * A seeded simulator of the actor runtime: many schedules that a real network, real processes and a real clock would bring
- * about once in months.
+ * A seeded simulator of the actor runtime. It runs interleavings that a real network, real processes and a real clock would
+ * produce once in months.
  *
- * What is real: everything in `src/actors` and `src/store`, the jobs that follow a change of the configuration, the client
- * library but for its wire protocol (`support/redis/client-library.ts`), its reconnecting and sending again, and the Lua scripts,
- * which run as they lie in `src/store/scripts`. What is simulated: time, the network and Redis itself (`support/redis/`,
- * which `redis.test.ts` holds against a real one). So a schedule decides when each message arrives, which connection breaks
- * with what under way, when a worker or a jobs process crashes, is paused beyond its lease or loses it, when a read of the
- * stream comes twice, from further back or in another order, and when schemas, indexes and lookups come and go. Two tenants
- * with the same entities and URLs are written to. Leaves of ordered lists hold two texts, so that few entities have several
- * (`support/lua/small-leaves.ts`). Entities wait for moments, and Redis' clock is set back between schedules.
+ * Real: everything in `src/actors` and `src/store`; the jobs that follow a change of the configuration; the Redis client
+ * library with its reconnects and resends, except for its wire protocol (`support/redis/client-library.ts`); the Lua scripts
+ * in `src/store/scripts`. Simulated: time, the network and Redis (`support/redis/`; `redis.test.ts` compares it with a real
+ * one). A schedule decides when each message arrives; which connection breaks with which messages in flight; when a worker
+ * or jobs process crashes, is paused beyond its lease or loses it; when a stream read is repeated, starts earlier or is
+ * reordered; and when schemas, indexes and lookups are added and removed. It writes to two tenants with the same entities and
+ * URLs. Leaves of ordered lists hold only two strings, so that few entities fill several (`support/lua/small-leaves.ts`).
+ * Entities have publication times, and Redis' clock is set back between schedules.
  *
- * A schedule is a few requests and what breaks meanwhile, until nothing is left to do. Those of one seed follow one another
- * on one platform, each on what the one before left.
+ * A schedule is a few requests with failures, and ends when there is no work left. The schedules of a seed run one after the
+ * other on the same platform and store.
  *
- * What it does not cover: loss of what Redis has acknowledged, Redis Cluster, the library that keeps the queue of jobs (a
- * list stands in for it), and index shards (a list of items stands in for them). Those have tests with real processes.
+ * Not covered: loss of acknowledged writes in Redis, Redis Cluster, the job queue library (replaced by a list), and index
+ * shards (replaced by a list of items). Those have tests with real processes.
  *
- * Checked after every script: epochs, fences, checkpoints and commits never go back, nobody writes whose epoch was fenced,
- * nobody takes what another holds, an owner works when all older ones are fenced, a commit tells of the invalidations that it
- * caused, and every owner reads a lookup layout that is kept. After every request: what it is told. After every schedule:
- * what was acknowledged is stored; every view, claim, route, clash, item, lookup entry, directory and moment of the schedule is what a naive
- * recomputation makes of it, claims in their order; leaves of ordered lists hold what belongs there, and lists have their
- * length; what changed was announced; no work and no intent is left; each partition is served, by a shard that is as Redis is.
+ * Checked after every script: epochs, fences, checkpoints and commits never go back; a fenced owner never writes; no worker
+ * takes a partition that another worker holds; an owner starts only after all older ones are fenced; a commit announces the
+ * invalidations that it caused; every owner reads a lookup layout that still exists. Checked after every request: its
+ * response. Checked after every schedule: acknowledged writes are stored; every view, claim, route, clash, item, lookup entry,
+ * directory and scheduled moment equals a naive recomputation, with claims in order; leaves of ordered lists have the right
+ * content and lists the right length; every change was announced; no work or intent is left; each partition is served by a
+ * shard that equals Redis.
  *
- * What it is blind to was found by removing and altering the scripts statement by statement. What it does not find is either
- * a second lock on a door that another check has closed (the number of the commit before, beside the epoch; a former layout
- * that is not replaced while it is kept, beside `LayoutWatch`), a shortcut, or for Redis Cluster alone.
+ * Blind spots were found by mutating the scripts statement by statement. A mutation that it does not find is redundant with
+ * another check (the previous commit number besides the epoch; a layout that is not replaced while it exists, besides
+ * `LayoutWatch`), only an optimization, or only relevant in Redis Cluster.
  *
- * `MILLRACE_SEED=… MILLRACE_RUNS=…` choose where it begins and how long it goes on.
+ * `MILLRACE_SEED` and `MILLRACE_RUNS` choose the first seed and the number of seeds.
  */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
@@ -39,16 +40,16 @@ import { scriptTexts } from './support/lua/script-names.ts';
 import { Simulation } from './support/simulation.ts';
 import { Threads } from './support/threads.ts';
 
-/** The first schedule of a seed waits for the platform to be there; later ones are at work at once. */
+/** Only the first schedule of a seed has to wait for the platform to start. */
 const schedulesPerSeed = 25;
 const seeds = 20;
-/** A planted mistake that is not found by then is not found. */
+/** A planted bug must be found within this many seeds. */
 const seedsToFind = 40;
 
 const threads = new Threads();
 after(() => threads.end());
 
-test('whatever breaks when, nothing is lost and everything is true afterwards', async (context) => {
+test('simulator: after any failures, nothing is lost and every output is correct', async (context) => {
   const first = Number(process.env.MILLRACE_SEED ?? randomInt(2 ** 30));
   context.diagnostic(`MILLRACE_SEED=${first}`);
   const startMs = performance.now();
@@ -61,7 +62,7 @@ test('whatever breaks when, nothing is lost and everything is true afterwards', 
   assert.ok(leaves.cut > 0 && leaves.joined > 0, 'ordered lists grow and shrink by leaves');
 });
 
-test('a seed gives the same schedules again', async () => {
+test('simulator: a seed reproduces its schedules', async () => {
   const logs: (readonly string[])[] = [];
   for (let run = 0; run < 2; run += 1) {
     logs.push((await Simulation.run({ seed: 2, partitions: 3, schedules: 6 })).log);
@@ -70,7 +71,7 @@ test('a seed gives the same schedules again', async () => {
 });
 
 for (const [mistake, { seed: first, alter }] of Object.entries(mistakes)) {
-  test(`it finds a planted mistake: ${mistake}`, async (context) => {
+  test(`simulator: finds a planted bug: ${mistake}`, async (context) => {
     const altered = [...scriptTexts()].filter(([script, text]) => alter(script, text) !== text);
     assert.ok(altered.length > 0, 'it alters a script');
     const seeds = Array.from({ length: seedsToFind }, (_, index) => first + index);

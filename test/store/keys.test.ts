@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { keys, Partitions } from '../../src/store/keys.ts';
 import { runs } from '../support/runs.ts';
 
-test('the slots of all partitions are spread evenly, so that every master of a cluster gets its share', () => {
+test('keys: the slots of all partitions are spread evenly, so that every master of a cluster gets its share', () => {
   for (const count of [1, 2, 3, 7, 16, 64, 1024]) {
     const slots = new Partitions(count).tags.map((tag) => calculateSlot(tag));
     slots.forEach((slot, partition) => {
@@ -14,7 +14,7 @@ test('the slots of all partitions are spread evenly, so that every master of a c
   }
 });
 
-test('all keys of a partition lie in one slot, whatever ids they hold', () => {
+test('keys: all keys of a partition lie in one slot, whatever ids they hold', () => {
   fc.assert(
     fc.property(fc.string(), fc.string(), fc.string(), (tenant, sourceId, text) => {
       const tag = new Partitions(16).tag(5);
@@ -75,7 +75,7 @@ test('where data lie never changes: another hash would lose every stored entity'
   assert.deepEqual(new Partitions(16).tags.slice(0, 4), ['{p0.41}', '{p1.42}', '{p2.3}', '{p3.0}']);
 });
 
-test('entities with numbers for ids fill all partitions about evenly', () => {
+test('keys: entities with numbers for ids fill all partitions about evenly', () => {
   const partitions = new Partitions(16);
   const counts = new Array<number>(16).fill(0);
   for (let id = 0; id < 16_000; id += 1) {
@@ -85,6 +85,6 @@ test('entities with numbers for ids fill all partitions about evenly', () => {
   assert.ok(Math.min(...counts) > 850 && Math.max(...counts) < 1150, counts.join(' '));
 });
 
-test('a partition that does not exist has no tag', () => {
+test('keys: a partition that does not exist has no tag', () => {
   assert.throws(() => new Partitions(4).tag(4), RangeError);
 });

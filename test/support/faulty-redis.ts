@@ -7,7 +7,7 @@ interface Pair {
   readonly replies: ReplySplitter;
 }
 
-/** What becomes of a reply: it goes on as it is, as other bytes, or the connection breaks behind so many of its bytes. */
+/** What becomes of a reply: it continues as it is, as other bytes, or the connection breaks behind so many of its bytes. */
 export type Fault = { readonly bytes: Buffer } | { readonly cutBehind: number } | null;
 
 export class FaultyRedis {
@@ -38,7 +38,7 @@ export class FaultyRedis {
     return `redis://127.0.0.1:${this.port}`;
   }
 
-  /** Nothing comes through any more, in either direction; connections stay. */
+  /** Blocks all data in both directions; connections stay open. */
   stall(): void {
     this.#isStalled = true;
     this.#each(({ near, far }) => {

@@ -33,7 +33,7 @@ export class SlowRedis {
     return `redis://127.0.0.1:${this.port}`;
   }
 
-  /** Nothing comes through any more, in either direction; connections stay. */
+  /** Blocks all data in both directions; connections stay open. */
   stall(): void {
     this.#isStalled = true;
     for (const { near, far } of this.#pairs) {

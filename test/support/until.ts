@@ -10,7 +10,7 @@ const neverMs = 180_000;
 
 /**
  * Waits until something holds; fails with its name when it does not in time. It asks less often the longer it has waited,
- * because to ask costs the processors that what it waits for needs. Nobody waits a tenth longer for that.
+ * because to ask costs the processors that what it waits for needs. It never waits more than a tenth longer.
  */
 export async function until(
   what: string,

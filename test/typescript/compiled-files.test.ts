@@ -37,7 +37,7 @@ function processOf(cacheDir: string, esbuildPackageFile: string) {
   };
 }
 
-test('a file is compiled once, and again when it or the compiler has changed or what was kept is broken', async (context) => {
+test('compiled files: a file is compiled once, and again when it or the compiler has changed or what was kept is broken', async (context) => {
   const dir = await folder(context);
   const file = path.join(dir, 'sum.ts');
   const packageFile = path.join(dir, 'package.json');
@@ -67,7 +67,7 @@ test('a file is compiled once, and again when it or the compiler has changed or 
   assert.deepEqual(await readdir(cacheDir), [kept], 'one file, and no draft of it');
 });
 
-test('a bundle is made again when a file that it holds has changed or gone', async (context) => {
+test('compiled files: a bundle is made again when a file that it holds has changed or gone', async (context) => {
   const dir = await folder(context);
   const [entry, part] = [path.join(dir, 'entry.ts'), path.join(dir, 'parts', 'part.ts')];
   await writeFile(path.join(dir, 'package.json'), '{"version":"1"}');
@@ -86,7 +86,7 @@ test('a bundle is made again when a file that it holds has changed or gone', asy
   await assert.rejects(files.bundle(entry), /Could not resolve/);
 });
 
-test('a file of a bundle knows its own address, and packages stay outside', async (context) => {
+test('compiled files: a file of a bundle knows its own address, and packages stay outside', async (context) => {
   const dir = await folder(context);
   const [entry, part] = [path.join(dir, 'entry.ts'), path.join(dir, 'part.ts')];
   await writeFile(path.join(dir, 'package.json'), '{"version":"1"}');
@@ -100,7 +100,7 @@ test('a file of a bundle knows its own address, and packages stay outside', asyn
   for (const file of [entry, part]) assert.ok(source.includes(JSON.stringify(pathToFileURL(file).href)));
 });
 
-test('where nothing can be kept everything runs as well', async (context) => {
+test('compiled files: where nothing can be kept everything runs as well', async (context) => {
   const dir = await folder(context);
   const file = path.join(dir, 'one.ts');
   const packageFile = path.join(dir, 'package.json');
@@ -112,7 +112,7 @@ test('where nothing can be kept everything runs as well', async (context) => {
   assert.equal(files.compiled(), 2);
 });
 
-test('a package in CommonJS is looked at once, and again in another version', async (context) => {
+test('compiled files: a package in CommonJS is looked at once, and again in another version', async (context) => {
   const dir = await folder(context);
   await writeFile(path.join(dir, 'package.json'), '{"version":"1"}');
   const [cacheDir, packageFile] = [path.join(dir, 'cache'), path.join(dir, 'package.json')];

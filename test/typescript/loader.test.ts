@@ -23,7 +23,7 @@ function run(file: string): Promise<string> {
   );
 }
 
-test('traces name the lines of the TypeScript, and a file that is not there is told with who asked for it', async (context) => {
+test('loader: traces name the lines of the TypeScript, and a file that is not there is told with who asked for it', async (context) => {
   const dir = await folder(context);
   const thrower = path.join(dir, 'thrower.ts');
   await writeFile(thrower, '\n\ninterface A {}\n\nthrow new Error(String(1 as number));\n');
@@ -33,13 +33,13 @@ test('traces name the lines of the TypeScript, and a file that is not there is t
   assert.match(await run(asker), /Cannot find module .*nowhere\.ts' imported from .*asker\.ts/);
 });
 
-test('a mistake of syntax is told with its file and line', async (context) => {
+test('loader: a mistake of syntax is told with its file and line', async (context) => {
   const file = path.join(await folder(context), 'broken.ts');
   await writeFile(file, 'const a = 1;\nconst = 2;\n');
   assert.match(await run(file), /broken\.ts:2:6: ERROR/);
 });
 
-test('a file that is imported for its types alone is not loaded, and a function has the name of its constant', async (context) => {
+test('loader: a file that is imported for its types alone is not loaded, and a function has the name of its constant', async (context) => {
   const dir = await folder(context);
   const file = path.join(dir, 'user.ts');
   await writeFile(path.join(dir, 'types.ts'), 'export interface A { a: 1 }\nconsole.log("loaded");\n');
@@ -50,7 +50,7 @@ test('a file that is imported for its types alone is not loaded, and a function 
   assert.equal(await run(file), 'make 1\n');
 });
 
-test('tsx alone runs what the loader runs', async (context) => {
+test('loader: tsx alone runs what the loader runs', async (context) => {
   const dir = await folder(context);
   const file = path.join(dir, 'user.ts');
   const listed = path.resolve('src/contract/query-names.ts');
@@ -63,7 +63,7 @@ test('tsx alone runs what the loader runs', async (context) => {
   assert.equal(stdout, '4\n');
 });
 
-test('an entry in src is one module with all that it imports, and traces name the lines of each file', async (context) => {
+test('loader: an entry in src is one module with all that it imports, and traces name the lines of each file', async (context) => {
   const dir = await folder(context);
   const [starter, cacheDir] = [path.join(dir, 'starter.mjs'), path.join(dir, 'cache')];
   const data = {
@@ -92,7 +92,7 @@ test('an entry in src is one module with all that it imports, and traces name th
   assert.equal((await readdir(cacheDir)).length, 4, 'what TypeScript imports is a module of its own');
 });
 
-test('packages are imported as Node imports them, whether they say in which form they are or not', async (context) => {
+test('loader: packages are imported as Node imports them, whether they say in which form they are or not', async (context) => {
   const dir = await folder(context);
   const packages = {
     plain: { 'package.json': '{"main":"index.js"}', 'index.js': "exports.form = 'CommonJS';" },

@@ -45,7 +45,7 @@ async function verified(store: Store, isRepair = false): Promise<VerifyResult & 
   return { ...result, findings };
 }
 
-test('a store that nobody touched has no differences, and everything in it was compared', async (context) => {
+test('verification: a store that nobody touched has no differences, and everything in it was compared', async (context) => {
   const { store } = await sound(context);
   const { findings, ...result } = await verified(store);
   assert.deepEqual(findings, []);
@@ -62,14 +62,14 @@ test('a store that nobody touched has no differences, and everything in it was c
   });
 });
 
-test('records of an earlier version, which has other digests of schemas, are no differences', async (context) => {
+test('verification: records of an earlier version, which has other digests of schemas, are no differences', async (context) => {
   const { store } = await sound(context);
   const schemaDigest = 'former--xxh';
   await changeRecords(store, (output) => ({ ...output, schemaDigest }));
   assert.deepEqual((await verified(store)).findings, []);
 });
 
-test('a large view lies apart, is compared and repaired like any other, and leaves nothing when it shrinks or goes', async (context) => {
+test('verification: a large view lies apart, is compared and repaired like any other, and leaves nothing when it shrinks or goes', async (context) => {
   const platform = await sound(context);
   const { store } = platform;
   const field = viewField('page', 'p3');
@@ -100,7 +100,7 @@ test('a large view lies apart, is compared and repaired like any other, and leav
   assert.deepEqual(await lengths(), [0, 0]);
 });
 
-test('views whose list of names was lost are missing, and a repair brings both back', async (context) => {
+test('verification: views whose list of names was lost are missing, and a repair brings both back', async (context) => {
   // A list that another test has read would be known here, whatever Redis has lost.
   const platform = await sound(context, configurationWith({ ofThisTestAlone: '{p.name}' }));
   const { store } = platform;
@@ -128,7 +128,7 @@ test('views whose list of names was lost are missing, and a repair brings both b
   assert.ok(found.every((body) => body !== null));
 });
 
-test('changes under way are no differences', async (context) => {
+test('verification: changes under way are no differences', async (context) => {
   const platform = await sound(context);
   let writing = true;
   const writer = (async () => {
@@ -149,7 +149,7 @@ test('changes under way are no differences', async (context) => {
   assert.deepEqual({ findings, unsettled }, { findings: [], unsettled: 0 });
 });
 
-test('entities that go and come again all the time are no differences', async (context) => {
+test('verification: entities that go and come again all the time are no differences', async (context) => {
   const platform = await sound(context);
   let writing = true;
   const passBy = async (number: number) => {
@@ -452,7 +452,7 @@ const damages: readonly { what: string; subject: RegExp; damage(store: Store): P
   },
 ];
 
-test('every kind of damage is found and named, and is gone after a repair', async (context) => {
+test('verification: every kind of damage is found and named, and is gone after a repair', async (context) => {
   const platform = await sound(context);
   const { store } = platform;
   for (const originId of ['t1', 't2', 't3']) {
@@ -476,7 +476,7 @@ test('every kind of damage is found and named, and is gone after a repair', asyn
   }
 });
 
-test('a repair gives back what was there, byte for byte, with the age of its claims', async (context) => {
+test('verification: a repair gives back what was there, byte for byte, with the age of its claims', async (context) => {
   const platform = await sound(context);
   const { store } = platform;
   const snapshot = async () => {
@@ -503,7 +503,7 @@ test('a repair gives back what was there, byte for byte, with the age of its cla
   assert.deepEqual(await snapshot(), before);
 });
 
-test('a difference that an unprocessed change explains is none, and one beside it is', async (context) => {
+test('verification: a difference that an unprocessed change explains is none, and one beside it is', async (context) => {
   const platform = await sound(context);
   await platform.ingest([page('new', { name: 'New', group: 'g0' })]);
   await platform.store.client.hdel(viewsKey(platform.store, 'p3'), viewField('page', 'p3'));
@@ -514,7 +514,7 @@ test('a difference that an unprocessed change explains is none, and one beside i
   );
 });
 
-test('verify reads the record of an entity with many redirects a few times, not once for each', async (context) => {
+test('verification: verify reads the record of an entity with many redirects a few times, not once for each', async (context) => {
   const platform = await sound(context);
   const { store } = platform;
   const redirects = Array.from({ length: redirectsMax }, (_, at) => `/many/${at}`);

@@ -34,7 +34,7 @@ async function receiver(context: TestContext, answer: (socket: Socket) => void):
   return { send: () => post({ url, headers: {}, body: '{}' }, guard, signal), connections };
 }
 
-test('a receiver that wants another protocol has answered', { timeout: 30_000 }, async (context) => {
+test('post: a receiver that wants another protocol has answered', { timeout: 30_000 }, async (context) => {
   const { send, connections } = await receiver(context, (socket) => {
     socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n');
   });
@@ -42,7 +42,7 @@ test('a receiver that wants another protocol has answered', { timeout: 30_000 },
   await until('the connection is closed', () => connections.size === 0);
 });
 
-test('an answer whose body never ends keeps no connection', { timeout: 60_000 }, async (context) => {
+test('post: an answer whose body never ends keeps no connection', { timeout: 60_000 }, async (context) => {
   const { send, connections } = await receiver(context, (socket) => {
     socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nbeginning');
   });
@@ -52,7 +52,7 @@ test('an answer whose body never ends keeps no connection', { timeout: 60_000 },
   }
 });
 
-test('what is no answer is none', { timeout: 60_000 }, async (context) => {
+test('post: what is no answer is none', { timeout: 60_000 }, async (context) => {
   const answers = [
     'SSH-2.0-other\r\n',
     `HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(200_000)}\r\n\r\n`,
@@ -68,7 +68,7 @@ test('what is no answer is none', { timeout: 60_000 }, async (context) => {
   assert.deepEqual(await send(), { status: 503, retryAfter: '7' });
 });
 
-test('waits double from 5 s to an hour, with up to a fifth more; Retry-After says another time', () => {
+test('post: waits double from 5 s to an hour, with up to a fifth more; Retry-After says another time', () => {
   const now = Date.parse('2026-01-01T00:00:00Z');
   assert.deepEqual(
     [1, 2, 3, 4, 11, 1_000_000].map((failures) => retryDelay(failures, null, now, 0)),

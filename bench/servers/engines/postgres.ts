@@ -1,6 +1,6 @@
 /**
- * PostgreSQL: a tsvector of our words under a GIN index, a vocabulary table for words with typos, `pg_trgm` for parts of
- * names, and `earthdistance` for places.
+ * PostgreSQL: a tsvector of our words with a GIN index, a vocabulary table for typos, `pg_trgm` for substrings of names, and
+ * `earthdistance` for geo search.
  */
 import { allowedDistance, wordsOf } from '../../../src/search/analysis/words.ts';
 import { connectPostgres, type SqlConnection } from '../../support/contenders/postgres.ts';
@@ -17,7 +17,7 @@ const schema = [
   'create extension if not exists pg_trgm',
   'create extension if not exists cube',
   'create extension if not exists earthdistance',
-  // The radius of our sphere, which its documentation lets one choose.
+  // Uses our Earth radius, as its documentation allows.
   `create or replace function earth() returns float8 language sql immutable parallel safe as 'select 6371008.8::float8'`,
   'drop table if exists items, vocabulary',
   'create table items (id text primary key, name text, text text, category text, size bigint, lat float8, lon float8, words tsvector, row text)',
@@ -35,7 +35,7 @@ const indexes = [
   'vacuum analyze vocabulary',
 ];
 
-/** The hits of a tsquery `asked.query`, their number, and the best of them, up to a page (`asked.size`). */
+/** The hits of the tsquery `asked.query`, their number, and the first page of `asked.size` hits by rank. */
 const best = `hits as materialized (select id, category, row, ts_rank(words, asked.query) as rank from items, asked where words @@ asked.query)`;
 const page = `select (select count(*) from hits)::int as total, array(select row from hits order by rank desc, id limit (select size from asked)) as rows`;
 const literal = `with asked as (select quote_literal($1)::tsquery as query, $2::int as size), ${best} ${page}`;
@@ -64,7 +64,7 @@ type SqlAnswer = {
   readonly total: number;
   readonly rows: readonly string[];
   readonly facet?: Readonly<Record<string, number>>;
-  /** Beside the rows. */
+  /** One for each row. */
   readonly marked?: readonly string[];
 };
 

@@ -1,4 +1,4 @@
-/** Runs nginx with one worker process, which serves a folder of files. */
+/** Runs nginx with one worker process to serve a folder of files. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { BenchContext } from '../bench.ts';
@@ -6,7 +6,7 @@ import { host } from '../ports.ts';
 import { findTool } from '../tools.ts';
 import { startServer } from './server-process.ts';
 
-/** @returns false when there is no nginx, after a line that says why */
+/** @returns false when nginx is not installed, after printing why */
 export async function startNginx(
   context: BenchContext,
   options: { readonly port: number; readonly root: string; readonly prefix: readonly string[] },
@@ -27,7 +27,7 @@ export async function startNginx(
   return true;
 }
 
-/** A configuration as nginx's own guides advise for static files, without an access log. */
+/** The configuration that nginx's guides recommend for static files, without an access log. */
 function configuration(folder: string, port: number, root: string): string {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
     .map((kind) => `  ${kind}_temp_path ${folder}/${kind};`)

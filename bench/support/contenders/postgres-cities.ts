@@ -1,6 +1,6 @@
 /**
- * The entities of `cities` in PostgreSQL: jsonb, with indexes on id, URL, redirect, words, and the fields that our
- * index filters and sorts by.
+ * Stores the entities of `cities` in PostgreSQL as jsonb, with indexes on id, URL, redirect, words, and the fields by which
+ * our index filters and sorts.
  */
 import type { Entity } from '../data/sets.ts';
 import type { SqlConnection } from './postgres.ts';
@@ -9,7 +9,7 @@ const rowsPerInsert = 50;
 const columns = ['origin_id', 'type', 'url', 'origin_parent_id', 'redirects', 'properties'];
 const jsonText = (name: string) => `(properties->>'${name}')`;
 
-/** The table, and the indexes of what our index searches, filters and sorts. */
+/** The table, with indexes on everything that our index searches, filters and sorts by. */
 export const entitiesTable = [
   'drop table if exists entities',
   `create table entities (
@@ -32,7 +32,7 @@ export const entitiesTable = [
   ),
 ];
 
-/** What an upsert does with an entity that is there: it writes what differs, as our ingest does. */
+/** Updates an existing entity only if it differs, as our ingest does. */
 export const updateWhereChanged = `on conflict (origin_id) do update set (${columns.slice(1).join(', ')}) = (${columns
   .slice(1)
   .map((name) => `excluded.${name}`)
@@ -44,15 +44,15 @@ const upsert = (rows: number) => `insert into entities (${columns.join(', ')})
   values ${Array.from({ length: rows }, (_, row) => `(${columns.map((_, column) => `$${row * columns.length + column + 1}`).join(', ')})`).join(', ')}
   ${updateWhereChanged}`;
 
-/** A way to keep the entities in PostgreSQL. */
-export interface EntityKeeper {
+/** A way to store the entities in PostgreSQL. */
+export interface EntityStorage {
   create(connection: SqlConnection): Promise<void>;
-  /** Saves some in one statement, which is one commit. */
+  /** Saves entities with one statement, in one transaction. */
   save(connection: SqlConnection, entities: readonly Entity[]): Promise<void>;
 }
 
-/** Rows, and nothing made of them. */
-export const plainRows: EntityKeeper = {
+/** Stores rows and derives nothing from them. */
+export const plainRows: EntityStorage = {
   create: (connection) =>
     inOrder(connection, [
       ...entitiesTable,
@@ -80,10 +80,10 @@ export async function inOrder(connection: SqlConnection, statements: readonly st
   for (const text of statements) await connection.query({ text });
 }
 
-/** Reads NDJSON lines and saves them over all connections at once, 50 in a batch. */
+/** Reads NDJSON lines and saves them over all connections in parallel, in batches of 50. */
 export async function loadEntities(
   connections: readonly SqlConnection[],
-  keeper: EntityKeeper,
+  storage: EntityStorage,
   lines: AsyncIterator<string>,
 ): Promise<void> {
   await Promise.all(
@@ -96,7 +96,7 @@ export async function loadEntities(
           entities.push(JSON.parse(value));
         }
         if (entities.length === 0) return;
-        await keeper.save(connection, entities);
+        await storage.save(connection, entities);
       }
     }),
   );

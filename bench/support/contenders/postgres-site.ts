@@ -6,7 +6,7 @@
 import type { JsonObject } from '../../../src/contract/json.ts';
 import type { Entity } from '../data/sets.ts';
 import type { SqlConnection } from './postgres.ts';
-import { type EntityKeeper, entitiesTable, inOrder, updateWhereChanged } from './postgres-cities.ts';
+import { type EntityStorage, entitiesTable, inOrder, updateWhereChanged } from './postgres-cities.ts';
 
 const tables = [
   'create extension if not exists pg_trgm',
@@ -64,7 +64,7 @@ const saveBatch = `create or replace function save_batch(
   end $$`;
 
 /** Rows, and all that Millrace makes of them. */
-export const wholeSite: EntityKeeper = {
+export const wholeSite: EntityStorage = {
   create: (connection) => inOrder(connection, [...tables, saveBatch, 'checkpoint']),
   async save(connection, entities) {
     // Here and not in SQL, which takes PostgreSQL more time than this takes the client.

@@ -1,4 +1,4 @@
-/** Runs a PostgreSQL for a benchmark. It is as durable as our default: every commit is on the disk before its answer. */
+/** Runs PostgreSQL for a benchmark, as durable as our default: every commit is on disk before it is acknowledged. */
 import { spawnSync } from 'node:child_process';
 import { chownSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -10,7 +10,7 @@ import { findTool } from '../tools.ts';
 import { startServer } from './server-process.ts';
 
 export interface SqlQuery {
-  /** Name under which the statement is prepared once on a connection. */
+  /** Name of the prepared statement, created once per connection. */
   readonly name?: string;
   readonly text: string;
   readonly values?: readonly unknown[];
@@ -27,7 +27,7 @@ interface PgModule {
   readonly Client: new (options: Readonly<Record<string, unknown>>) => SqlConnection;
 }
 
-/** Each of these settings is in favour of PostgreSQL or needed for a fair comparison. All others are its defaults. */
+/** Each of these settings favors PostgreSQL or is needed for a fair comparison. All others have their defaults. */
 const settings = {
   listen_addresses: host,
   unix_socket_directories: '',
@@ -39,7 +39,7 @@ const settings = {
   jit: 'off',
 };
 
-/** The settings in words, for the reader of a comparison. */
+/** The settings, to print with a comparison. */
 export const postgresSettingsText = Object.entries(settings)
   .filter(([name]) => !name.startsWith('listen') && !name.startsWith('unix'))
   .map(([name, value]) => `${name} ${value}`)
@@ -47,11 +47,11 @@ export const postgresSettingsText = Object.entries(settings)
 
 export interface Postgres {
   readonly version: string;
-  /** Of the process whose children serve the connections. */
+  /** The postmaster process, whose children serve the connections. */
   readonly pid: number;
 }
 
-/** Starts PostgreSQL. @returns null when there is none, after a line that says why */
+/** Starts PostgreSQL. @returns null when it is not installed, after printing why */
 export async function startPostgres(context: BenchContext): Promise<Postgres | null> {
   const initdb = findTool('initdb', 'postgresql', context.say);
   const postgres = initdb === null ? null : path.join(path.dirname(initdb), 'postgres');
@@ -64,7 +64,7 @@ export async function startPostgres(context: BenchContext): Promise<Postgres | n
   const words = ['-D', folder, '-U', 'bench', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync'];
   const { status, stderr } = spawnSync(initdb, words, { encoding: 'utf8', cwd: '/', ...(user ?? {}) });
   if (status !== 0) {
-    context.say(`PostgreSQL is skipped: initdb said ${stderr.trim()}`);
+    context.say(`PostgreSQL is skipped: initdb failed: ${stderr.trim()}`);
     return null;
   }
   const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
@@ -89,14 +89,14 @@ export async function connectPostgres(): Promise<SqlConnection> {
       await connection.connect();
       return connection;
     } catch (error) {
-      // PostgreSQL takes connections shortly before it answers them.
+      // PostgreSQL accepts connections shortly before it can serve them.
       if (attempt === 50) throw error;
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
   }
 }
 
-/** PostgreSQL does not run as root; its package makes a user for it. */
+/** PostgreSQL refuses to run as root. Its package creates a user. */
 function serverUser(): { uid: number; gid: number } | null {
   if (process.getuid?.() !== 0) return null;
   const id = (flag: string) => Number(spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' }).stdout);

@@ -1,4 +1,4 @@
-/** Writes and reads the delivered bytes of pages as files, for contenders that serve them as they are. */
+/** Writes and reads delivered pages as files, for contenders that serve static files. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 

@@ -1,8 +1,8 @@
-/** More cities than there are: the same ones again and again, with new ids and URLs and, in every repetition, other names. */
+/** Generates any number of cities by repeating the data set, with new ids, URLs and names in each repetition. */
 import { random, wordsFrom } from './random.ts';
 import { cityEntities, type Entity, textOf } from './sets.ts';
 
-/** The item at a place of a list that begins again and again. @param number from 0 */
+/** The item at an index of an endlessly repeated list. @param number from 0 */
 export function repeated<T>(
   items: readonly T[],
   number: number,
@@ -19,7 +19,7 @@ export class ManyCities {
     private readonly cities: readonly Entity[],
   ) {}
 
-  /** @param citiesMax how many of them are of the data set */
+  /** @param citiesMax limits the cities from the data set */
   static async read(citiesMax = Number.POSITIVE_INFINITY): Promise<ManyCities> {
     const entities = await cityEntities(citiesMax);
     const cities = entities.filter(({ type }) => type === 'city');
@@ -29,12 +29,12 @@ export class ManyCities {
     );
   }
 
-  /** The cities with the numbers `from` to before `to`. */
+  /** The cities from number `from` up to, but not including, `to`. */
   *range(from: number, to: number): Generator<Entity> {
     for (let number = from; number < to; number += 1) yield this.at(number);
   }
 
-  /** Some cities with numbers below `below`, at random. */
+  /** Random cities with numbers below `below`. */
   some(count: number, below: number, seed: number): Entity[] {
     const next = random(seed);
     return Array.from({ length: count }, () => this.at(Math.floor(next() * below)));

@@ -1,4 +1,4 @@
-/** Generated pages for the delivery benchmarks: articles whose answer is about 1.5 kB and resolves 3 references. */
+/** Generated pages for the delivery benchmarks: articles whose response is about 1.5 kB with 3 resolved references. */
 import type { JsonObject } from '../../../src/contract/json.ts';
 import { random, wordsFrom } from './random.ts';
 import type { Entity } from './sets.ts';
@@ -47,14 +47,14 @@ export function articleUrl(number: number): string {
   return `/articles/${number}`;
 }
 
-/** All entities of the pages. Entities that others refer to come first. */
+/** All entities of the pages, referenced entities first. */
 export function* pageEntities(): Generator<Entity> {
   for (let number = 0; number < authorCount; number += 1) yield named('author', number);
   for (let number = 0; number < categoryCount; number += 1) yield named('category', number);
   for (let number = 0; number < articleCount; number += 1) yield article(number, 0);
 }
 
-/** An article in its n-th revision, of the same size with another text. */
+/** A revision of an article. All revisions have the same size and different text. */
 export function article(number: number, revision: number): Entity {
   const next = random(number * 31 + revision * 17 + 7);
   return {

@@ -10,11 +10,11 @@ export interface BenchTenant {
   readonly indexes?: Readonly<Record<string, JsonObject>>;
   /** Full schemas in JavaScript. */
   readonly code?: Readonly<Record<string, string>>;
-  /** The source group is auto-indexed too; absent: it is not. */
+  /** Whether the source group is auto-indexed; absent for false. */
   readonly autoIndex?: boolean;
 }
 
-/** Alias of each tenant's one source group, for `triggers`. */
+/** Alias of the source group of every tenant, for `triggers`. */
 export const sourceGroup = 'main';
 
 export function sourceKeyOf({ alias }: Pick<BenchTenant, 'alias'>): string {

@@ -1,4 +1,4 @@
-/** Shared by the delivery benchmarks: the platform with its pages, the same bytes as files, and the load. */
+/** Shared by the delivery benchmarks: the platform with its pages, the same pages as files, and the load. */
 import path from 'node:path';
 import { CommandStop } from '../../../src/cli/terminal/command-line.ts';
 import type { BenchContext } from '../bench.ts';
@@ -25,13 +25,13 @@ export async function startPages(
   return { client, system };
 }
 
-/** The URLs of all pages, in an order without a pattern. A smoke run has fewer. */
+/** The URLs of all pages in scattered order. A smoke run has fewer. */
 export function pageUrls({ quick }: BenchContext): string[] {
   const count = quick ? 100 : articleCount;
   return Array.from({ length: count }, (_, index) => articleUrl((index * 617) % articleCount));
 }
 
-/** Writes the delivered bytes as files, and the requests for them in both forms. */
+/** Writes the delivered pages as files, and the requests for the platform and for the files. */
 export async function writePages(
   context: BenchContext,
   client: Client,
@@ -89,7 +89,7 @@ export async function requireSamePages(
   }
 }
 
-/** Measures a load. A short run before it fills caches and lets compilers finish. */
+/** Measures a load, after a warm-up for caches and JIT compilers. */
 export async function measureLoad(
   wrk: string,
   { warmUpSeconds, ...options }: LoadOptions & DeliveryLoad,

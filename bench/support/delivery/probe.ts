@@ -1,4 +1,4 @@
-/** Asks for pages at a steady, low rate and notes how long each answer took, as for one reader among few. */
+/** Requests pages at a low, steady rate and measures each latency, like a single reader. */
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Entity } from '../data/sets.ts';
@@ -6,7 +6,7 @@ import { type BenchTenant, clientKeyOf } from '../data/tenant.ts';
 import { deliveryPath } from '../load/client.ts';
 import type { HttpRequest } from '../load/wrk.ts';
 
-/** Milliseconds of each answer, by kind of request. */
+/** Latencies in milliseconds, by kind of request. */
 export type Latencies = ReadonlyMap<string, readonly number[]>;
 
 /** 200 requests a second. */
@@ -16,15 +16,15 @@ const kinds = { warm: 'from the cache', cold: 'computed' };
 export class DeliveryProbe {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
-  /** @param kinds name -> requests, which are sent in turn. Kinds take turns too */
+  /** @param kinds name -> requests. Kinds, and requests of a kind, are sent in rotation */
   constructor(
     private readonly baseUrl: string,
     private readonly kinds: ReadonlyMap<string, readonly HttpRequest[]>,
   ) {}
 
   /**
-   * Asks until `over` settles, one request after the other: each when its time has come, or the one before it is answered.
-   * @throws what `over` rejects with; Error for any status but 200
+   * Sends requests one after the other until `over` settles: each at its scheduled time, or after the previous response.
+   * @throws what `over` rejects with; Error for any status other than 200
    */
   async during(over: Promise<unknown>): Promise<Latencies> {
     let isOver = false;
@@ -73,7 +73,7 @@ export class DeliveryProbe {
   }
 }
 
-/** Requests for entities with a URL and a handle: by URL, from the cache; and by POST, which no cache answers. */
+/** Requests for entities with a URL and a handle: GET by URL, which is cached, and POST by handle, which is not. */
 export function placeRequests(
   tenant: Pick<BenchTenant, 'alias'>,
   places: readonly Entity[],
@@ -93,7 +93,7 @@ export function placeRequests(
   ]);
 }
 
-/** With all kinds together as one more. */
+/** Adds the kind `all` with all latencies. */
 export function allOf(latencies: Latencies): Latencies {
   return new Map([['all', [...latencies.values()].flat()], ...latencies]);
 }

@@ -1,4 +1,4 @@
-/** Entities and the file with their lines, from which contenders load them. */
+/** Entities, and an NDJSON file of them for contenders to load. */
 import { createReadStream, type ReadStream, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -20,7 +20,7 @@ export function writeEntities(
   return { file, entities };
 }
 
-/** Opens the file in pieces of the same size as `npm run import`. */
+/** Reads the file in chunks of the same size as `npm run import`. */
 export function openFile({ file }: EntityFile): ReadStream {
   return createReadStream(file, { highWaterMark: 256 * 1024 });
 }

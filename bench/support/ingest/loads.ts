@@ -1,12 +1,12 @@
-/** How the contenders of `ingest` load a file of entities. */
+/** Loads a file of entities into each contender of `ingest`. */
 
 import type { SqlConnection } from '../contenders/postgres.ts';
-import { type EntityKeeper, loadEntities } from '../contenders/postgres-cities.ts';
+import { type EntityStorage, loadEntities } from '../contenders/postgres-cities.ts';
 import { cityIndex } from '../data/cities-tenant.ts';
 import type { Client } from '../load/client.ts';
 import { type EntityFile, linesOf, openFile } from './entity-file.ts';
 
-/** Until every entity has its route and every city is in the index. */
+/** Waits until every entity has its route and every city is in the index. */
 export async function loadMillrace(client: Client, file: EntityFile): Promise<void> {
   const { entities } = file;
   await client.import(openFile(file));
@@ -18,8 +18,8 @@ export async function loadMillrace(client: Client, file: EntityFile): Promise<vo
 
 export function loadPostgres(
   connections: readonly SqlConnection[],
-  keeper: EntityKeeper,
+  storage: EntityStorage,
   file: EntityFile,
 ): Promise<void> {
-  return loadEntities(connections, keeper, linesOf(file));
+  return loadEntities(connections, storage, linesOf(file));
 }

@@ -1,4 +1,4 @@
-/** Compares what Millrace and PostgreSQL deliver of the same entities, and when these have changed: every URL. */
+/** Checks that Millrace and PostgreSQL deliver the same for every URL, before and after changes of the entities. */
 import { isDeepStrictEqual } from 'node:util';
 import { CommandStop } from '../../../src/cli/terminal/command-line.ts';
 import { portions } from '../../../src/lib/lists.ts';
@@ -13,11 +13,11 @@ import { writeEntities } from './entity-file.ts';
 import { loadMillrace, loadPostgres } from './loads.ts';
 
 const citiesCompared = 1_000;
-/** As many as one batch takes. */
+/** The maximum of one batch. */
 const citiesChanged = 50;
 const readAtOnce = 16;
 
-/** @throws CommandStop that names a URL for which they deliver something else */
+/** @throws CommandStop with the first URL that differs */
 export async function requireSameSite(
   context: BenchContext,
   connections: readonly SqlConnection[],
@@ -43,7 +43,7 @@ export async function requireSameSite(
   await system.stop();
 }
 
-/** URLs go round: each city takes that of the next one. Every city has other redirects and another name. */
+/** Rotates the URLs: each city gets that of the next one. Every city also gets new redirects and a new name. */
 function changedCities(cities: readonly Entity[]): Entity[] {
   return cities.map((city, index) => ({
     ...city,
@@ -53,7 +53,7 @@ function changedCities(cities: readonly Entity[]): Entity[] {
   }));
 }
 
-/** @returns how many URLs there are */
+/** @returns the number of URLs */
 async function requireSameUrls(client: Client, connection: SqlConnection): Promise<number> {
   const theirs = new Map((await readSite(connection)).map((one) => [one.url, one]));
   const routes = await client.routes();

@@ -1,4 +1,4 @@
-/** Lists of cities from a PostgreSQL, over connections that take turns. */
+/** Serves lists of cities from PostgreSQL, over a round-robin pool of connections. */
 import { connectPostgres, type SqlConnection } from '../contenders/postgres.ts';
 import type { Entity } from '../data/sets.ts';
 import {
@@ -39,7 +39,7 @@ export async function postgresLists(entities: readonly Entity[]): Promise<SqlLis
   };
 }
 
-/** The statement names its columns as a row does. */
+/** The statement names its columns like the members of `Row`. */
 function rowOf(row: Readonly<Record<string, unknown>>): Row {
   const { properties, url, ...cards } = row;
   const texts = Object.fromEntries(

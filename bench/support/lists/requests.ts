@@ -1,4 +1,4 @@
-/** The requests for lists of cities, and whether all contenders show the same. */
+/** Requests for lists of cities, and a check that all contenders return the same. */
 import assert from 'node:assert/strict';
 import { chainsTenant, citiesTenant, cityIndex } from '../data/cities-tenant.ts';
 import { random } from '../data/random.ts';
@@ -7,13 +7,13 @@ import { type BenchTenant, clientKeyOf } from '../data/tenant.ts';
 import type { HttpRequest } from '../load/wrk.ts';
 import { host, ports } from '../ports.ts';
 
-/** A kind of list: so many cities, each with what it refers to, so many levels deep. */
+/** A kind of list: the number of cities, and the depth of references. */
 export interface ListKind {
   readonly size: number;
   readonly levels: 1 | 3;
 }
 
-/** Cities with a population between the two, the largest first. */
+/** The cities with a population from `from` to `to`, the largest first. */
 export interface List extends ListKind {
   readonly from: number;
   readonly to: number;
@@ -23,7 +23,7 @@ export function tenantOf({ levels }: ListKind): BenchTenant {
   return levels === 1 ? citiesTenant : chainsTenant;
 }
 
-/** Lists that differ in their ranges, each with more cities than it shows. */
+/** Lists with different ranges, each with more cities than fit on its page. */
 export function differingLists(cities: readonly Entity[], kind: ListKind, count: number): List[] {
   const { size } = kind;
   const next = random(size);
@@ -66,9 +66,9 @@ interface Page {
 }
 
 /**
- * Where cities tie at the end of a list, each contender may show another of them.
- * @param port of a server that answers from SQL
- * @throws Error when it shows other pages than ours
+ * When cities tie at the end of a list, contenders may return different ones.
+ * @param port of the SQL server's HTTP endpoint
+ * @throws Error when its pages differ from ours
  */
 export async function requireSameLists(lists: readonly List[], port: number): Promise<void> {
   for (const list of lists) {

@@ -1,4 +1,4 @@
-/** Lists of cities in SQL: the tables, the statements, and the view of a row. The same for SQLite and PostgreSQL. */
+/** Lists of cities in SQL, for SQLite and PostgreSQL: tables, statements, and the view of a row. */
 import type { Entity } from '../data/sets.ts';
 import type { List } from './requests.ts';
 
@@ -11,10 +11,10 @@ export interface SqlAnswer {
   readonly rows: readonly Row[];
 }
 
-/** Names and URLs of what a city refers to; null where a reference leads nowhere, absent where it is not asked for. */
+/** Names and URLs of referenced places; null for a broken reference, absent if not requested. */
 type Card<Name extends string> = { readonly [Member in Name | `${Name}Url`]?: string | null };
 
-/** A city, with the JSON of its properties, as text or read by the driver. */
+/** A city with its properties, as JSON or parsed by the driver. */
 export type Row = { readonly properties: string | City; readonly url: string } & Card<'country'> &
   Card<'region'> &
   Card<'continent'> &
@@ -50,7 +50,7 @@ export function cityValues({ originId, url, properties: p }: Entity): unknown[] 
 const matching = 'from city where population between $1 and $2';
 export const countStatement = `select count(*) as total ${matching}`;
 
-/** @param levels of references: 1 or 3 */
+/** @param levels depth of references: 1 or 3 */
 export function listStatement(levels: number): string {
   const joined = [
     { table: 'country', id: 'city.country' },

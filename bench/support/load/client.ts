@@ -1,4 +1,4 @@
-/** The calls that benchmarks make beside the load, as any client. */
+/** A client for the requests that benchmarks make besides the load. */
 import { Readable } from 'node:stream';
 import { FailureFile, Importer, retryTotalMsDefault } from '../../../src/cli/import/importer.ts';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
@@ -39,7 +39,7 @@ export class Client {
     );
     const counts = await importer.run(ndjson);
     failures.close();
-    if (counts.failed > 0) throw new Error(`${counts.failed} entities were refused`);
+    if (counts.failed > 0) throw new Error(`${counts.failed} entities were rejected`);
     return counts;
   }
 
@@ -55,7 +55,7 @@ export class Client {
     return response.headers.get('x-service-version') ?? '';
   }
 
-  /** As `save`, with as little work as possible in Node. @param line from `saveLine` @param request made by the line */
+  /** As `save`, with minimal work in Node. @param line from `saveLine` @param request created by the line */
   async saveOn(line: RequestLine, request: Buffer): Promise<string> {
     const { status, version, body } = await line.send(request);
     requireSaved(status, body);
@@ -74,7 +74,7 @@ export class Client {
     };
   }
 
-  /** The delivered bytes of a URL, at least as new as a version, however long that takes. */
+  /** Delivers a URL, and waits as long as it takes for a version. */
   async deliver(url: string, minVersion?: string): Promise<string> {
     const headers = { 'X-Api-Key': this.clientKey, ...versionHeader(minVersion) };
     for (;;) {
@@ -82,20 +82,20 @@ export class Client {
       const response = await fetch(`${this.baseUrl}${deliveryPath(url)}`, { headers });
       const text = await response.text();
       if (response.status === 200) return text;
-      // A front waits five seconds for a version, then answers 503.
+      // A front waits five seconds for a version, then responds with 503.
       if (response.status !== 503 || minVersion === undefined) {
-        throw new Error(`delivery answered ${response.status}: ${text}`);
+        throw new Error(`delivery returned ${response.status}: ${text}`);
       }
     }
   }
 
-  /** The page of a URL; null when there is none. */
+  /** Delivers the page of a URL; null when there is none. */
   async page(url: string, minVersion?: string): Promise<JsonObject | null> {
     const { route }: { route: JsonObject | null } = JSON.parse(await this.deliver(url, minVersion));
     return route;
   }
 
-  /** The answer to a query, at least as new as a version, however long that takes. */
+  /** Runs a query, and waits as long as it takes for a version. */
   async query(index: string, query: Json, minVersion?: string): Promise<QueryAnswer> {
     const headers = {
       'X-Api-Key': this.clientKey,
@@ -111,8 +111,8 @@ export class Client {
       });
       const text = await response.text();
       if (response.status === 200) return JSON.parse(text);
-      // A worker that is busy with entities that were just loaded may not answer in time.
-      if (response.status !== 503) throw new Error(`the query answered ${response.status}: ${text}`);
+      // A worker that is busy with newly loaded entities may not respond in time.
+      if (response.status !== 503) throw new Error(`the query returned ${response.status}: ${text}`);
     }
   }
 
@@ -141,8 +141,8 @@ export class Client {
   }
 
   /**
-   * Waits until everything that was saved before is visible, with all rebuilds that it caused. An entity that is saved
-   * again unchanged gives the version of its partition. So many entities lie in every partition.
+   * Waits until all earlier saves are visible, with all rebuilds that they caused. Saving an unchanged entity returns the
+   * version of its partition, and this many entities cover every partition.
    * @param entities unchanged ones, at least some hundred
    */
   async settle(entities: readonly Entity[]): Promise<void> {
@@ -177,7 +177,7 @@ const settlingEntities = 300;
 
 export interface ListedRoute {
   readonly url: string;
-  /** The URL that a redirect leads to; null for a page. */
+  /** The target of a redirect; null for a page. */
   readonly redirect: string | null;
 }
 
@@ -192,7 +192,7 @@ export interface QueryAnswer {
 function requireSaved(status: number | undefined, text: string): void {
   const { errors = {} }: { errors?: object } = JSON.parse(text);
   if (status === 200 && Object.keys(errors).length === 0) return;
-  throw new Error(`saving answered ${status}: ${text}`);
+  throw new Error(`saving returned ${status}: ${text}`);
 }
 
 export function deliveryPath(url: string): string {

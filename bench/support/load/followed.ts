@@ -7,7 +7,7 @@ import { citiesTenant } from '../data/cities-tenant.ts';
 import { clientKeyOf } from '../data/tenant.ts';
 import { memoryOf } from '../platform/memory.ts';
 import { type Spread, spreadOf } from '../report/statistics.ts';
-import type { FollowerPlace } from './elsewhere.ts';
+import type { FollowerPlacement } from './follower-placement.ts';
 
 interface Heard {
   readonly ready?: number;
@@ -40,7 +40,7 @@ export class Followed {
   readonly #delays: Record<keyof Delays, number[]> = { first: [], half: [], nearlyAll: [] };
   memory: Memory = { bytesEach: Number.NaN, furtherBytesEach: Number.NaN };
 
-  constructor(context: BenchContext, place: FollowerPlace, port: number, pid: number | undefined) {
+  constructor(context: BenchContext, place: FollowerPlacement, port: number, pid: number | undefined) {
     this.#pid = pid;
     this.#process = startFollowers(place, port);
     context.onEnd(() => void this.#process.kill());
@@ -84,7 +84,7 @@ export class Followed {
   }
 }
 
-function startFollowers({ serverHost, followerPrefix }: FollowerPlace, port: number): ChildProcess {
+function startFollowers({ serverHost, followerPrefix }: FollowerPlacement, port: number): ChildProcess {
   const program = fileURLToPath(new URL('./followers.ts', import.meta.url));
   const node = [
     process.execPath,
@@ -104,7 +104,7 @@ async function opened(followers: ChildProcess, count: number): Promise<void> {
   await all;
 }
 
-/** What the followers tell next of what is asked for. */
+/** The next matching message of the followers. */
 function next<T>(followers: ChildProcess, pick: (heard: Heard) => T | undefined): Promise<T> {
   return new Promise((resolve, reject) => {
     const hear = (heard: Heard) => {

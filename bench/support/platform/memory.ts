@@ -1,4 +1,4 @@
-/** Memory of a process as Linux shows it. */
+/** Reads the memory of a process from Linux' `/proc`. */
 import { readFileSync } from 'node:fs';
 
 export interface ProcessMemory {
@@ -6,7 +6,7 @@ export interface ProcessMemory {
   readonly peakBytes: number;
 }
 
-/** The memory of a process; null where the system does not show it. */
+/** The memory of a process; null where not available. */
 export function memoryOf(pid: number | undefined): ProcessMemory | null {
   if (pid === undefined) return null;
   try {

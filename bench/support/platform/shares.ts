@@ -132,7 +132,7 @@ function newGroupIn(parent: string): { readonly folder: string; readonly version
   return null;
 }
 
-/** Lets the groups in a group limit processors, which version 2 wants to be told. */
+/** Enables the cpu controller for child groups, which cgroup v2 requires. */
 function passOn(group: string): void {
   try {
     writeFileSync(path.join(group, 'cgroup.subtree_control'), '+cpu', { flag: 'r+' });

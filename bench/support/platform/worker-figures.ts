@@ -14,7 +14,7 @@ export class WorkerFigures {
     return new WorkerFigures(context, await openStore(system.storeOptions));
   }
 
-  /** Reads counters as they are at the call or later. @returns values in the order of the names */
+  /** Reads current values of counters. @returns values in the order of the names */
   async read(names: readonly string[]): Promise<number[]> {
     this.context.signal.throwIfAborted();
     const worker = (await liveProcesses(this.store)).find(({ role }) => role === 'worker');

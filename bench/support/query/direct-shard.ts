@@ -1,4 +1,4 @@
-/** A shard in the benchmark's own process, as a worker holds one. */
+/** A shard in the benchmark's own process. */
 import { checkQuery } from '../../../src/search/check/query.ts';
 import type { CheckedQuery } from '../../../src/search/checked-query.ts';
 import type { FieldType } from '../../../src/search/fields/field-type.ts';
@@ -57,7 +57,7 @@ export class DirectShard {
     this.queries = asked.map(read);
   }
 
-  /** Runs the queries one after the other. @param skipped number of queries at the beginning that are left out */
+  /** Runs the queries one after the other. @param skipped number of queries to skip at the beginning */
   measure(seconds: number, skipped: number): LoadResult {
     const latenciesMs: number[] = [];
     const startedMs = performance.now();

@@ -53,7 +53,7 @@ export interface Pairs {
   readonly promised: number;
   /** Of the promised ones, those that are kept. */
   readonly kept: number;
-  /** Those that nobody promised. */
+  /** Words without a guarantee. */
   readonly others: number;
 }
 

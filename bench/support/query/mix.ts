@@ -14,7 +14,7 @@ const checkedPerKind = 75;
 const repeatedPerKind = 30;
 /** Number of rounds that begin at different places. */
 const roundsApart = 5;
-/** Words are left out if they are too rare to measure anything, or so common that nobody searches for them. */
+/** Words are left out if they are too rare to measure anything, or too common to be searched for. */
 const documentsMin = 3;
 const documentsMaxShare = 0.05;
 /** A smaller category has hardly a page of items above a bound. */

@@ -68,7 +68,7 @@ export class PlainScan {
     return { total: found.length, ids, facet: null, marked: null };
   }
 
-  /** @returns null when distances of the first page, or one to the edge, are too near each other to be told apart */
+  /** @returns null when distances of the first page, or one to the edge, are too close to each other to distinguish */
   private within(query: BenchQuery, circle: Circle): ExpectedAnswer | null {
     const found = this.items
       .map(({ id, place }) => ({ id, far: place === undefined ? Infinity : metresBetween(circle, place) }))

@@ -81,7 +81,7 @@ export class RenameScene {
     return memoryOf(this.system.workerPid);
   }
 
-  /** Time until a change is visible while nothing else goes on. */
+  /** Time until a change is visible while the platform is idle. */
   async quietChangeMs(): Promise<number> {
     return await this.changeNote();
   }

@@ -100,7 +100,7 @@ async function untilDivided(
   }
 }
 
-/** Imports over all fronts at once, each a part of the entities, and waits until all that is made of them is visible. */
+/** Imports over all fronts at once, each a part of the entities, and waits until all that is built from them is visible. */
 export async function importOverAll(
   context: BenchContext,
   system: System,

@@ -74,7 +74,7 @@ function typeKey({ turn }: Output): string {
   return `${turn.tenantAlias}:${turn.sourceId}:${turn.entity?.type ?? ''}`;
 }
 
-/** Fields without a type or with another one; of the former, one more than any entity type has room for at most. */
+/** Fields without a type, at most one more than an entity type has room for, and fields with another type. */
 async function candidatesOf(
   outputs: readonly Output[],
   known: FieldTypes | null,
@@ -84,7 +84,7 @@ async function candidatesOf(
   for (const { turn } of outputs) {
     const shown = await slice.run(shownFields(turn.entity?.properties ?? {}, known));
     for (const field of shown) {
-      // Fields that have a type may always get another one; of the others there may be very many.
+      // A field with a type can always get another one. There can be very many other fields.
       const isKnown = known?.has(field[0]) === true;
       if (isKnown || candidates.size <= autoFieldsMax) noteShown(field, candidates);
     }

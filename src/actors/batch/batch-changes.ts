@@ -1,4 +1,4 @@
-/** All that the commit of a batch stores and tells, gathered output by output. */
+/** Collects everything that the commit of a batch stores and announces. */
 import type { Diagnostic } from '../../contract/diagnostic.ts';
 import type { EntityRef } from '../../contract/ids.ts';
 import { ReferenceChanges } from '../../store/change-log/references.ts';
@@ -30,10 +30,10 @@ import type { StoredOutput } from './build-turns.ts';
 import { type Builder, itemNameList, type OutputName, outputField, outputHash } from './builder.ts';
 import type { Turn } from './turn.ts';
 
-/** What happened, for the metrics. */
+/** Counts for the metrics. */
 export interface BatchCounts {
   entities: number;
-  /** Views and items computed, and those of them whose bytes were as before. */
+  /** Views and items computed, and how many of them had the same bytes as before. */
   built: number;
   unchanged: number;
   /** Findings about the data, by kind. */
@@ -47,11 +47,11 @@ export interface DeferredOutput {
   readonly reason: DeferredFor;
   /** Reads with a version wait for it. */
   readonly isAwaited: boolean;
-  /** The entity whose change asks for it; null where it is not known. */
+  /** The entity whose change caused it; null if unknown. */
   readonly cause: EntityRef | null;
 }
 
-/** An entity waits for a moment from now on, or no longer. */
+/** An entity is added to the schedule or removed from it. */
 export interface ScheduleChange {
   readonly tenant: string;
   readonly sourceId: string;
@@ -73,11 +73,11 @@ export class BatchChanges {
   readonly claimWrites: ClaimWrite[] = [];
   readonly unregistrations: Registration[] = [];
   readonly references = new ReferenceChanges();
-  /** What goes into the change log. */
+  /** Entries for the change log. */
   readonly reported = new ReportedViews();
   readonly writes = new PartitionWrites();
   readonly schedule: ScheduleChange[] = [];
-  /** Outputs that were not built, and are built later. */
+  /** Outputs to build later. */
   readonly deferred: DeferredOutput[] = [];
   readonly counts: BatchCounts = { entities: 0, built: 0, unchanged: 0, diagnostics: new Map() };
   /** Processed records, by the name of their source. */
@@ -94,18 +94,18 @@ export class BatchChanges {
     private readonly namedFields: NamedFields,
   ) {}
 
-  /** @param wasThere true when a former output may lie there; it may have been large */
+  /** @param wasThere there may be an earlier output, which may have been large */
   putOutput(turn: Turn, builder: Builder, { bytes, item }: StoredOutput, wasThere: boolean): void {
     const writes = this.#outputsOf(builder, turn);
     const field = outputField(builder, turn);
     if (builder.kind === 'item') {
       writes.set(field, bytes);
-      this.#tellItem(turn, builder, item);
+      this.#announceItem(turn, builder, item);
       return;
     }
     if (wasThere) writes.delete(largeBodyField(field));
     this.#putBody(turn, writes, field, bytes);
-    this.#tellView(turn, builder);
+    this.#announceView(turn, builder);
   }
 
   #putBody({ tenantAlias: tenant, sourceId }: Turn, writes: FieldWrites, field: string, body: Buffer): void {
@@ -123,11 +123,11 @@ export class BatchChanges {
     const field = outputField(name, turn);
     writes.delete(field);
     if (name.kind === 'item') {
-      this.#tellItem(turn, name, null);
+      this.#announceItem(turn, name, null);
       return;
     }
     writes.delete(largeBodyField(field));
-    this.#tellView(turn, name);
+    this.#announceView(turn, name);
   }
 
   /** @param isReported the view is reported anyway */
@@ -149,20 +149,20 @@ export class BatchChanges {
       claim: { host, kind, sinceStamp, view: claimant, display, redirect },
       isReported,
     });
-    // The partition of the claim announces it too. But a front may hear that after the commit, and a request with
-    // `Min-Version` waits only for the commit.
+    // The partition of the claim announces it too, but a front may receive that after the commit, and a request with
+    // `Min-Version` only waits for the commit.
     this.digests.add(claimSubject(scope, field));
   }
 
-  /** The view has an entry in the change log: a new one if it has changed. */
-  tell(turn: Turn, { environmentId, name: alias }: OutputName, isChanged: boolean): void {
+  /** Gives the view an entry in the change log, a new one if it has changed. */
+  reportView(turn: Turn, { environmentId, name: alias }: OutputName, isChanged: boolean): void {
     const { tenantAlias: tenant, sourceId, originId } = turn;
     const view = { sourceId, originId, alias };
     if (isChanged) this.reported.changed({ tenant, environmentId }, view);
     else this.reported.there({ tenant, environmentId }, view);
   }
 
-  tellRemoved(turn: Turn, { environmentId, name: alias }: OutputName, was: RemovedView): void {
+  reportRemoved(turn: Turn, { environmentId, name: alias }: OutputName, was: RemovedView): void {
     const { tenantAlias: tenant, sourceId, originId } = turn;
     this.reported.removed({ tenant, environmentId }, { sourceId, originId, alias }, was);
   }
@@ -197,14 +197,14 @@ export class BatchChanges {
     this.writes.delete(keys.processed(this.tag, tenant, sourceId), originId);
   }
 
-  /** The entity comes into the directory of a type, or leaves it. */
+  /** Adds the entity to the directory of its type, or removes it. */
   list({ tenantAlias: tenant, sourceId, originId }: Turn, type: string, change: ListChange): void {
     this.writes.list(keys.directory(this.tag, tenant, sourceId, type), originId, change);
     if (change !== 'removed')
       this.namedFields.add(this.writes, keys.entityTypes(this.tag, tenant, sourceId), type);
   }
 
-  /** The entity waits for a moment, or no longer. @param isNew false when it did so before, and the entry is only written again */
+  /** Adds the entity to the schedule, or removes it. @param isNew false when an existing entry is only rewritten */
   wait(
     { tenantAlias: tenant, sourceId, originId }: Pick<Turn, 'tenantAlias' | 'sourceId' | 'originId'>,
     atMs: number,
@@ -223,11 +223,14 @@ export class BatchChanges {
     for (const { kind } of findings) diagnostics.set(kind, (diagnostics.get(kind) ?? 0) + 1);
   }
 
-  #tellView({ tenantAlias: tenant, sourceId, originId }: Turn, { environmentId, name }: OutputName): void {
+  #announceView(
+    { tenantAlias: tenant, sourceId, originId }: Turn,
+    { environmentId, name }: OutputName,
+  ): void {
     this.digests.add(viewSubject({ tenant, environmentId }, { sourceId, originId, alias: name }));
   }
 
-  #tellItem(turn: Turn, { environmentId, name: index }: OutputName, item: StoredItem | null): void {
+  #announceItem(turn: Turn, { environmentId, name: index }: OutputName, item: StoredItem | null): void {
     const { tenantAlias: tenant, sourceId, originId } = turn;
     const scope = { tenant, environmentId };
     this.itemChanges.push({ scope, index, sourceId, originId, item });
@@ -253,7 +256,7 @@ export class BatchChanges {
     return writes;
   }
 
-  /** Stores a list beside the records that leave its names out, once in a commit. */
+  /** Stores the list of names that records leave out, once per commit. */
   #putNames(tenant: string, sourceId: string, list: NameList): void {
     const key = keys.names(this.tag, tenant, sourceId);
     const lists = this.#lists.get(key) ?? new Set();
@@ -263,7 +266,7 @@ export class BatchChanges {
     this.writes.set(key, list.digest, Buffer.from(list.text));
   }
 
-  /** A source counts as processed here from the first of its records on. */
+  /** The first record of a source registers the source in this partition. */
   #recordsOf(tenant: string, sourceId: string): FieldWrites {
     const name = sourceField(tenant, sourceId);
     const known = this.#records.get(name);

@@ -64,7 +64,7 @@ const optionsCut: Diagnostic = {
 
 const noneCut: readonly Diagnostic[] = [];
 
-/** What was left out of what a view claims and tells. */
+/** Findings about left-out claims, actions and destinations of a view. */
 function cutOf(result: Output['result']): readonly Diagnostic[] {
   if (result.kind !== 'view') return noneCut;
   const { claims, destinations } = result;

@@ -1,4 +1,4 @@
-/** What the batches of a partition have put outside it, or were about to put, while no commit has stored it yet. */
+/** The write-ahead notes of a partition: effects in other partitions that no commit has recorded yet. */
 
 import type { Suspect } from '../../store/derived/dependents.ts';
 import {
@@ -20,50 +20,50 @@ export interface IntentOwner {
   readonly originId: string;
 }
 
-/** Suspects of one note, which is one value in Redis. */
+/** Limit of a note, which is one value in Redis. */
 const suspectsPerNote = 5_000;
 
 export class Intents {
-  /** Notes of the batch under way, by field: a commit of it settles them all. */
+  /** Notes of the current batch, by field. Its commit settles them all. */
   #own = new Map<string, IntentNote>();
   #lastNote = 0;
-  /** Entities whose turns the coming commit holds; null when no earlier notes are open. */
+  /** Entities in the commit being prepared; null when there are no earlier notes. */
   #settling: ReadonlySet<string> | null = null;
 
   private constructor(
     private readonly store: Store,
     private readonly lease: Lease,
-    /** Notes of batches that came to no commit, by field, without the entities that others have settled since. */
-    private readonly left: Map<string, Map<string, Intent>>,
+    /** Notes of batches that did not commit, by field, without the entities that later commits settled. */
+    private readonly uncommitted: Map<string, Map<string, Intent>>,
   ) {}
 
-  /** Begins with the notes that a former owner left. @throws StoreUnavailableError */
+  /** Reads the notes of the previous owner. @throws StoreUnavailableError */
   static async load(store: Store, lease: Lease): Promise<Intents> {
     const notes = await readIntents(store, lease.tag);
     return new Intents(store, lease, new Map([...notes].map(([field, note]) => [field, new Map(note)])));
   }
 
-  /** Begins a batch, or begins it again: what it noted before counts as left from then on. */
+  /** Begins a batch or its retry. Notes of the last attempt then count as uncommitted. */
   begin(): void {
-    for (const [field, note] of this.#own) this.left.set(field, new Map(note));
+    for (const [field, note] of this.#own) this.uncommitted.set(field, new Map(note));
     this.#own = new Map();
   }
 
-  /** Null when everything that was ever put outside for the entity is in its processed record. */
+  /** Null when the processed record of the entity has all of its effects in other partitions. */
   of(tenant: string, sourceId: string, originId: string): Intent | null {
-    if (this.left.size === 0) return null;
+    if (this.uncommitted.size === 0) return null;
     const name = intentName(tenant, sourceId, originId);
-    const found = [...this.left.values()].flatMap((note) => note.get(name) ?? []);
+    const found = [...this.uncommitted.values()].flatMap((note) => note.get(name) ?? []);
     return found.length === 0 ? null : found;
   }
 
-  /** Turns of the entities in notes that are left. For an entity that is gone only the note may tell what was put. */
+  /** Turns of the entities in uncommitted notes. For a deleted entity, the note may be the only trace of its effects. */
   get works(): EntityWork[] {
-    const names = new Set([...this.left.values()].flatMap((note) => [...note.keys()]));
+    const names = new Set([...this.uncommitted.values()].flatMap((note) => [...note.keys()]));
     return [...names].map((name) => wholeTurn(intentOwner(name)));
   }
 
-  /** Notes what the batch is about to put for its entities. @throws FencedError, StoreUnavailableError */
+  /** Notes what the batch is about to write for its entities. @throws FencedError, StoreUnavailableError */
   async note(additions: Iterable<readonly [owner: IntentOwner, about: readonly Suspect[]]>): Promise<void> {
     const notes = new Map<string, Map<string, Intent>>();
     let note: Map<string, Intent> | null = null;
@@ -88,16 +88,16 @@ export class Intents {
   /** Fields of `keys.intents` that a commit of these entities has to delete; `settle` must follow it. */
   settledBy(owners: readonly IntentOwner[]): string[] {
     const fields = [...this.#own.keys()];
-    this.#settling = this.left.size === 0 ? null : new Set(owners.map(nameOf));
-    for (const [field, note] of this.left) if (this.#isSettled(note)) fields.push(field);
+    this.#settling = this.uncommitted.size === 0 ? null : new Set(owners.map(nameOf));
+    for (const [field, note] of this.uncommitted) if (this.#isSettled(note)) fields.push(field);
     return fields;
   }
 
   /** Called after the commit of those entities. */
   settle(): void {
     this.#own = new Map();
-    for (const [field, note] of this.left) {
-      if (this.#isSettled(note)) this.left.delete(field);
+    for (const [field, note] of this.uncommitted) {
+      if (this.#isSettled(note)) this.uncommitted.delete(field);
       else for (const name of this.#settling ?? []) note.delete(name);
     }
     this.#settling = null;

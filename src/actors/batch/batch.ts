@@ -1,8 +1,8 @@
 /**
- * Processes the mailboxes of a batch up to, not including, the commit.
+ * Processes a batch up to, but not including, its commit.
  *
- * Everything outside the partition happens here and is idempotent: a crash at any line is repaired by doing the
- * batch again from the checkpoint, which has not moved.
+ * All writes to other partitions happen here and are idempotent. After a crash at any line, the batch is repeated from the
+ * checkpoint, which has not moved.
  */
 
 import { batchWaitMs } from '../../contract/limits.ts';
@@ -35,7 +35,7 @@ import { ReplicationBarrier } from './replication-barrier.ts';
 import { loadTurns, type Turn, type TurnBasis } from './turn.ts';
 import { readReturningViews } from './view-history.ts';
 
-/** The most references that move with a commit: more would block Redis for too long. */
+/** The most references that a commit writes: more would block Redis for too long. */
 const referencesPerCommit = 4000;
 
 export interface BatchContext {
@@ -47,27 +47,27 @@ export interface BatchContext {
   readonly namedFields: NamedFields;
   readonly claimsPerCommit: number;
   readonly code: CodeRuns;
-  /** How long the batch waits for code while replies come; absent: `batchWaitMs`. */
+  /** How long the batch waits for code while replies arrive; absent for `batchWaitMs`. */
   readonly codeWaitMs?: number | undefined;
-  /** The time of the batch, by Redis' clock. */
+  /** Time of the batch, on Redis' clock. */
   readonly nowMs: number;
 }
 
-/** What the commit has to store and to tell. */
+/** Everything that the commit stores and announces. */
 export interface BatchResult {
   readonly turns: readonly Turn[];
   readonly changes: BatchChanges;
-  /** Claims that move with the commit. */
+  /** Claims that the commit writes. */
   readonly claimWrites: readonly ClaimWrite[];
-  /** References that move with the commit. */
+  /** References that the commit writes. */
   readonly references: ReferenceChanges;
-  /** References that are taken away behind the commit. */
-  readonly referencesBehind: readonly ReferrerWrite[];
+  /** References that are removed after the commit. */
+  readonly referencesAfter: readonly ReferrerWrite[];
   /** The last invalidations that the batch sent. */
   readonly downstream: readonly DownstreamInvalidation[];
 }
 
-/** Does the batch again while a failover may have lost its effects. @throws FencedError, StoreUnavailableError */
+/** Repeats the batch while a failover may have lost its effects. @throws FencedError, StoreUnavailableError */
 export async function processBatch(
   context: BatchContext,
   works: readonly EntityWork[],
@@ -81,10 +81,10 @@ export async function processBatch(
 }
 
 /**
- * As `processBatch`, but leaves out entities whose turns fail by a mistake of ours. One such entity must not hold up the
- * others of its partition. @throws FencedError, StoreUnavailableError
+ * As `processBatch`, but skips entities whose turns fail because of a bug. Such an entity must not block the others of its
+ * partition. @throws FencedError, StoreUnavailableError
  */
-export async function processSound(
+export async function processFaultless(
   context: BatchContext,
   works: readonly EntityWork[],
   onTrouble: (error: unknown) => void,
@@ -93,32 +93,32 @@ export async function processSound(
     return await processBatch(context, works);
   } catch (error) {
     if (isOfStore(error)) throw error;
-    return await processBatch(context, await soundOf(context, works, error, onTrouble));
+    return await processBatch(context, await faultlessWorks(context, works, error, onTrouble));
   }
 }
 
-/** @param whole error of all works together @returns works whose turns do not fail alone */
-async function soundOf(
+/** @param batchError error of the whole batch @returns works that do not fail on their own */
+async function faultlessWorks(
   context: BatchContext,
   works: readonly EntityWork[],
-  whole: unknown,
+  batchError: unknown,
   onTrouble: (error: unknown) => void,
 ): Promise<EntityWork[]> {
-  const sound: EntityWork[] = [];
-  let comesBack = false;
+  const faultless: EntityWork[] = [];
+  let isReproduced = false;
   for (const work of works) {
     try {
       await processBatch(context, [work]);
-      sound.push(work);
+      faultless.push(work);
     } catch (error) {
       if (isOfStore(error)) throw error;
       onTrouble(error);
-      comesBack ||= String(error) === String(whole);
+      isReproduced ||= String(error) === String(batchError);
     }
   }
-  // An error that comes back from none of them alone would be lost.
-  if (!comesBack) onTrouble(whole);
-  return sound;
+  // Otherwise an error that no single work reproduces would be lost.
+  if (!isReproduced) onTrouble(batchError);
+  return faultless;
 }
 
 function isOfStore(error: unknown): boolean {
@@ -161,8 +161,8 @@ async function tryBatch(
   const [claimsBefore, claimWrites] = mayGoWithCommit(context, changes.claimWrites)
     ? [[], changes.claimWrites]
     : [changes.claimWrites, []];
-  // Dropped claims are noted too: without a commit the record goes on saying that they are there.
-  const [referencesBefore, references, referencesBehind] = aroundCommit(context, changes);
+  // Dropped claims are noted too: without a commit the record still lists them.
+  const [referencesBefore, references, referencesAfter] = aroundCommit(context, changes);
   await intents.note(claimsBefore.map(intentOf));
   if (claimsBefore.length > 0) await barrier.confirmInside();
   await Promise.all([
@@ -173,22 +173,22 @@ async function tryBatch(
   for (const field of intents.settledBy(turns)) {
     changes.writes.delete(keys.intents(lease.tag), field);
   }
-  return { turns, changes, claimWrites, references, referencesBehind, downstream };
+  return { turns, changes, claimWrites, references, referencesAfter, downstream };
 }
 
-/** References that are put before the commit, those that move with it, and those that are taken away behind it. */
+/** References to add before the commit, to write with it, and to remove after it. */
 function aroundCommit(
   { store }: BatchContext,
   { references }: BatchChanges,
-): readonly [before: ReferrerWrite[], withCommit: ReferenceChanges, behind: ReferrerWrite[]] {
+): readonly [before: ReferrerWrite[], withCommit: ReferenceChanges, after: ReferrerWrite[]] {
   const mayGoWithCommit = store.address.kind === 'single' && references.count <= referencesPerCommit;
   if (mayGoWithCommit) return [[], references, []];
   return [references.additions, new ReferenceChanges(), references.removals];
 }
 
 /**
- * On one Redis a commit reaches all partitions, and claims that move with it need no notes. Very many claims go before
- * the commit: in one call they would block Redis for too long.
+ * On a single Redis, a commit can write to all partitions, and claims in it need no notes. Too many claims would block Redis
+ * for too long, so they are written before the commit.
  */
 function mayGoWithCommit({ store, claimsPerCommit }: BatchContext, writes: readonly ClaimWrite[]): boolean {
   return store.address.kind === 'single' && writes.length <= claimsPerCommit;

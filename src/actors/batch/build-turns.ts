@@ -12,14 +12,14 @@ import type { Turn } from './turn.ts';
 /** The outputs of turns, in the order of their turns. */
 export interface BuiltTurns {
   readonly outputs: readonly Output[];
-  /** Items of entity types that their source has no room for: they are not built. */
+  /** Items of entity types that their source has no room for. They are not built. */
   readonly withoutRoom: readonly Output[];
   readonly autoTypes: AutoTypes;
 }
 
 /**
- * Builds what the turns ask for. @param typesOf decides, or reads, the types of auto-indexed fields. @param lookupsMs time for
- * lookups; what is not answered by then is deferred. @throws FencedError, StoreUnavailableError
+ * Builds the outputs of turns. @param typesOf decides or reads the types of auto-indexed fields. @param lookupsMs time limit
+ * for lookups, after which outputs are deferred. @throws FencedError, StoreUnavailableError
  */
 export async function buildTurns(
   turns: readonly Turn[],
@@ -35,7 +35,7 @@ export async function buildTurns(
   return { outputs, withoutRoom: asked.filter((output) => !autoTypes.admits(output)), autoTypes };
 }
 
-/** An output as Redis has it. Batches write it so, and verifications expect it so. */
+/** An output as stored in Redis: batches write it, and verification compares with it. */
 export interface StoredOutput {
   readonly bytes: Buffer;
   /** Null for a view. */
@@ -43,7 +43,7 @@ export interface StoredOutput {
   readonly misfits: readonly Misfit[];
 }
 
-/** In steps when the output is large. @param output one that is built, and not deferred */
+/** Encodes an output, in steps when it is large. @param output built, not deferred */
 export function storedOutput(output: Output, autoTypes: AutoTypes): Resumable<StoredOutput> {
   const { result } = output;
   if (result.kind === 'view') {

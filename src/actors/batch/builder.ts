@@ -20,7 +20,7 @@ export interface OutputName {
 }
 
 interface BuilderIdentity extends OutputName {
-  /** The `outputKey` of its output, which tells it from the other builders of an entity. */
+  /** The `outputKey` of its output, unique among the builders of an entity. */
   readonly key: string;
   /** Changes whenever the output of the same entity could differ. */
   readonly schemaDigest: string;
@@ -39,7 +39,7 @@ const digestCharacters = 16;
 /** Records used to have a weaker digest. */
 const formerDigestCharacters = 11;
 
-/** Where an entity stands in the configuration; null when its source is not configured any more. */
+/** The tenant and source of an entity; null when its source is no longer configured. */
 export function placeOf(
   configuration: Configuration,
   tenantAlias: string,
@@ -65,7 +65,7 @@ export function buildersFor(tenant: Tenant, source: Source, type: string): reado
   );
 }
 
-/** What a schema makes views or items with in an environment, whatever entities trigger it. */
+/** Builds the views or items of a schema in an environment, for any entity. */
 export function builderOf(
   tenant: Tenant,
   environmentId: string,

@@ -1,33 +1,33 @@
-/** What the sandbox has replied to the calls of one build, and what it is still to be asked. */
+/** The replies of the sandbox to the calls of one build, and the calls still to be made. */
 import type { CodeCall, CodeReply } from '../../schemas/build/code-call.ts';
 import type { LookupDemand } from './lookup-source.ts';
 
-/** Runs the code of schemas; `Sandbox` does. */
+/** Runs the code of schemas, as `Sandbox` does. */
 export interface CodeSandbox {
   /**
-   * Replies in the order of the calls; null where there is none in time.
-   * @param askers names of the outputs that ask, in the order of the calls
+   * Replies in the order of the calls; null for a call that took too long.
+   * @param askers names of the outputs that make the calls, in their order
    */
   run(calls: readonly CodeCall[], askers: readonly string[]): Promise<readonly (CodeReply | null)[]>;
-  /** Lookups that an output met before it was deferred: it begins again with all of them at once. Absent: nothing is deferred. */
+  /** Lookups of an output before it was deferred. Its next build starts with all of them. Absent if outputs are never deferred. */
   readonly lookups?: Map<string, readonly LookupDemand[]>;
 }
 
 export class CodeReplies {
   readonly #known = new Map<string, CodeReply>();
   #pending: Map<string, CodeCall> | null = null;
-  /** Calls that were taken and have no reply. */
+  /** Calls taken by `take` that have no reply. */
   #unanswered = 0;
 
   /** @param asker name of the output */
   constructor(readonly asker: string) {}
 
-  /** True when there is no reply in time to a call that was made. */
+  /** True when a call got no reply in time. */
   get isLate(): boolean {
     return this.#unanswered > 0;
   }
 
-  /** As `BuildInput.code`. */
+  /** Implements `BuildInput.code`. */
   code(key: string, call: () => CodeCall): CodeReply | undefined {
     const known = this.#known.get(key);
     if (known !== undefined) return known;
@@ -36,7 +36,7 @@ export class CodeReplies {
     return undefined;
   }
 
-  /** The calls that were met since the last time, to be made now. */
+  /** Takes the calls collected since the last time. */
   take(): PendingCall[] {
     if (this.#pending === null) return [];
     const calls = [...this.#pending].map(([key, call]) => ({ replies: this, key, call }));
@@ -45,7 +45,7 @@ export class CodeReplies {
     return calls;
   }
 
-  know(key: string, reply: CodeReply): void {
+  add(key: string, reply: CodeReply): void {
     this.#known.set(key, reply);
     this.#unanswered -= 1;
   }
@@ -57,7 +57,7 @@ export interface PendingCall {
   readonly call: CodeCall;
 }
 
-/** Makes calls of any builds and has their replies known. */
+/** Makes the calls of several builds and adds the replies to each. */
 export async function makeCalls(sandbox: CodeSandbox, pending: readonly PendingCall[]): Promise<void> {
   if (pending.length === 0) return;
   const replies = await sandbox.run(
@@ -66,6 +66,6 @@ export async function makeCalls(sandbox: CodeSandbox, pending: readonly PendingC
   );
   pending.forEach(({ replies: known, key }, index) => {
     const reply = replies[index] ?? null;
-    if (reply !== null) known.know(key, reply);
+    if (reply !== null) known.add(key, reply);
   });
 }

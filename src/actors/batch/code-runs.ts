@@ -1,23 +1,23 @@
 /**
- * Runs code for the batches of a partition without holding them up: a batch waits for a bounded time. Calls that are not
- * answered by then go on while other batches are done, and the batch that builds the output again finds their replies. That
+ * Runs code for the batches of a partition without blocking them: a batch waits for a limited time. Calls that are not
+ * answered by then continue while other batches are done, and the batch that builds the output again finds their replies. That
  * is safe, because the same call always has the same reply.
  */
 import { batchWaitMs, codeBuildCpuMs, codeOpenBuildsMax, codePatienceMs } from '../../contract/limits.ts';
 import type { CodeCall, CodeReply } from '../../schemas/build/code-call.ts';
+import type { CallMemory, OpenBuild } from './call-memory.ts';
 import type { CodeSandbox } from './code-replies.ts';
 import type { LookupDemand } from './lookup-source.ts';
-import type { OpenBuild, OpenCharacters } from './open-characters.ts';
 
-/** How long nothing is asked after the sandbox could not be run. */
+/** Pause after the sandbox could not be run. */
 const troublePauseMs = 1_000;
-/** An output whose calls were thrown away so often, because what they are given changes all the time, is waited for. */
+/** After this many discarded calls, because their input keeps changing, the batch waits for an output. */
 const missesMax = 3;
 const overdueWaitMs = 2 * codeBuildCpuMs;
-/** A partition spends one part of so many on such waits. */
+/** A partition spends at most this fraction (1/n) of its time on such waits. */
 const overdueShare = 10;
 
-/** Asks the sandbox; `Sandbox` does. */
+/** Sends calls to the sandbox, as `Sandbox` does. */
 export interface CodeSource {
   ask(call: CodeCall): { readonly reply: Promise<CodeReply>; withdraw(): void };
 }
@@ -28,9 +28,9 @@ interface Open extends OpenBuild {
 
 interface Run {
   readonly call: CodeCall;
-  /** Whose build is under way behind its batch; null while the batch waits. */
+  /** The build, while it continues after its batch; null while the batch waits. */
   open: Open | null;
-  /** Settles when there is a reply, or none to be had. */
+  /** Settles with a reply or a failure. */
   readonly settled: Promise<void>;
   withdraw: () => void;
   reply: CodeReply | null;
@@ -38,35 +38,35 @@ interface Run {
 }
 
 export class CodeRuns implements CodeSandbox {
-  /** Outputs that wait for replies -> the calls of their last build, those that were answered included. */
+  /** Outputs that wait for replies -> the calls of their last build, answered or not. */
   readonly #open = new Map<string, Open>();
   readonly lookups = new Map<string, readonly LookupDemand[]>();
-  /** Calls of the batch under way, by the outputs that asked. */
+  /** Calls of the current batch, by output. */
   #batch = new Map<string, Run[]>();
-  /** How long the batch under way still waits for code, whatever else it does. */
+  /** How long the current batch still waits for code. */
   #patienceMs = 0;
-  /** Outputs that wait for replies -> how often their calls were thrown away. */
+  /** Outputs that wait for replies -> how often their calls were discarded. */
   readonly #misses = new Map<string, number>();
-  /** The one output that the batch under way waits for beyond its patience, and for how long it still does. */
+  /** The one output that the current batch waits for longer, and for how much longer. */
   #overdue: string | null = null;
   #overdueLeftMs = 0;
-  /** When the next may be waited for. */
+  /** When the next long wait may start. */
   #overdueFromMs = 0;
   #isTroubled = false;
   #isEnded = false;
   readonly #forgetRoom: () => void;
 
-  /** @param onAnswer called when an output that waits may have all its replies, or room @param onTrouble the sandbox cannot be run */
+  /** @param onAnswer called when a waiting output may have all its replies, or room @param onTrouble called when the sandbox cannot be run */
   constructor(
     private readonly source: CodeSource,
-    private readonly characters: OpenCharacters,
+    private readonly memory: CallMemory,
     private readonly onAnswer: () => void,
     private readonly onTrouble: (error: unknown) => void,
   ) {
-    this.#forgetRoom = characters.onRoom(onAnswer);
+    this.#forgetRoom = memory.onRoom(onAnswer);
   }
 
-  /** Begins a batch, or begins it again. @param waitMs how long it waits for code while replies come */
+  /** Begins a batch or its retry. @param waitMs how long it waits for code while replies arrive */
   begin(waitMs = batchWaitMs): void {
     this.settle(new Set());
     this.#patienceMs = waitMs;
@@ -107,15 +107,15 @@ export class CodeRuns implements CodeSandbox {
     return !this.#runsOf(asker).some(isUnanswered);
   }
 
-  /** The output needs no replies any more. */
+  /** The output no longer needs replies. */
   forget(asker: string): void {
     withdraw(this.#close(asker));
     this.#drop(asker);
   }
 
-  /** True when another output of the tenant may wait with its calls under way. */
+  /** True when another output of the tenant may wait with its calls in flight. */
   hasRoom(tenant: string): boolean {
-    if (this.#isTroubled || this.characters.isFullFor(tenant)) return false;
+    if (this.#isTroubled || this.memory.isFullFor(tenant)) return false;
     let count = 0;
     for (const open of this.#open.values()) if (open.tenant === tenant) count += 1;
     return count < codeOpenBuildsMax;
@@ -141,13 +141,13 @@ export class CodeRuns implements CodeSandbox {
     return this.#open.get(asker)?.runs ?? [];
   }
 
-  /** @returns false when there is no room for the output to wait with its calls under way */
+  /** @returns false when there is no room for the output to wait with its calls in flight */
   #opens(asker: string, runs: readonly Run[]): boolean {
     const tenant = runs[0]?.call.set.owner ?? '';
     if (!this.hasRoom(tenant)) return false;
     const characters = runs.reduce((sum, run) => sum + charactersOfRun(run), 0);
-    const open = { tenant, characters, runs, giveUp: () => this.#giveUp(runs) };
-    if (!this.characters.take(open)) return false;
+    const open = { tenant, characters, runs, cancel: () => this.#cancel(runs) };
+    if (!this.memory.reserve(open)) return false;
     this.#open.set(asker, open);
     for (const run of runs) run.open = open;
     return true;
@@ -159,12 +159,12 @@ export class CodeRuns implements CodeSandbox {
     if (open === undefined) return [];
     this.#open.delete(asker);
     for (const run of open.runs) run.open = null;
-    this.characters.give(open);
+    this.memory.release(open);
     return open.runs;
   }
 
-  /** Another tenant has the better right to the room: the output begins again when there is some. */
-  #giveUp(runs: readonly Run[]): void {
+  /** The room is needed by another tenant. The build of the output starts over when there is room again. */
+  #cancel(runs: readonly Run[]): void {
     withdraw(runs);
     for (const run of runs) {
       run.hasFailed = true;
@@ -188,10 +188,10 @@ export class CodeRuns implements CodeSandbox {
       call,
       settled: asked.reply.then(
         (reply) => {
-          // It holds on to the text of the call.
+          // Release the reference to the text of the call.
           run.withdraw = () => {};
           if (!run.hasFailed) run.reply = reply;
-          if (run.open !== null) this.characters.grow(run.open, charactersOfReply(reply));
+          if (run.open !== null) this.memory.grow(run.open, charactersOfReply(reply));
           this.onAnswer();
         },
         (error: unknown) => {
@@ -207,7 +207,7 @@ export class CodeRuns implements CodeSandbox {
     return run;
   }
 
-  /** What waits is asked for again after a pause. */
+  /** Reports the error, and retries waiting calls after a pause. */
   #failed(error: unknown): void {
     if (this.#isEnded || this.#isTroubled) return;
     this.#isTroubled = true;
@@ -219,7 +219,7 @@ export class CodeRuns implements CodeSandbox {
     setTimeout(over, troublePauseMs).unref();
   }
 
-  /** Waits while replies come. Once none came in time, the batch waits no more. */
+  /** Waits while replies arrive. After the first timeout, the batch no longer waits. */
   async #patience(runs: readonly Run[]): Promise<void> {
     const patienceMs = this.#patienceMs;
     if (patienceMs <= 0) return;

@@ -1,4 +1,4 @@
-/** Compares the outputs of each turn with those of its processed record, and notes what differs for the commit. */
+/** Compares the outputs of each turn with its processed record, and collects the differences for the commit. */
 import { sliceMs } from '../../contract/limits.ts';
 import { momentAfter } from '../../contract/publish-times.ts';
 import { type Steps, Suspended } from '../../lib/cooperative-yield.ts';
@@ -26,17 +26,17 @@ import { formerOutputs, type Turn } from './turn.ts';
 import { claimsInForm, claimsOf, formerClaims, isListed, sameClaim } from './view-claims.ts';
 import { causeBefore, causeOf, historyOf, type ReturningViews, removedView } from './view-history.ts';
 
-/** Digest of an output of which nothing was ever made. */
+/** Digest of an output that was never built. */
 const nothingMade = Buffer.alloc(0);
-/** Digest of an output that may not be what the record says: it is equal to none. */
+/** Digest of an output that may differ from its record. It equals no other digest. */
 const unknownBytes = Buffer.from([0]);
 
 interface ClaimChange {
   readonly before: readonly ProcessedClaim[];
   readonly claims: readonly ProcessedClaim[];
-  /** Those that are as they were before need not be put again. */
+  /** Unchanged claims need not be written again. */
   readonly areListed: boolean;
-  /** The view is reported anyway. */
+  /** The view is in the change log anyway. */
   readonly isReported: boolean;
 }
 
@@ -59,7 +59,7 @@ export class Comparison {
     }
   }
 
-  /** In steps: an output may have megabytes. */
+  /** In steps, because an output can be megabytes. */
   *#compareTurn(turn: Turn, outputs: readonly Output[]): Generator<undefined, void, undefined> {
     this.changes.counts.entities += turn.only === null ? 1 : 0;
     const formers = formerOutputs(turn);
@@ -76,11 +76,11 @@ export class Comparison {
     const built = recorded.length;
     for (const [key, former] of formers) {
       if (outputs.some(({ builder }) => builder.key === key)) continue;
-      // A part that was asked for and has no builder goes as well: nothing would tell later that it missed a change.
+      // A requested part without a builder is removed too: nothing would detect later that it missed a change.
       if (turn.only === null || turn.only.has(dependentOf(former, turn))) this.#remove(turn, former);
       else recorded.push(former);
     }
-    // Outputs that were built are in the order of their keys already.
+    // Built outputs are already in the order of their keys.
     if (recorded.length > built) recorded.sort(byKey);
     this.#record(turn, recorded);
   }
@@ -90,7 +90,7 @@ export class Comparison {
     this.changes.deferred.push(deferredOutput(turn, dependent, deferredFor));
   }
 
-  /** @param outputs by their keys, so that equal records have equal bytes */
+  /** @param outputs ordered by key, so that equal records have equal bytes */
   #record(turn: Turn, outputs: readonly ProcessedOutput[]): void {
     const { entity, former, only, indexEntries: lookups } = turn;
     this.#list(turn);
@@ -99,7 +99,7 @@ export class Comparison {
       if (former !== null) this.changes.removeRecord(turn);
       return;
     }
-    // A rebuilt part does not stand for the entity's change: that still waits in the stream.
+    // A rebuilt part does not cover the entity's change, which is still in the stream.
     const record: ProcessedRecord =
       only !== null && former !== null
         ? { ...former, outputs }
@@ -109,13 +109,13 @@ export class Comparison {
     this.changes.putRecord(turn, record);
   }
 
-  /** Keeps the entity's next moment in the schedule, and no other. */
+  /** Makes the entity's next moment its only one in the schedule. */
   #schedule(turn: Turn): void {
     const { entity, former, only, state, repair, moments } = turn;
     if (only !== null || (entity?.times === undefined && former?.times === undefined && moments.length === 0))
       return;
     const next = entity === null ? null : momentAfter(entity.times, state);
-    // A record that a restore has put has no entry yet.
+    // A restored record has no entry yet.
     const hasEntry = former !== null && !isRestored(former);
     const before = hasEntry ? momentAfter(former.times, processedState(former)) : null;
     const stale = new Set([...moments, ...(before === null ? [] : [before])]);
@@ -125,10 +125,10 @@ export class Comparison {
     }
   }
 
-  /** Keeps the entity in the directory of its type. */
+  /** Updates the directories of entities by type. */
   #list(turn: Turn): void {
     const { entity, former, only, repair } = turn;
-    // A rebuilt part does not stand for the entity's change.
+    // A rebuilt part does not cover the entity's change.
     if (only !== null) return;
     if (former !== null && former.type !== entity?.type) this.changes.list(turn, former.type, 'removed');
     if (entity === null) return;
@@ -151,7 +151,7 @@ export class Comparison {
     // A record of an earlier version has a weaker digest, which is never trusted: a new text can have been chosen for it.
     const isReported = !isSame || turn.isUncertain;
     if (builder.kind === 'view' && (!isSame || turn.isUncertain || turn.repair !== null))
-      this.changes.tell(turn, builder, isReported);
+      this.changes.reportView(turn, builder, isReported);
     const { kind, environmentId, name, schemaDigest } = builder;
     const claims = this.#compareClaims(output, former, isReported);
     const history = historyOf(turn, former, claims, isReported, this.returning.get(output));
@@ -173,9 +173,9 @@ export class Comparison {
   }
 
   /**
-   * Keeps the last output and notes it as outdated, so that no later configuration takes it for its own. The claims of a
-   * JSON schema depend on the entity alone and follow it at once. Otherwise the age of a claim would be lost with the state that began it.
-   * A repair does not trust the record: the output is written when it is built, whatever its bytes are.
+   * Keeps the last output and marks it as outdated, so that no later configuration considers it current. The claims of a JSON
+   * schema depend on the entity alone and are updated now, because their age would be lost with this state of the entity. A
+   * repair does not trust the record: it makes sure that the output is written when it is built.
    */
   #keepOutdated(output: Output, former: ProcessedOutput): ProcessedOutput {
     const { result } = output;
@@ -189,8 +189,8 @@ export class Comparison {
   }
 
   /**
-   * Keeps the last output with its claims, and notes why there is no newer one. The record is that of the present schema:
-   * building again what has not changed would fail again. Without a last output only the note is kept.
+   * Keeps the last output with its claims, and records why there is no newer one. The record has the current schema, because
+   * another build of the same state would fail again. Without a last output, only the failure is recorded.
    */
   #keepFailed(
     output: Output,
@@ -220,8 +220,8 @@ export class Comparison {
   }
 
   /**
-   * The claims of a view that is kept are those of its record, in the form of its tenant's URLs. What a repair suspects besides
-   * is dropped. Of a view that is not made, or only restored, none is listed yet.
+   * A kept view keeps the claims of its record, in the URL form of its tenant. Other claims that a repair suspects are dropped.
+   * A view that was never built, or only restored, has no stored claims yet.
    */
   #keepClaims({ turn, builder }: Output, former: ProcessedOutput): readonly ProcessedClaim[] {
     const recorded = turn.former?.outputs.find((output) => outputKey(output) === builder.key)?.claims ?? [];
@@ -238,10 +238,10 @@ export class Comparison {
 
   #remove(turn: Turn, former: ProcessedOutput): void {
     this.changes.unregister(turn, dependentOf(former, turn), former.dependsOn);
-    // Nothing was ever made of it.
+    // It was never built.
     if (former.failure !== undefined && former.bytesDigest.length === 0) return;
     this.changes.removeOutput(turn, former);
-    if (former.kind === 'view') this.changes.tellRemoved(turn, former, removedView(turn, former));
+    if (former.kind === 'view') this.changes.reportRemoved(turn, former, removedView(turn, former));
     for (const claim of former.claims) this.changes.moveClaim('drop', turn, former, claim, true);
     for (const text of former.references ?? []) this.changes.moveReference('drop', turn, former, text);
   }
@@ -263,7 +263,7 @@ export class Comparison {
   }
 
   #moveClaims(turn: Turn, builder: Builder, { before, claims, areListed, isReported }: ClaimChange): void {
-    // Most views claim nothing, or one URL for the first time.
+    // Fast path: most views have no claims, or only new ones.
     const formers = before.length === 0 ? null : new Map(before.map((claim) => [claimKey(claim), claim]));
     const kept = before.length === 0 ? null : new Set(claims.map(claimKey));
     for (const claim of before) {
@@ -275,11 +275,11 @@ export class Comparison {
     }
   }
 
-  /** Drops registrations from before, and of earlier rounds, that the result does not rest on. */
+  /** Drops registrations of the last build and of earlier rounds that the result does not depend on. */
   #unregister(output: Output, former: ProcessedOutput | null): void {
     const { registered, dependsOn, isDeferred } = output;
     const before = former?.dependsOn ?? [];
-    // A deferred output rests on what its last state rests on.
+    // A deferred output still depends on what its last build read.
     const [dropped, kept] = isDeferred ? [[], before] : [before, dependsOn];
     if (dropped.length === 0 && registered.size === 0) return;
     const gone = new Map([...dropped, ...registered.values()].map((key) => [`${key[0]}:${key[1]}`, key]));
@@ -292,7 +292,7 @@ function timesOf({ entity, state, isBySchedule }: Turn): Pick<ProcessedRecord, '
   return entity?.times === undefined ? {} : { times: { ...entity.times, state, isBySchedule } };
 }
 
-/** What the record keeps for webhooks that get changes of the view. */
+/** The webhook destinations of the view, for its record. */
 function destinationsOf({ result }: Output): Pick<ProcessedOutput, 'destinations'> {
   return result.kind === 'item' || result.destinations.length === 0
     ? {}

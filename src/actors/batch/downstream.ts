@@ -29,7 +29,7 @@ export class DownstreamInvalidations {
   }
 
   /**
-   * @param dependents with the entity whose change invalidates each; null where it is not known
+   * @param dependents with the entity whose change invalidates each; null if unknown
    * @param inBatch `<source>:<origin>` of entities that are built after this anyway. @throws FencedError,
    * StoreUnavailableError
    */

@@ -1,4 +1,4 @@
-/** An index item: mapped or auto-indexed values, fitted to the types of their index. */
+/** Makes index items: mapped or auto-indexed values, converted to the field types of their index. */
 
 import { type Json, type JsonObject, setOwn } from '../../contract/json.ts';
 import { namesOf } from '../../contract/large-json/parse-in-parts.ts';
@@ -23,29 +23,29 @@ import type { Output } from './output.ts';
 
 type FieldTypes = ReadonlyMap<string, FieldType>;
 
-/** A value, or items of a list, that the type of its field has no place for. */
+/** A value, or items of a list, that do not fit the type of their field. */
 export interface Misfit {
   readonly field: string;
-  /** Null when the index has no room for the field at all. */
+  /** Null when the index has no room for the field. */
   readonly type: FieldType | null;
 }
 
-/** Values that fit, in the order given, and the first of those that were left out, whole or in part. */
+/** Values that fit, in their given order, and the first misfits, which are left out in whole or in part. */
 interface FittedFields {
   readonly fields: JsonObject;
   /** At most `diagnosticsPerBuildMax`. */
   readonly misfits: readonly Misfit[];
 }
 
-/** About what it costs to look at a field, in units of the pace. */
+/** The approximate cost of checking a field, in units of the work budget. */
 const unitsPerField = 50;
 
 export const noMisfits: readonly Misfit[] = [];
 
 /**
- * Leaves out nulls silently and misfits noted (docs/reference/indexes-and-queries.md "Field types"). The values themselves
- * when there is nothing to leave out. In steps for long lists.
- * @param isAuto values that decide no type stay, whatever the type of their field
+ * Leaves out nulls silently, and misfits with a note (docs/reference/indexes-and-queries.md "Field types"). Returns the same
+ * object when there is nothing to leave out. Long lists are processed in steps.
+ * @param isAuto keep values that do not decide a type, whatever the type of their field
  */
 function fitFields(values: JsonObject, types: FieldTypes, isAuto: boolean): Resumable<FittedFields> {
   return chain(fitWholly(values, types, isAuto), (fits) =>
@@ -97,7 +97,7 @@ function fitPartly(values: JsonObject, types: FieldTypes, isAuto: boolean): Resu
   return chain(repeat(take), () => ({ fields, misfits }));
 }
 
-/** The item of an output that an item builder made, in steps when it is large. */
+/** The index item of an output. Large items are made in steps. */
 export function itemOf(
   { builder, turn, result }: Output,
   autoTypes: FieldTypes,
@@ -121,15 +121,15 @@ export function itemOf(
   );
 }
 
-/** JSON text of the fields of an item: of most it was written already. */
+/** The fields of an item as JSON, which most builds have already written. */
 function fieldsTextOf(mapped: BuiltItem | null, fields: JsonObject, isLarge: boolean): Resumable<string> {
   if (mapped !== null && mapped.text !== null && fields === mapped.fields) return mapped.text;
   return isLarge ? stringified(fields) : JSON.stringify(fields);
 }
 
 /**
- * Leaves out nulls, those in lists that decide no type included. Whether an empty text or list is in the item must not depend
- * on whether another entity had decided the type of its field before.
+ * Leaves out nulls, also in lists that do not decide a type. Whether an item has an empty string or list must not depend on
+ * whether another entity has already decided the type of its field.
  */
 function presentValues(properties: JsonObject): Resumable<JsonObject> {
   const names = namesOf(properties);
@@ -156,7 +156,7 @@ function isPresent(value: Json): boolean {
   return value !== null && !(Array.isArray(value) && decidesNothing(value) && value.includes(null));
 }
 
-/** Properties that have no room, and members of objects that do not fit or have none. */
+/** Properties that the index has no room for, and object members that do not fit or have no room. */
 function autoMisfits(values: JsonObject, types: FieldTypes): Resumable<readonly Misfit[]> {
   const withoutRoom = fieldsWithoutRoom(values, types);
   if (!namesOf(values).some((name) => hasMembers(values[name] ?? null))) return withoutRoom;
@@ -175,7 +175,7 @@ function* memberMisfits(values: JsonObject, types: FieldTypes, misfits: Misfit[]
   return misfits;
 }
 
-/** The first values that would have decided the type of their field, and did not. */
+/** The first fields that have no type although their values would decide one. */
 function fieldsWithoutRoom(values: JsonObject, types: FieldTypes): Misfit[] {
   const misfits: Misfit[] = [];
   for (const field of namesOf(values)) {

@@ -19,7 +19,7 @@ import type { Store } from '../../store/store.ts';
 
 /** Candidates of a portion that takes milliseconds. After it others have their turn. */
 const largePortion = 500;
-/** Lookups that are answered beside each other: what they read is sent in one go. */
+/** Lookups that run concurrently, so that their reads are sent together. */
 const readsAtOnce = 500;
 const largePortions = new Semaphore(1);
 
@@ -60,7 +60,7 @@ export class LookupSource implements LookupAnswers {
   readonly #registered = new Set<string>();
   /** Results that hold only the first of what matched. */
   readonly #cut = new Set<string>();
-  /** Lookups that no index answers, nor will: code asked for something that the configuration does not foresee. */
+  /** Lookups without an index: code requested something that the configuration does not know. */
   readonly unforeseen: LookupDemand[] = [];
 
   constructor(
@@ -130,21 +130,21 @@ export class LookupSource implements LookupAnswers {
   }
 }
 
-/** True when the configuration asks for an index that answers the lookup, though it may not be whole yet. */
+/** True when the configuration has an index for the lookup, which may be incomplete. */
 function isForeseen(demand: LookupDemand): boolean {
   const source = lookupSource(demand);
   const wanted = source === null ? undefined : demand.tenant.lookupLayouts.get(source.id);
   return wanted !== undefined && demand.query.isAnsweredBy(wanted);
 }
 
-/** True when code asks for one more kind of lookup than its tenant may have. */
+/** True when code exceeds its tenant's number of lookup kinds. */
 export function isBeyondLimit(demand: LookupDemand): boolean {
   return (
     lookupSource(demand) !== null && !isForeseen(demand) && demand.tenant.askedLookups >= runtimeLookupsMax
   );
 }
 
-/** The layout from which the lookup is answered: one that is whole, whatever configuration asked for it. */
+/** The layout that answers the lookup: a complete one, of any configuration. */
 export function wholeLayout(demand: LookupDemand, layouts: LayoutStates): LookupLayout | null {
   const source = lookupSource(demand);
   if (source === null) return null;

@@ -31,7 +31,7 @@ type SourceKey = readonly [sourceId: string, lookupKey: string];
 const noResult: BuildResult = { kind: 'item', item: null };
 const noKeys: ReadonlyMap<string, SourceKey> = new Map();
 
-/** What an output waits for: the build goes on when all of it is known. */
+/** Data that an output waits for. Its build continues when all of it is known. */
 interface Waiting {
   readonly demands: readonly LookupDemand[];
   readonly calls: readonly PendingCall[];
@@ -55,7 +55,7 @@ export class Output {
   #registered: Map<string, SourceKey> | null = null;
   /** Null while no code was met: JSON schemas have none. */
   #replies: CodeReplies | null = null;
-  /** Null while no large value was put into a text. */
+  /** Null until a large value is inserted into a text. */
   #texts: LongTexts | null = null;
 
   constructor(
@@ -67,7 +67,7 @@ export class Output {
     return this.deferredFor !== null;
   }
 
-  /** It asked code, and there was no answer in time. */
+  /** It called code, which did not reply in time. */
   get isLate(): boolean {
     return this.#replies?.isLate ?? false;
   }
@@ -83,7 +83,7 @@ export class Output {
     return `${this.turn.tenantAlias}|${this.dependent}`;
   }
 
-  /** Notes lookups that are answered before the build asks for them. */
+  /** Adds lookups that were answered before the build needs them. */
   expect(demands: readonly LookupDemand[]): void {
     this.#registered ??= new Map();
     for (const [name, key] of keysByName(demands)) this.#registered.set(name, key);
@@ -111,7 +111,7 @@ export class Output {
     });
   }
 
-  /** Makes texts that a run has asked for, and runs again. */
+  /** Makes the texts that a run has requested, and runs again. */
   *#runWith(texts: LongTexts, lookups: LookupAnswers): Steps<Waiting> {
     yield* texts.make();
     const made = this.run(lookups);
@@ -285,7 +285,7 @@ export function outcomeOf(result: BuildResult): BuildOutcome | null {
   return result.kind === 'view' ? result.view : result.item;
 }
 
-/** What the schemas see of an entity in one environment. */
+/** The build input of an entity in one environment. */
 export class TenantInput implements BuildInput {
   constructor(
     private readonly tenant: Tenant,

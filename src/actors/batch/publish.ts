@@ -1,6 +1,6 @@
 /**
- * Publishes changed entities to the lookup indexes and asks for the rebuilds that follow
- * (docs/reference/mapping-language.md "Schema files"). A rebuild never publishes, since lookups see entities only: so no
+ * Publishes changed entities to the lookup indexes and requests the rebuilds that follow
+ * (docs/reference/mapping-language.md "Schema files"). A rebuild publishes nothing, because lookups only read entities. So no
  * rebuild triggers another.
  */
 
@@ -26,7 +26,7 @@ import { DownstreamInvalidations } from './downstream.ts';
 import { TenantInput } from './output.ts';
 import type { Turn } from './turn.ts';
 
-/** Lookup entries that this turn is about to publish and that its processed record does not have. */
+/** Lookup entries that this turn will publish and that are not in its processed record. */
 export function newEntries(turn: Turn): Suspect[] {
   return turn.indexEntries.flatMap(({ layoutId, keys }) => {
     const known = new Set(keysIn(turn.former?.lookups, layoutId));
@@ -41,8 +41,8 @@ function keysIn(entries: readonly IndexEntries[] | undefined, layoutId: string):
 }
 
 /**
- * Publishes the changes of a whole batch. @returns the last invalidations that it sent, and actions that code has not named
- * in time. @throws FencedError, StoreUnavailableError
+ * Publishes the changes of a batch. @returns the last invalidations that it sent, and actions deferred because code was
+ * too slow. @throws FencedError, StoreUnavailableError
  */
 export async function publishTurns(
   store: Store,
@@ -76,7 +76,7 @@ export async function publishTurns(
   return { downstream: downstream.list, deferred };
 }
 
-/** A lookup key whose entries change, and the last of the entities that change them. */
+/** A lookup key whose entries change, and the last entity that changes them. */
 interface CausedKey extends LookupKey {
   readonly cause: EntityRef;
 }
@@ -86,7 +86,7 @@ interface IndexChanges {
   readonly touched: CausedKey[];
 }
 
-/** In steps: what lookups see of an entity may have megabytes. */
+/** In steps, because the projection of an entity can be megabytes. */
 function* indexChanges(tenant: string, turns: readonly Turn[]): Steps<IndexChanges> {
   const writes: IndexWrite[] = [];
   const touched = new Map<string, CausedKey>();
@@ -107,7 +107,7 @@ function* indexChanges(tenant: string, turns: readonly Turn[]): Steps<IndexChang
     const isChange = turn.isChange || turn.repair !== null;
     const formers = turn.former?.lookups ?? [];
     const now = turn.indexEntries;
-    // An entity that comes under another layout does not change for its dependents.
+    // A change of layout is not a change for the dependents.
     if (isChange) for (const { keys } of [...formers, ...now]) for (const key of keys) touch(key);
     for (const { layoutId, keys } of formers) {
       const stays = new Set(keysIn(now, layoutId));
@@ -139,7 +139,7 @@ function entryOf(
   return { tenant, sourceId, lookupKey, originId, layoutId, projection };
 }
 
-/** Few schemas have actions. */
+/** A cheap check first, because few schemas have actions. */
 function mayAct({ place, entity, state, isChange, actions }: Turn): boolean {
   if (place === null || entity === null || state !== 'published') return false;
   if (!isChange && actions.size === 0) return false;
@@ -151,7 +151,7 @@ interface Acts {
   readonly deferred: readonly DeferredOutput[];
 }
 
-/** What the `actions` of the schemas ask to process when the entity changes. */
+/** The dependents that the `actions` of the schemas request when the entity changes. */
 async function actionDependents(turn: Turn, sandbox: CodeSandbox): Promise<Acts> {
   const { place, entity, sourceId, originId } = turn;
   const dependents = new Set<string>();
@@ -174,7 +174,7 @@ async function actionDependents(turn: Turn, sandbox: CodeSandbox): Promise<Acts>
   return { dependents: [...dependents].map((dependent) => [dependent, { sourceId, originId }]), deferred };
 }
 
-/** Null when code has not answered in time. */
+/** Null when code did not reply in time. */
 async function actionsOf(
   { place, entity, tenantAlias }: Turn,
   schema: FullSchema,

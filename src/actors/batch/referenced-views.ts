@@ -8,7 +8,7 @@ import type { OutputName } from './builder.ts';
 import type { Output } from './output.ts';
 import type { Turn } from './turn.ts';
 
-/** About what it costs to compare a reference, in units of the pace. */
+/** About what it costs to compare a reference, in units of the work budget. */
 const unitsPerReference = 200;
 
 const none: readonly string[] = [];
@@ -35,7 +35,7 @@ function* compareInSteps(
   pieces: readonly ReferencePiece[],
 ): Steps<Pick<ProcessedOutput, 'references'>> {
   const kept = yield* referencesOf(turn, builder, pieces);
-  // After a batch without a commit, and in a repair, the record does not tell what is there.
+  // After a batch without a commit, and in a repair, the record does not say what is stored.
   const known = new Set(turn.repair === null ? before : none);
   for (const text of kept) {
     if (!known.has(text)) changes.moveReference('add', turn, builder, text);

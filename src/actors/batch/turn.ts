@@ -27,7 +27,7 @@ import type { Store } from '../../store/store.ts';
 import type { Intents } from './batch-intents.ts';
 import { outdatedDigest, outputKey, placeOf } from './builder.ts';
 
-/** What a batch works by, from its beginning to its end. */
+/** The configuration of a batch, constant from its beginning to its end. */
 export interface TurnBasis {
   readonly configuration: Configuration;
   readonly layouts: LayoutStates;
@@ -46,14 +46,14 @@ export interface TurnBasis {
  * | gone   | any           | any     | removes all outputs and the record                                           |
  * | any    | any           | repair  | as all, and writes what is there already; removes what the repair names      |
  *
- * An entity that is not published counts as there, but no output is made of it and it has no index entries. Where a moment has
+ * An entity that is not published counts as there, but no output is built from it and it has no index entries. Where a moment has
  * made it another than its record says, the turn is for all, and a change.
  */
 export interface Turn {
   readonly tenantAlias: string;
   readonly sourceId: string;
   readonly originId: string;
-  /** Null when the source is not configured any more. */
+  /** Null when the source is no longer configured. */
   readonly place: { readonly tenant: Tenant; readonly source: Source } | null;
   /** Lookup layouts that are kept for its source. */
   readonly layouts: readonly LookupLayout[];
@@ -70,13 +70,13 @@ export interface Turn {
   readonly actions: ReadonlySet<string>;
   /** Not null: write everything, and remove what is named here, unless it is a present output. */
   readonly repair: readonly Suspect[] | null;
-  /** A batch without a commit may have moved claims of its views: whatever it makes is told. */
+  /** A batch without a commit may have moved claims of its views: so everything it builds is reported. */
   readonly isUncertain: boolean;
-  /** Dependent -> the entity whose change asks for its rebuild, as far as it is known. */
+  /** Dependent -> the entity whose change causes its rebuild, if known. */
   readonly causes: ReadonlyMap<string, EntityRef>;
   /** The entity's state is not the one that was processed last. */
   readonly isChange: boolean;
-  /** What the entity is at the time of the turn. */
+  /** The publication state of the entity at the time of the turn. */
   readonly state: PublishState;
   /** A moment has made it so, and not a save. */
   readonly isBySchedule: boolean;

@@ -1,4 +1,4 @@
-/** The claims of a view: on which URLs, handles and redirects, since when, and which it made before. Pure. */
+/** Computes the claims of a view on URLs, handles and redirects, with their ages. Pure. */
 import { normalizeUrl, type UrlForm } from '../../config/urls/url.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
 import { laterState, stateAt } from '../../contract/publish-times.ts';
@@ -14,19 +14,19 @@ import { claimField, foldedField, urlFormOfField } from '../../store/keys.ts';
 import type { OutputName } from './builder.ts';
 import type { Turn } from './turn.ts';
 
-/** What the entity claimed in the environment when it was processed last, by `ageKey`; the oldest of equal claims. */
+/** The entity's claims in the environment when it was last processed, by `ageKey`; the oldest of equal claims. */
 export interface FormerClaims {
   readonly ofView: ReadonlyMap<string, ProcessedClaim>;
   readonly ofOtherViews: ReadonlyMap<string, ProcessedClaim>;
-  /** What was processed last; null when that was before the entity was born, or nothing. */
+  /** The last processed state; null when there is none since the entity was created. */
   readonly processed: Pick<ProcessedRecord, 'stamp' | 'type'> | null;
-  /** When the entity became published; null where it was so all the time. */
+  /** When the entity was published; null when it always was. */
   readonly published: Published | null;
 }
 
 interface Published {
   readonly stamp: number;
-  /** What was processed last is of a time before that: its claims ended. */
+  /** The last processed state is from before that, so its claims have ended. */
   readonly endsFormer: boolean;
 }
 
@@ -39,16 +39,16 @@ export function sameClaim(a: ProcessedClaim, b: ProcessedClaim | undefined): boo
 }
 
 /**
- * True when the claims of the record are listed, and need not be put again. A repair does not trust the record. A record
- * that a restore has put has ages of claims, but nothing is listed yet: it has no bytes.
+ * True when the claims of the record are stored and need not be written again. A repair does not trust the record. A
+ * restored record has ages of claims but no bytes, and nothing is stored yet.
  */
 export function isListed(turn: Turn, former: ProcessedOutput | null): boolean {
   return turn.repair === null && former !== null && former.bytesDigest.length > 0;
 }
 
 /**
- * The key by which a claim is found again after its tenant's URLs changed their form (`store/configuration/url-forms.ts`):
- * its age goes with it.
+ * Identifies a claim across changes of its tenant's URL form (`store/configuration/url-forms.ts`), so that it keeps its
+ * age.
  */
 function ageKey(
   { kind, host, field }: Pick<ProcessedClaim, 'kind' | 'host' | 'field'>,
@@ -67,7 +67,7 @@ const noFormerClaims: FormerClaims = {
   published: null,
 };
 
-/** What the entity claimed before in the environment of a builder. Only its record knows since when. */
+/** The entity's earlier claims in the environment of a builder. Only its record has their ages. */
 export function formerClaims(
   { former, entity, urlForm }: Turn,
   builder: Pick<OutputName, 'environmentId' | 'name'>,
@@ -90,24 +90,24 @@ export function formerClaims(
   };
 }
 
-/** @param processed what was processed last, since the entity was born */
+/** @param processed the last processed state since the entity was created */
 function publicationOf({ times, stamp }: StoredEntity, processed: ProcessedRecord | null): Published | null {
   const atMoment = times?.publishAt == null ? null : began(times.publishAt * stampsPerMs);
   if (processed === null) return atMoment;
   const before = processedState(processed);
-  // The stamp of a record that a restore has put lies between two stamps.
+  // The stamp of a restored record is between two stamps.
   if (Math.floor(processed.stamp) === stamp) {
     if (before !== 'published') return atMoment;
     // A view whose build was deferred at that moment is new.
     const wasBySchedule = processed.times?.isBySchedule === true;
     return atMoment !== null && wasBySchedule ? { ...atMoment, endsFormer: false } : null;
   }
-  // The save made it wait.
+  // The save set a publication time in the future.
   if (atMoment !== null && atMoment.stamp > stamp) return atMoment;
   const atSave = laterState(before, stateAt(processed.times, stamp / stampsPerMs));
   if (atSave !== 'published') return began(stamp);
   if (before === 'published') return null;
-  // It became published before the save, and nobody has processed that.
+  // It was published before the save, but that was not processed.
   return began((processed.times?.publishAt ?? 0) * stampsPerMs);
 }
 
@@ -126,9 +126,9 @@ function oldestClaims(views: readonly ProcessedOutput[], form: UrlForm): Map<str
 }
 
 /**
- * The claims of a view. A claim that the entity made before keeps its age
- * (docs/reference/configuration.md "URLs and domains": a claim's age counts from when its entity began to make it). A
- * claim that the entity took up again, or made after being deleted, begins with a new age.
+ * The claims of a view. An existing claim keeps its age: it counts from when the entity first made the claim
+ * (docs/reference/configuration.md "URLs and domains"). A claim that the entity had dropped, or that it makes after being
+ * deleted, starts with a new age.
  */
 export function claimsOf(
   entity: StoredEntity,
@@ -182,8 +182,8 @@ function addPage(
 }
 
 /**
- * The claims of a view that stays as it was made last, in the form of its tenant's URLs: once that has changed, readers look
- * in no other. Claims that become one are one, as old as the oldest; where they are a page and redirects to it, the page.
+ * Converts the claims of a view that is not rebuilt to the current URL form, the only one that readers use. Claims that
+ * become equal are merged: the oldest age wins, and a page wins over redirects to it.
  */
 export function claimsInForm(claims: readonly ProcessedClaim[], form: UrlForm): readonly ProcessedClaim[] {
   if (claims.every(({ field }) => isInForm(field, form))) return claims;
@@ -209,7 +209,7 @@ function fieldInForm({ field, display }: ProcessedClaim, form: UrlForm): string 
   return path === undefined ? field : claimField.url(path, form);
 }
 
-/** Each claim once, with its age. */
+/** Collects each claim once, with its age. */
 class Claims {
   readonly list: ProcessedClaim[] = [];
   readonly #keys = new Set<string>();
@@ -232,13 +232,13 @@ class Claims {
     this.list.push({ field, host, kind, sinceStamp: since, display, redirect });
   }
 
-  /** The same claim, as it was processed last. */
+  /** The same claim when it was last processed. */
   #before(key: string, claim: Omit<ProcessedClaim, 'sinceStamp'>): ProcessedClaim | undefined {
     const { ofView, ofOtherViews } = this.former;
     return ofView.get(key) ?? ofOtherViews.get(key) ?? this.#beforeInOtherForm(claim);
   }
 
-  /** A claim in lower case, from which this one comes. */
+  /** The same claim in the other URL form, in lower case. */
   #beforeInOtherForm({ kind, host, field }: Omit<ProcessedClaim, 'sinceStamp'>): ProcessedClaim | undefined {
     if (urlFormOfField(field) !== 'exact') return undefined;
     const key = claimKey({ kind, host, field: foldedField(field) });
@@ -253,11 +253,11 @@ function sinceStamp(
   processed: FormerClaims['processed'],
 ): number {
   const isOwnUrl = claim.display === entity.url;
-  // Changes between birth and the first turn are not known one by one. Most likely the claim was there from the start.
+  // Changes before the first turn are not recorded. Most likely the claim was there from the start.
   if (processed === null) return isOwnUrl ? entity.urlStamp : entity.bornStamp;
   const isNewUrl = isOwnUrl && entity.urlStamp > processed.stamp;
   if (before !== undefined) {
-    // The url went elsewhere and came back between two turns of this entity.
+    // The URL may have changed and changed back between two turns of this entity.
     return isNewUrl && before.display === claim.display ? entity.urlStamp : before.sinceStamp;
   }
   const isOfNewType = processed.type !== entity.type;

@@ -1,5 +1,5 @@
 /**
- * What a record keeps of a view's past for who follows changes: its last told type, and the claims it has given up. They include
+ * View history kept for the change feed: the last reported type, and former claims. They include
  * those of a view that was removed and is made again.
  */
 import { normalizeUrl } from '../../config/urls/url.ts';
@@ -88,7 +88,7 @@ function formerClaim({ field, host, kind, display }: FormerClaim): FormerClaim {
   return { field, host, kind, display };
 }
 
-/** What a view was that goes now. */
+/** The last state of a view that is removed. */
 export function removedView({ former: record, place }: Turn, former: ProcessedOutput): RemovedView {
   return {
     type: former.reportedType ?? record?.type ?? '',

@@ -43,7 +43,7 @@ export interface AssignmentView {
   readonly workerId: string;
   /** Ids of the workers that live, this one included. */
   readonly liveWorkerIds: readonly string[];
-  /** Owner of each partition, or null when nobody's lease holds. */
+  /** Owner of each partition; null without a valid lease. */
   readonly owners: readonly (string | null)[];
 }
 

@@ -1,38 +1,38 @@
-/** What a worker's main thread and the thread that keeps it alive tell each other. */
+/** Messages between a worker's main thread and its keeper thread. */
 
 import type { Lease } from '../../store/ownership/lease.ts';
 import type { ProcessBeat, ProcessChannels } from '../../store/processes/process-messages.ts';
 import type { RedisAddress } from '../../store/redis/redis-connection.ts';
 
-/** What the thread begins with. */
+/** Start parameters of the thread. */
 export interface KeeperStart {
   readonly address: RedisAddress;
   readonly channels: ProcessChannels;
   readonly leaseMs: number;
   /** Shared memory of the `LeaseEnds`. */
   readonly ends: SharedArrayBuffer;
-  /** The main thread counts as dead when it has not turned for so long. */
+  /** Without an `alive` message for this long, the main thread counts as dead. */
   readonly stuckMs: number;
-  /** The main thread's `performance.now()` minus the clock that both threads have, in milliseconds. */
+  /** The main thread's `performance.now()` minus the shared clock, in milliseconds. */
   readonly clockOffsetMs: number;
 }
 
 export type ToKeeper =
-  | { readonly kind: 'keep'; readonly lease: Lease; readonly askedMs: number }
-  | { readonly kind: 'letGo'; readonly partition: number }
-  | { readonly kind: 'tell'; readonly beat: ProcessBeat }
-  | { readonly kind: 'turn' }
+  | { readonly kind: 'keep'; readonly lease: Lease; readonly requestedMs: number }
+  | { readonly kind: 'stopRenewing'; readonly partition: number }
+  | { readonly kind: 'beat'; readonly beat: ProcessBeat }
+  | { readonly kind: 'alive' }
   | { readonly kind: 'metrics'; readonly text: string }
   | { readonly kind: 'close' };
 
 export type FromKeeper =
-  /** The thread listens. */
+  /** The thread is ready. */
   | { readonly kind: 'started' }
   | { readonly kind: 'lost'; readonly lease: Lease }
   | { readonly kind: 'trouble'; readonly message: string; readonly reason: string }
   | { readonly kind: 'metrics' };
 
-/** Milliseconds by the clock that all threads of a process have in common. */
+/** Milliseconds on a clock that all threads of a process share. */
 export function sharedClockMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }

@@ -8,7 +8,7 @@ import { type FromKeeper, type KeeperStart, sharedClockMs, type ToKeeper } from 
 const { address, channels, leaseMs, ends, stuckMs, clockOffsetMs } = workerData as KeeperStart;
 const client = connect({ address });
 const nowMs = () => sharedClockMs() + clockOffsetMs;
-let turnedMs = nowMs();
+let aliveMs = nowMs();
 /** Calls that wait for the main thread's metrics. */
 let metricsWaiting: ((text: string) => void)[] = [];
 
@@ -27,22 +27,22 @@ const keeper = new LocalKeeper(
         send({ kind: 'metrics' });
       }),
   },
-  { nowMs, isAlive: () => nowMs() - turnedMs < stuckMs },
+  { nowMs, isAlive: () => nowMs() - aliveMs < stuckMs },
 );
 
 parentPort?.on('message', (message: ToKeeper) => {
   switch (message.kind) {
     case 'keep':
-      keeper.keep(message.lease, message.askedMs);
+      keeper.keep(message.lease, message.requestedMs);
       return;
-    case 'letGo':
-      keeper.letGo(message.partition);
+    case 'stopRenewing':
+      keeper.stopRenewing(message.partition);
       return;
-    case 'tell':
-      keeper.tell(message.beat);
+    case 'beat':
+      keeper.sendBeat(message.beat);
       return;
-    case 'turn':
-      turnedMs = nowMs();
+    case 'alive':
+      aliveMs = nowMs();
       return;
     case 'metrics': {
       const waiting = metricsWaiting;

@@ -1,4 +1,4 @@
-/** Keeps a worker alive in the eyes of others: renews its leases and repeats its heartbeat. */
+/** Renews the leases of a worker and sends its heartbeats. */
 import { performance } from 'node:perf_hooks';
 import type { Lease } from '../../store/ownership/lease.ts';
 import { type LeaseEnds, LeaseRenewal } from '../../store/ownership/lease-renewal.ts';
@@ -7,30 +7,30 @@ import type { ProcessBeat, ProcessHost } from '../../store/processes/process-mes
 import { StoreUnavailableError } from '../../store/redis/redis-errors.ts';
 
 export interface KeeperEvents {
-  /** The lease is no longer ours. */
+  /** This worker has lost the lease. */
   lost(lease: Lease): void;
   trouble(message: string, error: unknown): void;
-  /** Metrics of the worker, in Prometheus' text form. */
+  /** Metrics of the worker in the Prometheus text format. */
   metrics(): Promise<string>;
 }
 
 export interface Keeper {
-  /** Renews a lease from now on. @param askedMs when it was asked for, by `performance.now()` */
-  keep(lease: Lease, askedMs: number): void;
-  /** The lease of a partition is not renewed any more. */
-  letGo(partition: number): void;
-  /** Tells it at once, and again every second. */
-  tell(beat: ProcessBeat): void;
-  /** The worker's main thread is at work; without a word for `mainThreadStuckMs` it counts as dead. */
-  turn(): void;
-  /** Says that the worker has ended. */
+  /** Starts to renew a lease. @param requestedMs when it was requested, on the clock of `performance.now()` */
+  keep(lease: Lease, requestedMs: number): void;
+  /** Stops renewing the lease of a partition. */
+  stopRenewing(partition: number): void;
+  /** Sends a heartbeat now, and repeats it every second. */
+  sendBeat(beat: ProcessBeat): void;
+  /** Reports that the worker's main thread is running. Without this for `mainThreadStuckMs`, it counts as dead. */
+  markAlive(): void;
+  /** Stops, and announces that the worker has ended. */
   close(): Promise<void>;
 }
 
-/** How long leases last, and where their ends are written. */
+/** How long leases last, and where their expiry times go. */
 export interface KeeperTerms {
   readonly leaseMs: number;
-  /** The keeper writes here until when leases hold, by the worker's `performance.now()`. */
+  /** The keeper writes the expiry times of leases here, on the clock of the worker's `performance.now()`. */
   readonly ends: LeaseEnds;
 }
 
@@ -38,15 +38,15 @@ export type OpenKeeper = (host: ProcessHost, terms: KeeperTerms, events: KeeperE
 
 /** The clock of a keeper that does not run on the worker's main thread. */
 export interface KeeperClock {
-  /** In place of the main thread's `performance.now()`. */
+  /** Used instead of the main thread's `performance.now()`. */
   nowMs(): number;
-  /** False while the main thread counts as dead: nothing is renewed or told then. */
+  /** False while the main thread counts as dead: then nothing is renewed or sent. */
   isAlive(): boolean;
 }
 
 const ofThisThread: KeeperClock = { nowMs: () => performance.now(), isAlive: () => true };
 
-/** A keeper on the thread that opens it: nothing is renewed while that thread computes. */
+/** A keeper on the current thread: it renews nothing while that thread is busy. */
 export class LocalKeeper implements Keeper {
   readonly #renewal: LeaseRenewal;
   #heartbeat: Heartbeat | null = null;
@@ -61,23 +61,23 @@ export class LocalKeeper implements Keeper {
     this.#renewal = new LeaseRenewal(host.client, leaseMs, ends, clock.nowMs, clock.isAlive, {
       lost: (lease) => events.lost(lease),
       trouble: (error) => {
-        // The watch over the connection reports a lost Redis once.
+        // `OutageWatch` reports a lost Redis, once.
         if (!(error instanceof StoreUnavailableError)) events.trouble('a lease was not renewed', error);
       },
     });
   }
 
-  keep(lease: Lease, askedMs: number): void {
-    this.#renewal.add(lease, askedMs);
+  keep(lease: Lease, requestedMs: number): void {
+    this.#renewal.add(lease, requestedMs);
   }
 
-  letGo(partition: number): void {
+  stopRenewing(partition: number): void {
     this.#renewal.remove(partition);
   }
 
-  tell(beat: ProcessBeat): void {
+  sendBeat(beat: ProcessBeat): void {
     this.#beat = beat;
-    if (this.#heartbeat !== null) this.#heartbeat.tell();
+    if (this.#heartbeat !== null) this.#heartbeat.send();
     else
       this.#heartbeat = new Heartbeat(this.host, {
         beat: () => (this.clock.isAlive() ? this.#beat : null),
@@ -85,7 +85,7 @@ export class LocalKeeper implements Keeper {
       });
   }
 
-  turn(): void {}
+  markAlive(): void {}
 
   async close(): Promise<void> {
     this.#renewal.close();

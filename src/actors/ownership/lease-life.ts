@@ -4,10 +4,10 @@ import { assert } from '../../lib/assert.ts';
 /** `withdrawn`: to be given up before its items are loaded. `draining`: to be given up after the batch under way. */
 type State = 'opening' | 'serving' | 'withdrawn' | 'draining' | 'ended';
 
-/** `stopped`: the lease is lost, or asked back. `ended`: nothing is done here any more. */
+/** `stopped`: the lease is lost or to be released. `ended`: all work here has ended. */
 type Event = 'loaded' | 'stopped' | 'ended';
 
-/** Null: the event cannot come in that state. */
+/** Null if the event cannot occur in that state. */
 const after: Readonly<Record<State, Readonly<Record<Event, State | null>>>> = {
   opening: { loaded: 'serving', stopped: 'withdrawn', ended: 'ended' },
   serving: { loaded: null, stopped: 'draining', ended: 'ended' },

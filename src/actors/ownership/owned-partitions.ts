@@ -55,7 +55,7 @@ export class OwnedPartitions {
     return covered;
   }
 
-  /** @param unrenewed the lease that nobody renewed, though Redis says that it holds. @throws StoreUnavailableError */
+  /** @param unrenewed a lease that is valid in Redis but was not renewed by this worker. @throws StoreUnavailableError */
   async take(partition: number, unrenewed?: RenewalMark): Promise<void> {
     const { actors, workerId, leaseMs, ends, keeper, news } = this.context;
     const askedMs = performance.now();
@@ -82,7 +82,7 @@ export class OwnedPartitions {
     }
   }
 
-  /** Settles when nothing is done for the partition any more and others may take it. */
+  /** Settles when all work for the partition has ended and others may take it. */
   async #run(actor: PartitionActor): Promise<void> {
     const { actors, keeper, news } = this.context;
     const { partition } = actor.lease;
@@ -93,7 +93,7 @@ export class OwnedPartitions {
       if (isLoss(error)) news.add('lost', partition);
       else this.context.onTrouble(`partition ${partition} stopped and will be acquired again`, error);
     }
-    keeper.letGo(partition);
+    keeper.stopRenewing(partition);
     await releaseLease(actors.store, actor.lease).catch(() => {});
     // Only now: until the release, a call to take the partition would find it ours.
     this.#owned.delete(partition);
@@ -140,7 +140,7 @@ export class LeaseNews {
   readonly #gathered = new Map<LeaseEvent, Set<number>>();
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(private readonly tell: (event: LeaseEvent, partitions: readonly number[]) => void) {}
+  constructor(private readonly report: (event: LeaseEvent, partitions: readonly number[]) => void) {}
 
   add(event: LeaseEvent, partition: number): void {
     this.#gathered.set(event, (this.#gathered.get(event) ?? new Set()).add(partition));
@@ -156,7 +156,7 @@ export class LeaseNews {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     for (const [event, partitions] of this.#gathered)
-      this.tell(
+      this.report(
         event,
         [...partitions].sort((a, b) => a - b),
       );

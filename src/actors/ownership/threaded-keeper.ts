@@ -1,4 +1,4 @@
-/** A keeper in another thread: a worker keeps its partitions however long its main thread computes, up to a limit. */
+/** A keeper on another thread: a worker keeps its partitions while its main thread is busy, up to a limit. */
 import { once } from 'node:events';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,26 +9,26 @@ import type { ProcessBeat, ProcessHost } from '../../store/processes/process-mes
 import type { Keeper, KeeperEvents, KeeperTerms } from './keeper.ts';
 import { type FromKeeper, type KeeperStart, sharedClockMs, type ToKeeper } from './keeper-messages.ts';
 
-/** The thread only renews, tells and waits. */
+/** The thread only renews leases and sends heartbeats. */
 const heapMegabytes = 64;
 const endWaitMs = 1_000;
 
-/** A thread that has not loaded its files and connected by then is replaced. The next one gets twice the time. */
+/** A thread that has not started and connected by then is replaced. The next one gets twice the time. */
 const startWaitMs = 10_000;
 
 interface Kept {
   readonly lease: Lease;
-  readonly askedMs: number;
+  readonly requestedMs: number;
 }
 
 const threadScript = new URL('./keeper-thread-start.mjs', import.meta.url);
 
 export interface ThreadOptions {
-  /** A main thread that has not turned for so long counts as dead; absent: the documented default. */
+  /** Without `markAlive` for this long, the main thread counts as dead; absent for the documented default. */
   readonly stuckMs?: number;
-  /** What the thread runs; absent: `keeper-thread-start.mjs`. */
+  /** The script of the thread; absent for `keeper-thread-start.mjs`. */
   readonly script?: URL;
-  /** How long the first thread may take to begin; absent: `startWaitMs`. */
+  /** How long the first thread may take to start; absent for `startWaitMs`. */
   readonly firstWaitMs?: number;
 }
 
@@ -37,7 +37,7 @@ export class ThreadedKeeper implements Keeper {
   readonly #script: URL;
   #thread: Worker;
   #starting: NodeJS.Timeout | null = null;
-  /** A machine on which a thread needs longer would never get one if each had the same time, and each costs it more. */
+  /** Doubled for each replacement. With a fixed time, a slow machine would replace threads forever. */
   #startWaitMs: number;
   /** The leases that a replacement has to renew. */
   readonly #kept = new Map<number, Kept>();
@@ -57,23 +57,23 @@ export class ThreadedKeeper implements Keeper {
     this.#thread = this.#startThread();
   }
 
-  keep(lease: Lease, askedMs: number): void {
-    this.#kept.set(lease.partition, { lease, askedMs });
-    this.#send({ kind: 'keep', lease, askedMs });
+  keep(lease: Lease, requestedMs: number): void {
+    this.#kept.set(lease.partition, { lease, requestedMs });
+    this.#send({ kind: 'keep', lease, requestedMs });
   }
 
-  letGo(partition: number): void {
+  stopRenewing(partition: number): void {
     this.#kept.delete(partition);
-    this.#send({ kind: 'letGo', partition });
+    this.#send({ kind: 'stopRenewing', partition });
   }
 
-  tell(beat: ProcessBeat): void {
+  sendBeat(beat: ProcessBeat): void {
     this.#beat = beat;
-    this.#send({ kind: 'tell', beat });
+    this.#send({ kind: 'beat', beat });
   }
 
-  turn(): void {
-    this.#send({ kind: 'turn' });
+  markAlive(): void {
+    this.#send({ kind: 'alive' });
   }
 
   async close(): Promise<void> {
@@ -94,17 +94,17 @@ export class ThreadedKeeper implements Keeper {
       workerData: this.#start,
       resourceLimits: { maxOldGenerationSizeMb: heapMegabytes },
     });
-    // What a thread said that was replaced meanwhile is not about the one that runs.
+    // Ignore messages of a replaced thread.
     thread.on('message', (message: FromKeeper) => {
       if (thread === this.#thread) this.#hear(message);
     });
-    // An error here would come back in every replacement: the worker ends, and its supervisor starts it again.
+    // A replacement would fail with the same error. The worker crashes, and its supervisor restarts it.
     thread.on('error', (error) => {
       throw error;
     });
     thread.on('exit', () => this.#replace(thread, 'the thread that renews the leases ended'));
     this.#starting = setTimeout(() => {
-      // Messages that came while this thread was busy are read first.
+      // First process messages that arrived while this thread was busy.
       setImmediate(() => setImmediate(() => this.#giveUp(thread)));
     }, this.#startWaitMs);
     return thread;
@@ -123,8 +123,9 @@ export class ThreadedKeeper implements Keeper {
     this.events.trouble('leases are now renewed by another thread', new Error(reason));
     this.#thread = this.#startThread();
     thread.terminate().catch(() => {});
-    for (const { lease, askedMs } of this.#kept.values()) this.#send({ kind: 'keep', lease, askedMs });
-    if (this.#beat !== null) this.#send({ kind: 'tell', beat: this.#beat });
+    for (const { lease, requestedMs } of this.#kept.values())
+      this.#send({ kind: 'keep', lease, requestedMs });
+    if (this.#beat !== null) this.#send({ kind: 'beat', beat: this.#beat });
   }
 
   #hear(message: FromKeeper): void {

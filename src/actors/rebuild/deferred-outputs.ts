@@ -185,7 +185,7 @@ export class DeferredOutputs {
       this.#put(name, entry);
       writes.set(keys.deferred(this.tag), name, encodeDeferred(entry));
     }
-    // A turn that failed by a mistake of ours was left out: its outputs are not asked for without end.
+    // A turn that failed because of a bug was left out: its outputs are not asked for without end.
     for (const name of before.keys()) if (!again.has(name)) this.#remove(name, writes);
   }
 

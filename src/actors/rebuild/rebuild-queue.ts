@@ -25,7 +25,7 @@ export interface Waiting {
   /** First and last invalidation that ask for it. */
   first: number;
   last: number;
-  /** The entity whose change asks for it, the last one; null where it is not known. */
+  /** The entity whose change causes it, the last one; null if unknown. */
   cause: EntityRef | null;
 }
 
@@ -48,7 +48,7 @@ export class RebuildQueue {
     return size;
   }
 
-  /** Asks for a rebuild; `first` and `last` are equal for a new invalidation. Calls come in the order of `first`. */
+  /** Requests a rebuild. `first` and `last` are equal for a new invalidation. Must be called in the order of `first`. */
   add(
     tenant: string,
     dependent: string,
@@ -139,7 +139,7 @@ export class RebuildQueue {
     return soonestMs;
   }
 
-  /** Tenant -> first invalidation that waits. They come in rising order, so a tenant's first dependent has it. */
+  /** Tenant -> first invalidation that waits. They arrive in ascending order, so a tenant's first dependent has it. */
   firstInvalidations(): Map<string, number> {
     const first = new Map<string, number>();
     for (const [tenant, dependents] of this.#waiting) {

@@ -1,4 +1,4 @@
-/** Every entity of a partition, those that are gone but were processed included. */
+/** Lists every entity of a partition, including deleted entities with a processed record. */
 import type { Configuration } from '../../config/configuration.ts';
 import { portions } from '../../lib/lists.ts';
 import { processedSources, scanProcessed } from '../../store/derived/processed.ts';
@@ -9,7 +9,7 @@ import type { Store } from '../../store/store.ts';
 
 const entitiesPerPortion = 100;
 
-/** Portions of whole turns; an entity may come twice. @throws StoreUnavailableError */
+/** Yields portions of whole turns. An entity can appear twice. @throws StoreUnavailableError */
 export async function* wholePartition(
   store: Store,
   { partition, tag }: Pick<Lease, 'partition' | 'tag'>,
@@ -27,7 +27,7 @@ export async function* wholePartition(
   }
 }
 
-/** Sources that are configured, and sources that were when something of theirs was processed. @throws StoreUnavailableError */
+/** All configured sources, and removed sources with processed entities. @throws StoreUnavailableError */
 export async function knownSources(
   store: Store,
   tag: string,

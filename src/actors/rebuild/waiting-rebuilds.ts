@@ -21,7 +21,7 @@ interface SettledBatch {
   readonly changes: Pick<BatchChanges, 'deferred' | 'writes'>;
 }
 
-/** What one portion rebuilds. */
+/** The rebuilds of one portion. */
 export interface TakenRebuilds {
   readonly rebuilds: readonly Waiting[];
   /** They were deferred, and are not in the queue of rebuilds. */
@@ -54,7 +54,7 @@ export class PendingRebuilds {
     await this.#deferred.load(this.store);
   }
 
-  /** Queues what a portion asks for. @param writes of the commit that takes the portion in */
+  /** Queues the rebuilds of a portion. @param writes of the commit with the portion */
   add({ works, invalidations }: IntakePortion, writes: PartitionWrites): void {
     const whole = invalidations.length === 0 ? noNames : new Set(works.map(nameOfWork));
     for (const { tenant, dependents, causes, sequence } of invalidations) {
@@ -111,7 +111,7 @@ export class PendingRebuilds {
     (areDeferred ? this.#deferred : this.queue).done(dependents, nowMs, tookMs);
   }
 
-  /** What waits, as the commit tells it. */
+  /** The pending work that the commit announces. */
   get announced(): Pick<Announcement, 'pendingRebuilds' | 'deferred'> {
     const pendingRebuilds = this.queue.firstInvalidations();
     for (const [tenant, first] of this.#deferred.firstRebuild) {
@@ -123,7 +123,7 @@ export class PendingRebuilds {
 
 function isWholeTurn(tenant: string, dependent: string, whole: ReadonlySet<string>): boolean {
   const parsed = parseDependent(dependent);
-  // A repair asks for more than a whole turn does.
+  // A repair requires more than a whole turn.
   if (parsed?.kind === 'repair') return false;
   return parsed === null || whole.has(nameOfWork({ tenant, ...parsed }));
 }

@@ -1,4 +1,4 @@
-/** What a configuration would change, as people read it on a terminal. */
+/** Formats the changes of a configuration for a terminal. */
 import { styleText } from 'node:util';
 import type { Json } from '../../contract/json.ts';
 import type { ConfigurationDiff } from '../../trial/dry-run/diff.ts';

@@ -1,7 +1,7 @@
 /**
  * The lines of a backup, which is NDJSON in gzip. First comes `header`, then `document` for each file of the
- * configuration, `entity` for each source entity, `fields` for each auto-indexed entity type, and at last `end`.
- * Without `end` a backup is not whole.
+ * configuration, `entity` for each source entity, `fields` for each auto-indexed entity type, and finally `end`.
+ * A backup without `end` is truncated.
  */
 import type { StoredEntity } from '../../contract/entity.ts';
 import type { FieldType } from '../../search/fields/field-type.ts';
@@ -14,7 +14,7 @@ import type { AutoFieldTypes } from '../../store/entities/auto-fields.ts';
 import type { EntitySnapshot } from '../../store/entities/snapshots.ts';
 
 export const backupFormat = 'millrace-backup';
-/** Must rise when older programs cannot read the lines any more. */
+/** Increase it when older versions cannot read the lines. */
 export const backupVersion = 1;
 
 export interface HeaderLine {
@@ -25,7 +25,7 @@ export interface HeaderLine {
   readonly createdAt: string;
 }
 
-/** A file of the active configuration, its API keys hashed. */
+/** A file of the active configuration, with hashed API keys. */
 export interface DocumentLine {
   readonly kind: 'document';
   readonly path: string;
@@ -37,7 +37,7 @@ type ClaimWithAge = Omit<ProcessedClaim, 'redirect'>;
 export interface EntityLine extends StoredEntity {
   readonly kind: 'entity';
   readonly tenant: string;
-  /** Null when nothing was made of the entity yet. */
+  /** Null when the entity was not processed yet. */
   readonly processed: {
     readonly stamp: number;
     readonly type: string;
@@ -46,7 +46,7 @@ export interface EntityLine extends StoredEntity {
       readonly alias: string;
       readonly claims: readonly ClaimWithAge[];
     }[];
-    /** Absent for an entity that was always published. */
+    /** Absent for an entity without publication times. */
     readonly times?: ProcessedTimes;
   } | null;
 }
@@ -60,7 +60,7 @@ export interface FieldsLine {
   readonly fields: readonly (readonly [name: string, type: FieldType])[];
 }
 
-/** Count and checksum of everything above. */
+/** Count and checksum of all lines before it. */
 export interface EndLine {
   readonly kind: 'end';
   readonly entities: number;
@@ -70,7 +70,7 @@ export interface EndLine {
 
 export type BackupLine = HeaderLine | DocumentLine | EntityLine | FieldsLine | EndLine;
 
-/** Every entity's line begins with it, so entities are counted without being parsed. */
+/** The start of every entity line, which counts entities without parsing them. */
 export const entityLineStart = Buffer.from('{"kind":"entity"');
 
 /** The line of an entity, with the claims of its processed record. */
@@ -95,8 +95,7 @@ export function snapshotOf({ kind: _, tenant: __, processed, ...entity }: Entity
 }
 
 /**
- * The targets of redirects are not in the backup. They are made again, and the age of a claim depends on its other
- * members.
+ * The backup has no redirect targets. They are computed again, and the age of a claim does not depend on them.
  */
 function recordOf({ stamp, type, views, times }: NonNullable<EntityLine['processed']>): ProcessedRecord {
   const outputs = views.map(({ environmentId, alias, claims }) => ({
@@ -116,7 +115,7 @@ export function fieldsLine({ tenant, sourceId, type, fields }: AutoFieldTypes): 
   return { kind: 'fields', tenant, sourceId, type, fields: [...fields] };
 }
 
-/** A line as it is written, with its line feed. */
+/** The JSON of a line, with its line feed. */
 export function lineText(line: BackupLine): string {
   return `${JSON.stringify(line)}\n`;
 }
@@ -133,7 +132,7 @@ export function parseLine(bytes: Buffer): BackupLine | null {
 
 const kinds: ReadonlySet<unknown> = new Set(['header', 'document', 'entity', 'fields', 'end']);
 
-/** True for a line with a kind of ours. The checksum shows that the line is as it was written. */
+/** Checks the kind only: the checksum proves that the rest of the line is intact. */
 function isLine(json: unknown): json is BackupLine {
   return typeof json === 'object' && json !== null && 'kind' in json && kinds.has(json.kind);
 }

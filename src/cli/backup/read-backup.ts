@@ -64,7 +64,7 @@ export async function checkBackup(file: string, onProgress: ReadProgress): Promi
   return { createdAt, documents, fields, entities, sha256: end.sha256 };
 }
 
-/** Entities are not parsed while a backup is checked. In a damaged one the line tells more than the checksum. */
+/** Entities are not parsed while a backup is checked. In a corrupt one, the line number is more useful than the checksum. */
 async function findUnreadable(file: string): Promise<void> {
   for await (const { bytes, number } of linesOf(file, () => {})) {
     if (parseLine(bytes) === null) throw damaged(file, `line ${number} cannot be read`);

@@ -15,7 +15,7 @@ export interface RestoreOptions {
   readonly store: Store;
   readonly file: string;
   readonly backup: CheckedBackup;
-  /** The configuration that the backup's documents make. */
+  /** Compiled from the documents of the backup. */
   readonly configuration: Configuration;
   readonly signal: AbortSignal;
   readonly onProgress: (percent: number, text: string) => void;
@@ -26,8 +26,8 @@ const bytesPerBatch = 16 * 1024 * 1024;
 
 /**
  * Restores a backup into an empty store.
- * @throws CommandStop when the store is not empty; FencedError when another restore has it; StoreUnavailableError; the
- * reason of the signal, and then the same backup can be restored again to its end
+ * @throws CommandStop when the store is not empty; FencedError when another restore holds it; StoreUnavailableError; the
+ * reason of the signal, after which the same backup can be restored again
  */
 export async function restoreBackup(options: RestoreOptions): Promise<void> {
   const { store, backup } = options;
@@ -51,7 +51,7 @@ async function requireHold(store: Store, token: string): Promise<void> {
   );
 }
 
-/** Must come before any entity. Otherwise the first value that a worker meets would decide a type. */
+/** Must precede all entities, or the first value that a worker processes would decide a type. */
 async function restoreFieldTypes(store: Store, { fields }: CheckedBackup): Promise<void> {
   const autoFields = new AutoFields(store);
   for (const { tenant, sourceId, type, fields: decided } of fields) {
@@ -59,10 +59,10 @@ async function restoreFieldTypes(store: Store, { fields }: CheckedBackup): Promi
   }
 }
 
-/** Must come before any entity too. A worker that does not know a source makes nothing of its entities. */
+/** Must precede all entities, because workers ignore entities of unknown sources. */
 async function restoreConfiguration({ store, backup, configuration, signal }: RestoreOptions): Promise<void> {
   const generation = await publishConfiguration(store, backup.documents, configuration);
-  // Nothing was made yet, so nothing needs a rebuild.
+  // Nothing is built yet, so nothing needs a rebuild.
   await declareWhole(store, configuration);
   await noteEnqueued(store, generation);
   await waitForProcesses(store, generation, signal);

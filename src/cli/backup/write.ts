@@ -21,25 +21,25 @@ export interface BackupOptions {
   readonly onProgress: (entities: number, total: number) => void;
 }
 
-/** Lines that are written together, and the number of entities among them. */
+/** Lines written together, and how many of them are entities. */
 interface Lines {
   readonly text: string;
   readonly entities: number;
 }
 
 /**
- * Writes a backup under another name, and renames it when it is whole.
- * @returns number of entities in it
- * @param isStillGood called before the rename. It gives a reason in words why the backup must not be kept, or null
+ * Writes a backup under a temporary name, and renames it when it is complete.
+ * @returns number of entities
+ * @param obstacle called before the rename: the reason not to keep the backup, or null
  * @throws CommandStop when the file exists or cannot be written; StoreUnavailableError
  */
 export async function writeBackup(
   options: BackupOptions,
-  isStillGood: () => Promise<string | null>,
+  obstacle: () => Promise<string | null>,
 ): Promise<number> {
   const { file, signal } = options;
   requireNoFile(file);
-  // A name of its own: two backups to one file would write into each other.
+  // A unique name: two backups to the same file must not write into each other.
   const part = `${file}.${randomBytes(4).toString('hex')}.part`;
   const counted = { entities: 0 };
   try {
@@ -49,7 +49,7 @@ export async function writeBackup(
       createWriteStream(part, { mode: 0o600, flush: true }),
       { signal },
     );
-    const reason = await isStillGood();
+    const reason = await obstacle();
     if (reason !== null) throw new CommandStop(reason);
     requireNoFile(file);
     renameSync(part, file);
@@ -66,7 +66,7 @@ function requireNoFile(file: string): void {
   if (existsSync(file)) throw new CommandStop(`${file} already exists. Choose another name or move it away.`);
 }
 
-/** Every partition of every source of the active configuration, in order. */
+/** All lines except the last: configuration, entities by source and partition, field types. */
 async function* contents({
   store,
   published,
@@ -101,7 +101,7 @@ async function* contents({
       }
     }
   }
-  // The types come after the entities, so that every type that was decided for one of them is there.
+  // Types come after the entities, so that they include every type that an entity has decided.
   const isConfigured = new Set(sources.map(({ tenant, sourceId }) => `${tenant}:${sourceId}`));
   for await (const types of scanAutoFieldTypes(store)) {
     if (!isConfigured.has(`${types.tenant}:${types.sourceId}`)) continue;
@@ -109,7 +109,7 @@ async function* contents({
   }
 }
 
-/** Ends the lines with their count and checksum. */
+/** Appends the `end` line with count and checksum. */
 async function* sealed(lines: AsyncIterable<Lines>, counted: { entities: number }): AsyncGenerator<Buffer> {
   const digest = createHash('sha256');
   for await (const { text, entities } of lines) {

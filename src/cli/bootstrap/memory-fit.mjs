@@ -34,7 +34,7 @@ const frontSettings = {
   ANSWERS_MB: { most: 256, share: 1 / 16, base: 0, least: 1 },
 };
 
-/** What this machine or container has. */
+/** Memory of this machine or container. */
 export function memoryBytes() {
   // Without a limit, some systems report a number beyond all memory.
   const limit = process.constrainedMemory();

@@ -12,7 +12,7 @@ import { BootstrapStop } from './node-modules.mjs';
 const redisMajorMin = 7;
 /** Some tests use them. They are named like their packages. */
 const testPrograms = ['nginx', 'chromium'];
-/** Where Debian keeps programs of services. It is not on everybody's PATH. */
+/** Where Debian keeps programs of services. It is not on every PATH. */
 const serviceFolder = '/usr/sbin';
 /** Debian runs this file to ask whether a service may start. */
 const debianPolicyFile = '/usr/sbin/policy-rc.d';
@@ -68,7 +68,7 @@ function redisServerMajor() {
 }
 
 /**
- * Installs what tests use. Where that is not possible it says so and goes on: only the tests that use the program fail
+ * Installs what tests use. Where that is not possible it says so and continues: only the tests that use the program fail
  * then, and all others run.
  */
 export async function ensureTestPrograms(folder = serviceFolder) {

@@ -154,7 +154,7 @@ async function publishFolder(
   }
 }
 
-/** The configuration of a folder, with the lookups that its code has asked for so far. */
+/** The configuration of a folder, with the lookups that its code has requested so far. */
 function withLookups(
   { documents, configuration }: SoundConfiguration,
   published: PublishedConfiguration | null,
@@ -173,7 +173,7 @@ async function lossesOf(
   return former?.ok ? await lossesBetween(store, former.configuration, configuration) : [];
 }
 
-/** For SIGHUP, which has nobody to ask. */
+/** For SIGHUP, which cannot ask for consent. */
 export const refusingLosses: Publisher = {
   onWarnings: () => {},
   consent: (losses) => {

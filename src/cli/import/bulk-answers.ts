@@ -3,14 +3,14 @@ import { CommandStop } from '../terminal/command-line.ts';
 import type { BulkAnswer } from './bulk-client.ts';
 import { type EntityRecord, type Failure, refused } from './records.ts';
 
-/** The outcome of one request. */
+/** The result of a request whose entities were saved or rejected one by one. */
 export interface BatchOutcome {
   readonly changed: number;
   readonly unchanged: number;
   readonly failures: readonly Failure[];
 }
 
-/** The request was refused as a whole. A smaller one may show which record is to blame. */
+/** The whole request was rejected. Smaller requests can find the record that is to blame. */
 export interface Refusal {
   readonly refusal: string;
 }
@@ -18,8 +18,8 @@ export interface Refusal {
 const statusesAboutTheBody = new Set([400, 413, 422, 500]);
 
 /**
- * Reads an answer of `POST /ingest/v2` (docs/reference/http.md "Saving many entities").
- * @throws CommandStop when no request of this import can succeed, as with a wrong key or a wrong address
+ * Reads a response of `POST /ingest/v2` (docs/reference/http.md "Saving many entities").
+ * @throws CommandStop when every request would fail, for example because of a wrong key or address
  */
 export function readBulkAnswer(answer: BulkAnswer, records: readonly EntityRecord[]): BatchOutcome | Refusal {
   const body = parseObject(answer.body);

@@ -203,7 +203,7 @@ function readAnswer(response: http.IncomingMessage): Promise<HttpAnswer> {
   });
 }
 
-/** A random time between half and the whole of a doubling wait, so that many importers do not come back together. */
+/** Exponential backoff with a jitter of up to half, so that importers do not retry together. */
 function backOffMs(tries: number): number {
   const fullMs = Math.min(backOffMaxMs, backOffFirstMs * 2 ** (tries - 1));
   return fullMs * (0.5 + Math.random() / 2);

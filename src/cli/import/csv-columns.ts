@@ -1,15 +1,15 @@
-/** What the columns of a CSV file become: members of the entity, or of its properties. */
+/** Maps the columns of a CSV file to members of the entity and of its properties. */
 import { getOwn, isJsonObject, type JsonObject, setOwn } from '../../contract/json.ts';
 import { CommandStop } from '../terminal/command-line.ts';
 
-/** Members of an entity that a column can fill. */
+/** Entity members that a column can provide. */
 export const mappedNames = ['originId', 'type', 'url'] as const;
 export type MappedName = (typeof mappedNames)[number];
 
 export interface RowOptions {
-  /** Names of the columns that fill the members of the entity, where they differ from the members' names. */
+  /** Columns whose names differ from the entity members that they provide. */
   readonly map: ReadonlyMap<MappedName, string>;
-  /** The type of all rows; null: a column has it. */
+  /** The type of all rows; null to read it from a column. */
   readonly type: string | null;
 }
 
@@ -48,7 +48,7 @@ export class Columns {
       .filter(({ at }) => !taken.has(at));
   }
 
-  /** Every value is a string. An empty cell of the column of `url` is not a URL. */
+  /** Every value is a string. An empty `url` cell means no URL. */
   entityOf(cells: readonly string[]): RowEntity {
     const cell = (at: number) => cells[at] ?? '';
     const properties: JsonObject = {};

@@ -6,20 +6,20 @@ import { Columns, type RowOptions } from './csv-columns.ts';
 import { withoutByteOrderMarks } from './import-lines.ts';
 import { type EntityRecord, type Failure, lineBytesMax, type RecordReader, unreadable } from './records.ts';
 
-/** What the parser gives with the option `info`. */
+/** What the parser yields with the option `info`. */
 interface ParsedRow {
   readonly record: readonly string[];
-  /** `lines` counts to the end of the row. */
+  /** `lines` is the line number at the end of the row. */
   readonly info: { readonly lines: number };
 }
 
 interface Row {
   readonly cells: readonly string[];
-  /** The line that it begins in. */
+  /** The line that the row starts on. */
   readonly line: number;
 }
 
-/** Rows that are handed on together. */
+/** Rows per yielded group. */
 const groupRows = 50;
 
 export function csvReader(options: RowOptions): RecordReader {
@@ -48,7 +48,7 @@ async function* rowsOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Row> {
     record_delimiter: ['\r\n', '\n', '\r'],
     max_record_size: lineBytesMax,
   });
-  // An error on either side ends the other. It is thrown where the rows are read.
+  // An error on either side ends the other, and is thrown where the rows are read.
   pipeline(Readable.from(checkedUtf8(withoutByteOrderMarks(chunks))), parser, () => {});
   // The parser counts CRLF in a cell as two line ends.
   let surplus = 0;

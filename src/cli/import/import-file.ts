@@ -66,7 +66,7 @@ export function readerFor({ file, format, rows }: ImportArguments): RecordReader
   return readerOf(format ?? formatOf(file), rows ?? { map: new Map(), type: null });
 }
 
-/** Why an import ended, in words for its user. @throws any other error, which is a bug of ours */
+/** Why an import ended, in words for its user. @throws any other error, which is a bug */
 export function stopReason(error: unknown, file: string, signal: AbortSignal): string {
   if (error instanceof CommandStop || error instanceof PlatformAway) return error.message;
   if (signal.aborted)

@@ -45,7 +45,7 @@ async function* readLineGroups(
   if (!isBlank(last.bytes)) yield [last];
 }
 
-/** The line whose end has not been seen. Its pieces are joined once, so a long line costs no more than its length. */
+/** The incomplete line. Its pieces are joined once, so the cost of a long line is linear. */
 class OpenLine {
   #pieces: Buffer[] = [];
   #heldBytes = 0;

@@ -13,7 +13,7 @@ export interface ImportOptions {
   readonly baseUrl: string;
   readonly trust?: Trust;
   readonly sourceKey: string;
-  /** Requests at once. */
+  /** Concurrent requests. */
   readonly concurrency: number;
   readonly retryTotalMs: number;
   readonly signal: AbortSignal;
@@ -160,7 +160,7 @@ export class Importer {
   }
 }
 
-/** Writes the lines that failed, as NDJSON beside the imported file. There is no file while nothing failed. */
+/** Writes the failed lines as NDJSON next to the imported file. No failures, no file. */
 export class FailureFile {
   #descriptor: number | null = null;
   #first: Pick<Failure, 'line' | 'errors'> | null = null;
@@ -175,7 +175,7 @@ export class FailureFile {
     return this.#first;
   }
 
-  /** Writes failures at once, so that the file is whole however the import ends. */
+  /** Writes failures synchronously, so that the file is complete however the import ends. */
   add(failures: readonly Failure[]): void {
     if (failures.length === 0) return;
     for (const { line, errors } of failures) {

@@ -55,7 +55,7 @@ export async function importAndPrune(
   }
 }
 
-/** What is to be deleted, after asking. @throws CommandStop without consent */
+/** The entities to delete, after consent. @throws CommandStop without consent */
 async function confirmedIds(
   client: BulkClient,
   options: ImportFileOptions,

@@ -72,7 +72,7 @@ async function packClient() {
   await build({
     entryPoints,
     outdir: folder,
-    // Not minified: bundlers of sites do that, and in Node an error that nobody catches prints the line that threw it.
+    // Not minified: bundlers of sites do that, and Node prints the line that threw an uncaught error.
     bundle: true,
     format: 'esm',
     target: 'es2022',

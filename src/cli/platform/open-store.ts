@@ -76,7 +76,7 @@ function noAnswer(address: RedisAddress, error: unknown): CommandStop {
       `${place} rejects this login (${reason}). Correct the user and password in REDIS_URL.`,
     );
   }
-  // The message of the client library names its own options, which nobody can set here.
+  // The message of the client library names its own options, which cannot be set here.
   const shown = /max retries per request/.test(reason) ? 'no connection' : reason;
   return new CommandStop(
     `${place} does not respond (${shown}). ` +

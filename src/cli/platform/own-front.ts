@@ -18,7 +18,7 @@ export function baseUrl({ host, port, tls }: Pick<Settings, 'host' | 'port' | 't
 export type Trust = Pick<ConnectionOptions, 'ca' | 'allowPartialTrustChain' | 'checkServerIdentity'>;
 
 /**
- * Trust in the fronts of these settings and in nobody else. A command on the same machine connects to 127.0.0.1, which
+ * Trusts the fronts of these settings only. A command on the same machine connects to 127.0.0.1, which
  * no certificate of a public host names. The fronts' certificate may also be signed by itself. So the command takes
  * exactly that certificate.
  * @throws CommandStop when the file cannot be read

@@ -1,4 +1,4 @@
-/** What `dev` reports while it runs: builds that fail, and entity types that no schema handles. */
+/** Reports findings while `dev` runs: failed builds, and entity types without a schema. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Configuration } from '../../config/configuration.ts';
 import { counted } from '../../config/documents/issue-text.ts';
@@ -21,7 +21,7 @@ const linesMax = 10;
 
 type Say = (text: string) => void;
 
-/** What is followed. */
+/** Options of `followFindings`. */
 export interface Followed {
   readonly address: RedisAddress;
   readonly settings: StoreSettings;
@@ -78,7 +78,7 @@ class Findings {
       this.#configuration = (await activeConfiguration(this.store, null)).configuration;
       if (active.folder !== this.#folder) this.#reported.clear();
       this.#folder = active.folder;
-      // Another generation of the same folder has lookups that its code asked for: more builds come to their end.
+      // Another generation of the same folder has lookups that its code requested: more builds come to their end.
       const lines = await this.#failures(this.#configuration);
       // The next change came meanwhile.
       if (lines === null) return;

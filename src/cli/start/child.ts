@@ -15,7 +15,7 @@ export interface ChildOptions {
   readonly endBy: 'signal' | 'endOfInput';
   /** Called with each output of a newly started process. */
   readonly follow: (lines: Readable) => void;
-  /** Called for every end that nobody asked for, with the reason and the wait until the next start. */
+  /** Called for every unexpected exit, with the reason and the delay before the restart. */
   readonly onUnexpectedEnd: (reason: string, restartMs: number) => void;
 }
 

@@ -9,7 +9,7 @@ import { CommandStop } from '../terminal/command-line.ts';
 /**
  * Makes a folder and the missing ones above it, level by level. Node's own recursive `mkdir` never ends where nothing
  * can be made, as in `/proc`.
- * @param mode permissions of folders that are made; by default nobody else may look into them
+ * @param mode permissions of created folders; by default only for the current user
  * @throws CommandStop when that is not possible
  */
 export function makeFolder(folder: string, mode = 0o700): void {

@@ -37,7 +37,7 @@ import { Output } from './process-output.ts';
 import { parseProcfile, Supervisor } from './supervisor.ts';
 
 const pollMs = 200;
-/** Loads change what is missing with every poll; nobody reads as fast. */
+/** The progress of a load changes with every poll, faster than anyone can read. */
 const tellEveryMs = 1_000;
 const requestTimeoutMs = 2_000;
 
@@ -66,7 +66,7 @@ export async function waitUntilReady(
   }
 }
 
-/** What is still missing; null when the platform is ready. */
+/** Reasons why the platform is not ready; null when it is. */
 async function askReady(baseUrl: string, trust: Trust): Promise<string[] | null> {
   try {
     const { status, text } = await askFront(`${baseUrl}/health/ready`, trust, {}, requestTimeoutMs);
@@ -94,7 +94,7 @@ export interface RunningPlatform {
   readonly address: RedisAddress;
   readonly url: string;
   readonly trust: Trust;
-  /** Aborts when somebody wants everything to stop. */
+  /** Aborts when everything should stop. */
   readonly signal: AbortSignal;
   readonly say: (text: string) => void;
   /** False when the store runs another configuration than that of the folder. */

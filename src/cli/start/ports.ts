@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { CommandStop } from '../terminal/command-line.ts';
 
-/** A port of this host on which nobody listens now. */
+/** A free port of this host. */
 export async function freePort(host: string): Promise<number> {
   return listenOnce(host, 0);
 }

@@ -9,7 +9,7 @@ import { askRedis, newLogin, redisPollMs, startRedisChild, writeSecret } from '.
 import type { Supervisor } from './supervisor.ts';
 
 const leftoverTimeoutMs = 10_000;
-/** What others than its user may do with a file. */
+/** Permission bits of others than the owner of a file. */
 const othersMode = 0o077;
 
 export interface PrivateRedisOptions {

@@ -115,7 +115,7 @@ function failed(lastLines: readonly string[]): CommandStop {
   return new CommandStop(`The private redis-server did not start: ${lastLines.join(' / ')}`);
 }
 
-/** What Redis writes when it cannot write its file, and when it can again. */
+/** Log lines of Redis when it cannot write its file, and when it can again. */
 const diskTrouble =
   /Error writing to the AOF file|Short write while writing to the AOF file|No space left on device/;
 const diskIsFine = /AOF write error looks solved/;

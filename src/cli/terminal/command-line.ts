@@ -1,6 +1,6 @@
 /**
  * A command and the person who typed it: it reads the words of its command line, asks for consent, and ends with an exit code,
- * and with one line where it cannot go on.
+ * and with one line where it cannot continue.
  */
 import { createInterface } from 'node:readline/promises';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
@@ -9,7 +9,7 @@ import { asTyped } from '../../lib/typed-command.mjs';
 import { commands } from '../commands.mjs';
 import { seeHelp, wordsMistake } from '../help.mjs';
 
-/** Ends a command with one line for the person who typed it. A stack would tell them nothing. */
+/** Ends a command with a one-line message for the user, without a stack trace. */
 export class CommandStop extends Error {
   constructor(
     message: string,

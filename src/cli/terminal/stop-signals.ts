@@ -1,7 +1,7 @@
 import { CommandStop } from './command-line.ts';
 
 /**
- * npm passes on the Ctrl-C of a terminal to a process that the terminal has told already. A signal this soon after the
+ * npm passes on the Ctrl-C of a terminal to a process that already got it from the terminal. A signal this soon after the
  * first comes from the same key press.
  */
 const samePressMs = 700;
@@ -45,7 +45,7 @@ export const interruptedCode = 130;
 
 /**
  * Does what a person may break off by Ctrl-C. A second Ctrl-C ends the process immediately.
- * @param line says what stays of it, or goes on without the command
+ * @param line says what stays of it, or continues without the command
  * @param act ends soon after its signal is aborted, however it ends
  * @throws CommandStop with the line, when it was broken off
  */

@@ -15,7 +15,7 @@ interface GitChanges {
   readonly files: readonly string[];
 }
 
-/** What a branch may have begun from, the likeliest first. */
+/** Possible base branches, the likeliest first. */
 const usualBases = ['@{upstream}', 'main', 'origin/main', 'HEAD'];
 
 /**
@@ -138,7 +138,7 @@ export async function affectedTests(
 }
 
 /**
- * The files that a change of one touches directly, itself included; null: nobody knows.
+ * The files that a change of one touches directly, itself included; null if unknown.
  * What is no code, such as a style or a script of Redis, belongs to the code in the nearest folder above it as well; so
  * does a file that is gone.
  */

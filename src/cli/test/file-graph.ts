@@ -13,7 +13,7 @@ const codePattern = /\.(?:tsx?|mjs)$/;
 const testPattern = /^test\//;
 /** Too common a word in tests. Tests that read all tests are in `checksOfAll`. */
 const usualWord = 'test';
-/** A longer string is no path. */
+/** Longer strings are not paths. */
 const pathCharactersMax = 200;
 /** Files that start others by names which are made while they run. */
 const started: readonly (readonly [string, RegExp])[] = [
@@ -46,7 +46,7 @@ export function isCode(file: string): boolean {
 type Compiler = typeof import('typescript');
 type Node = import('typescript').Node;
 
-/** Strings of a file, and the beginnings of those that are made of parts. */
+/** Strings of a file, and the beginnings of those that are built from parts. */
 function stringsOf(ts: Compiler, file: string): string[] {
   const texts: string[] = [];
   const visit = (node: Node): void => {

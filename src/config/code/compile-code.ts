@@ -1,5 +1,5 @@
 /**
- * Compiles the schemas in JavaScript and TypeScript among documents: each becomes a program, which lies among the
+ * Compiles the schemas in JavaScript and TypeScript among documents: each becomes a program, which is among the
  * documents beside its sources. The compiler only reads them. `triggers` is run for it, in the sandbox; nothing else is.
  */
 
@@ -39,7 +39,7 @@ export interface CompiledDocuments {
   readonly issues: readonly ConfigIssue[];
 }
 
-/** What the programs are for: a preview has less time, and does not wait for configurations. */
+/** The purpose of the programs: a preview has less time, and does not wait for configurations. */
 export type CompilePurpose = 'preview' | 'configuration';
 
 interface Tools {
@@ -57,7 +57,7 @@ const tools: Record<CompilePurpose, Tools> = {
 const keptMs = 24 * 60 * 60 * 1_000;
 
 /**
- * For a process that compiles a configuration whenever somebody saves a file: its compiler and its sandbox stay, for to
+ * For a process that compiles a configuration whenever a file is saved: its compiler and its sandbox stay, for to
  * start them takes several times as long as to compile a few files.
  */
 export function keepCompiler(): void {

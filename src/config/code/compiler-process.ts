@@ -14,7 +14,7 @@ import {
 
 const script = fileURLToPath(new URL('./child/start.mjs', import.meta.url));
 const watchMs = 50;
-/** A task that waits, or gets little of a busy machine, may take so many times as long by the clock. */
+/** A task that waits, or gets little of a busy machine, may take this many times as long by the clock. */
 const clockFactor = 3;
 /** A task has this much by the clock, however little processor time is left for it. */
 const clockMsMin = 10_000;
@@ -73,7 +73,7 @@ export class CompilerProcess {
     (this.#child.stderr as { unref?(): void } | null)?.unref?.();
   }
 
-  /** False when it takes no more tasks. */
+  /** False when it accepts no more tasks. */
   get isAlive(): boolean {
     return this.#goneBecause === null;
   }

@@ -8,7 +8,7 @@ import type { CodeProgram } from '../../schemas/code/program.ts';
 export type ToCompiler =
   /** @see CompiledFile */
   | { readonly kind: 'compile'; readonly file: string }
-  /** What a `read` asked for. `text` is null where there is no file; `refusal` says why there is none for a schema. */
+  /** The reply to `read`. `text` is null where there is no file; `refusal` is the reason why a schema cannot have it. */
   | {
       readonly kind: 'text';
       readonly path: string;
@@ -21,7 +21,7 @@ export type FromCompiler =
   | { readonly kind: 'read'; readonly path: string }
   | { readonly kind: 'compiled'; readonly compiled: CompiledFile };
 
-/** What a file of JavaScript or TypeScript is compiled to, before anything of it has run. */
+/** A compiled JavaScript or TypeScript file, before it has run. */
 export interface CompiledFile {
   /** Null: it cannot be run. */
   readonly draft: ProgramDraft | null;

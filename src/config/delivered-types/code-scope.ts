@@ -1,4 +1,4 @@
-/** The names of a schema's code and what they stand for, as far as they are written out once and never given again. */
+/** Resolves the names of a schema's code, if they are defined once and never reassigned. */
 import type {
   AnyNode,
   CallExpression,
@@ -15,7 +15,7 @@ import type {
 import { ancestor, base, simple } from 'acorn-walk';
 import { ValueChanges } from './value-changes.ts';
 
-/** What a name is declared as. */
+/** The declaration of a name. */
 export type Binding =
   | { readonly kind: 'constant'; readonly value: Expression }
   | { readonly kind: 'function'; readonly node: FunctionNode }
@@ -40,7 +40,7 @@ interface Range {
 }
 
 interface Declaration {
-  /** Null: what nobody sees here. */
+  /** Null for what cannot be inferred. */
   readonly binding: Binding | null;
   /** The part of the code where the name means this. */
   readonly scope: Range;
@@ -100,7 +100,7 @@ export class CodeScope {
     return others.length > 0 ? null : (nearest?.binding ?? null);
   }
 
-  /** What a constant was given; null for any other name. */
+  /** The initializer of a constant; null for any other name. */
   constant(name: Identifier): Expression | null {
     const binding = this.binding(name);
     return binding?.kind === 'constant' ? binding.value : null;
@@ -142,7 +142,7 @@ function scopeOf(ancestors: readonly AnyNode[], isVar: boolean): Range {
   return around.find(isScope) ?? { start: 0, end: Number.POSITIVE_INFINITY };
 }
 
-/** The names of a pattern, and what they are of what is taken apart. @param of null: nobody sees it here */
+/** The names of a pattern, and what they are of what is taken apart. @param of null if it cannot be inferred */
 function parts(
   pattern: Pattern,
   of: Expression | FirstParameter | null,
@@ -205,7 +205,7 @@ function givenBack(scope: CodeScope, { callee, arguments: [given] }: CallExpress
   return isSame ? (given ?? null) : null;
 }
 
-/** A function of that object; null where it is none that can be seen. */
+/** A function of that object; null if it cannot be resolved. */
 export function memberFunction(
   scope: CodeScope,
   object: ObjectExpression,
@@ -220,7 +220,7 @@ export function memberFunction(
   return null;
 }
 
-/** What a function returns, at each of its ends; null: nothing. */
+/** The return values of a function; null for a plain `return`. */
 export function returnedBy(node: FunctionNode): readonly (Expression | null)[] {
   if (node.body.type !== 'BlockStatement') return [node.body];
   const returned: (Expression | null)[] = [];

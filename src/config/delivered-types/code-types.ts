@@ -45,9 +45,9 @@ const textMethods = new Set(
 );
 const truthMethods = new Set('startsWith endsWith test some every'.split(' '));
 const sameListMethods = new Set('filter sort reverse toSorted toReversed slice concat'.split(' '));
-/** What ends a chain of `context.reference(…)` with one view. */
+/** Calls that end a chain of `context.reference(…)` with one view. */
 const singleReferences = new Set(['byOriginId', 'parent', 'self', 'first']);
-/** What makes a list of views. */
+/** Calls that return a list of views. */
 const listReferences = new Set(['byOriginIds', 'children', 'filter']);
 
 /** Expressions of a schema that are read: functions that call each other twice double the work with each level. */
@@ -58,7 +58,7 @@ export class CodeTypes {
   #expressions = 0;
   /** Functions that are being read: what calls itself is any JSON. */
   readonly #reading = new Set<FunctionNode>();
-  /** What the first parameters of functions are, as far as it is known. */
+  /** Types of the first parameters of functions, where known. */
   readonly #given = new Map<FunctionNode, Type>();
 
   constructor(
@@ -66,13 +66,13 @@ export class CodeTypes {
     private readonly known: KnownTypes,
   ) {}
 
-  /** What a function returns that is called in one place. @param input what it is given first */
+  /** The return type of a function that is called in one place. @param input its first argument */
   ofFunctionGiven(node: FunctionNode, input: Type): Type {
     this.#given.set(node, input);
     return this.ofFunction(node);
   }
 
-  /** What a function returns; a promise is what it promises. */
+  /** The return type of a function, with promises unwrapped. */
   ofFunction(node: FunctionNode): Type {
     if (this.#depth >= depthMax || node.generator || this.#reading.has(node)) return anyJson;
     this.#depth += 1;
@@ -147,7 +147,7 @@ export class CodeTypes {
     return { kind: 'object', members: [...members.values()], isOpen };
   }
 
-  /** What `...(a && { b })` puts into an object, and what may be in it. */
+  /** Members that `...(a && { b })` may add to an object. */
   #spread(node: Expression): ObjectType {
     const isCondition = node.type === 'LogicalExpression' && node.operator === '&&';
     const type = isCondition ? unionOf([this.of(node.right), absent]) : this.of(node);
@@ -350,7 +350,7 @@ function forget(members: Map<string, Member>): void {
   for (const name of members.keys()) members.set(name, { name, type: anyJson });
 }
 
-/** What a spread object leaves out keeps its earlier value; what it has as undefined is missing. */
+/** A member missing in a spread object keeps its earlier value; one that is undefined there becomes missing. */
 function spreadMember(spread: Member, earlier: Member | undefined): Member {
   if (spread.isOptional !== true || earlier === undefined) return spread;
   return { ...spread, type: unionOf([earlier.type, spread.type]) };

@@ -34,7 +34,7 @@ export class DeclaredTypes {
   /** @param documents of all tenants */
   constructor(private readonly documents: ConfigDocuments) {}
 
-  /** What a schema's file says of its entities' properties, or of a partial's input; any JSON if it says nothing. */
+  /** The type that a schema file declares for its entities' properties, or for a partial's input; any JSON by default. */
   ofSchema(file: string): Type {
     const module = this.#module(file);
     const exported = module === null ? null : defaultExport(module);

@@ -19,7 +19,7 @@ import {
 } from './type.ts';
 import { canBeNull } from './written-text.ts';
 
-/** What the types of one tenant can name. */
+/** The names that types of a tenant can refer to. */
 export interface KnownTypes {
   /** Aliases of the schemas that make views. */
   readonly views: ReadonlySet<string>;
@@ -103,7 +103,7 @@ class Mapping {
     return object.isOpen && object.members.length === 0 ? anyJson : object;
   }
 
-  /** What an expression gives where text is wanted. */
+  /** The type of an expression in a string context. */
   #text(written: Json | undefined): Type {
     const json = isJsonObject(written ?? null) ? (written as JsonObject).$exp : written;
     if (typeof json === 'string') return canBeNull(json, this.isOfEntity) ? orNull(text) : text;

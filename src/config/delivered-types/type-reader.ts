@@ -1,4 +1,4 @@
-/** Reads a written type of TypeScript: names are replaced by what they stand for, and what JSON cannot hold is any JSON. */
+/** Reads a TypeScript type: names are resolved, and types that JSON cannot represent become any JSON. */
 import {
   absent,
   anyJson,
@@ -35,7 +35,7 @@ const keywords: Readonly<Record<string, Type>> = {
   TSTemplateLiteralType: text,
 };
 
-/** What the type parameters of a declaration stand for. */
+/** Arguments for the type parameters of a declaration. */
 type Arguments = ReadonlyMap<string, Type>;
 
 interface Place {

@@ -27,7 +27,7 @@ export const text = named('string');
 export const number = named('number');
 export const boolean = named('boolean');
 export const nothing = named('null');
-/** What JavaScript leaves out of an object. */
+/** The type of values that JSON leaves out of an object. */
 export const absent = named('undefined');
 /** Any JSON: nothing more is known. */
 export const anyJson = named('Json');
@@ -100,7 +100,7 @@ export function isText(type: Type): boolean {
 /** Without null, and without what is left out. */
 export const present = (type: Type): Type => without(without(type, nothing), absent);
 
-/** What a member of a value is; any JSON where that is not known. */
+/** The type of a member; any JSON if unknown. */
 export function memberType(of: Type, name: string): Type {
   if (of.kind === 'union') return unionOf(of.of.map((one) => memberType(one, name)));
   if (name === 'length' && (of.kind === 'list' || isText(of))) return number;

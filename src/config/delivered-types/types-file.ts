@@ -57,7 +57,7 @@ function fieldType(type: FieldTypeName): Type {
   return listOf(scalarTypes[type.slice(0, -2)] ?? anyJson);
 }
 
-/** What `Range` and `Place` stand for. */
+/** The declarations of `Range` and `Place`. */
 const itemTypesText = `/** One side may be open. */
 export interface Range {
   readonly gt?: number | string;
@@ -188,7 +188,7 @@ class TypesOfTenant {
     }));
   }
 
-  /** What a schema or a partial makes. */
+  /** The output type of a schema or a partial. */
   #made(root: Cursor, isOfEntity: boolean): Type {
     const program = this.#programs.get(root.file);
     if (program === undefined)

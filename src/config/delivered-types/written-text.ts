@@ -1,6 +1,6 @@
 import type { Expression } from 'acorn';
 
-/** What can be said of the text of an expression without an entity. */
+/** The statically known text of an expression. */
 
 /** A literal text, or a hole as it is written between its braces. */
 export type TextPart =

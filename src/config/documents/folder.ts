@@ -26,7 +26,7 @@ export interface ReadDocuments {
   readonly issues: readonly ConfigIssue[];
 }
 
-/** Reads every document of a configuration folder. Never throws for what lies in it. */
+/** Reads every document of a configuration folder. Never throws for what is in it. */
 export async function readDocuments(configDir: string): Promise<ReadDocuments> {
   const reading = new Reading(configDir);
   await reading.everything();
@@ -34,7 +34,7 @@ export async function readDocuments(configDir: string): Promise<ReadDocuments> {
 }
 
 /**
- * Text of a file that a schema imports; null when there is none. @throws ModuleRefused for one that lies outside the
+ * Text of a file that a schema imports; null when there is none. @throws ModuleRefused for one that is outside the
  * tenant's folder by a link, or is the tenant file by another name, or is too large, or is not a string
  */
 export async function readModule(configDir: string, path: string): Promise<string | null> {
@@ -91,7 +91,7 @@ class Reading {
     const schemaFolder = schemaFolders.find((known) => known === name);
     if (kind === 'folder' && schemaFolder !== undefined) return this.#schemaFolder(folder, schemaFolder);
     if (kind === 'file' && name === 'tenant.json') return this.#document(path);
-    // Notes such as a README or credits may lie beside tenant.json; nobody takes them for configuration.
+    // Notes such as a README or credits may be next to tenant.json. They are not mistaken for configuration.
     if (kind === 'file' && name.endsWith('.md')) return;
     const known = ['tenant.json', ...schemaFolders];
     const nearest = nearestName(name, known);

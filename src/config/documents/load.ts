@@ -46,17 +46,17 @@ const reservedIndexAliases = new Set(['source', 'sourceGroupAlias']);
 
 /**
  * Where documents come from. `stored`: a store or a backup. An earlier version may have accepted what is a mistake
- * now, and that goes on to work.
+ * now, and that continues to work.
  */
 export type DocumentsFrom = 'folder' | 'stored';
 
-/** What of a load differs from one caller to another. */
+/** Options in which callers of a load differ. */
 interface LoadHow {
   readonly from: DocumentsFrom;
   readonly observer: PathObserver | null;
 }
 
-/** What was made of the documents of one tenant. It holds for equal documents, whatever those of others are. */
+/** The loaded documents of one tenant. Reusable for equal documents, whatever those of others are. */
 interface LoadedTenant {
   readonly from: DocumentsFrom;
   /** Digest of the texts as they are. */
@@ -111,7 +111,7 @@ export interface TenantTexts {
   readonly documents: ConfigDocuments | null;
 }
 
-/** What is stored, in steps. Of tenants that `isLoaded` finds in a former configuration, no documents are needed. */
+/** Loads stored documents, in steps. Tenants that `isLoaded` finds in a previous configuration need none. */
 export function loadingStored(
   tenants: ReadonlyMap<string, TenantTexts>,
   former: readonly Configuration[],
@@ -243,7 +243,7 @@ function parsedOnly(files: ReadonlyMap<string, Cursor>): ReadonlyMap<string, Cur
   return new Map([...files].filter(([, root]) => !root.isAbsent));
 }
 
-/** What a schema in JavaScript is compiled to is made where documents are read, not here. */
+/** JavaScript schemas are compiled where documents are read, not here. */
 function checkAllCompiled({
   folders,
   programs,

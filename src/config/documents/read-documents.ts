@@ -13,7 +13,7 @@ export type ReadOutcome =
     })
   | Extract<LoadOutcome, { ok: false }>;
 
-/** Reads and loads a configuration folder. Mistakes of both come together; never throws for what lies in the folder. */
+/** Reads and loads a configuration folder. Mistakes of both come together; never throws for what is in the folder. */
 export async function readConfiguration(configDir: string): Promise<ReadOutcome> {
   const { documents, issues } = await readDocuments(configDir);
   const compiled = await compileCode(documents, 'configuration', (path) => readModule(configDir, path));
@@ -43,7 +43,7 @@ function isImported({ file, path }: ConfigIssue, documents: ConfigDocuments): bo
 /** A missing tenant.json is seen by the reader and, if the tenant has schemas, by the loader. */
 function withoutRepetition(issues: readonly ConfigIssue[]): ConfigIssue[] {
   const byText = new Map(issues.map((issue) => [`${issue.file}\n${issue.path}\n${issue.message}`, issue]));
-  // A schema whose mistakes are told needs no line that says so.
+  // The errors of a schema are reported already.
   if (issues.some(({ message }) => message !== notCompiled)) {
     for (const [text, { message }] of byText) if (message === notCompiled) byText.delete(text);
   }

@@ -2,7 +2,7 @@
 import { groupBy } from '../../lib/lists.ts';
 import type { Configuration, Source, Tenant } from '../configuration.ts';
 
-/** An output of an entity, as far as it tells what the output belongs to. */
+/** Identifies an output of an entity. */
 export interface MadeOf {
   readonly sourceId: string;
   readonly environmentId: string;
@@ -24,7 +24,7 @@ export interface Removal {
     | 'auto-index';
   /** The name that people wrote: `blog`, `production`; empty for a tenant. */
   readonly name: string;
-  /** Ids of the sources whose entities nobody can reach any more. */
+  /** Ids of the sources whose entities are no longer reachable. */
   readonly sourceIds: ReadonlySet<string>;
   /** True for outputs of the tenant that go with the removed thing. */
   readonly takes: (made: MadeOf) => boolean;
@@ -132,7 +132,7 @@ function uses(tenant: Tenant, next: Tenant): Removal[] {
 }
 
 /**
- * Groups that do not index by themselves any more. A group that is gone counts, even if its sources are in another
+ * Groups that are no longer auto-indexed. A removed group counts, even if its sources are in another
  * group now: that one has indexes of its own.
  */
 function autoIndexes(

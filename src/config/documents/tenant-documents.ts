@@ -9,11 +9,11 @@ import type { RuntimeLookup } from '../tenant/tenant.ts';
 
 /** The files of one tenant, each at its root. A root is absent where the text is not JSON, which is reported already. */
 export interface TenantDocuments {
-  /** Null: there is no such file. */
+  /** Null if there is no such file. */
   tenantFile: Cursor | null;
   /** Files of each folder by alias. */
   readonly folders: Readonly<Record<SchemaFolder, Map<string, Cursor>>>;
-  /** What the schemas in JavaScript were compiled to; their roots above are absent. */
+  /** The compiled JavaScript schemas. Their sources are not in the members above. */
   readonly programs: CodeProgram[];
   /** Files that they import. */
   readonly modules: Cursor[];

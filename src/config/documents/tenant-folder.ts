@@ -20,7 +20,7 @@ export function documentsOfTenant(documents: ConfigDocuments, tenant: string): M
   );
 }
 
-/** All documents that lie in the folder of a tenant, by their paths in it. */
+/** All documents that are in the folder of a tenant, by their paths in it. */
 export function inFolder(documents: ConfigDocuments, tenant: string): Map<string, string> {
   const folder = `${root}${tenant}/`;
   return new Map(

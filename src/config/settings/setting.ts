@@ -9,7 +9,7 @@ export interface ListedSetting {
   readonly variable: string;
   /** As the variable would be written, or in words; empty where there is none. */
   readonly default: string;
-  /** What the variable counts; empty where it counts nothing. */
+  /** The unit of the variable; empty for none. */
   readonly unit: string;
   /** Completes the sentence "it must be …". */
   readonly allowed: string;
@@ -54,7 +54,7 @@ export class Setting<Value, Default extends Value | null> {
 interface Kind<Value> {
   /** Completes the sentence "it must be …": `a whole number from 0 to 65535`. */
   readonly allowed: string;
-  /** What a variable counts; empty where it counts nothing. */
+  /** The unit of a variable; empty for none. */
   readonly unit: string;
   /** Null when the text is not a value of this kind. */
   readonly read: (text: string) => Value | null;
@@ -140,7 +140,7 @@ export const onOrOff: Kind<boolean> = kind(
   { write: (value) => (value ? 'on' : 'off') },
 );
 
-/** 0 (as others) to 19; idle: only while nobody else wants the core (sched(7), SCHED_IDLE). */
+/** 0 (as others) to 19; idle: only while no other process needs the core (sched(7), SCHED_IDLE). */
 export type Niceness = number | 'idle';
 export const nicenessMax = 19;
 
@@ -207,7 +207,7 @@ function hostAndPort(seed: string): HostAndPort | null {
   return isSound ? { host, port: Number(port) } : null;
 }
 
-/** `token` of RFC 9110, section 5.6.2, which header names are made of. */
+/** `token` of RFC 9110, section 5.6.2, which header names are built from. */
 const tokenPattern = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
 /** Prefixes of header names, each once whatever its case, without the hyphen that follows them. */

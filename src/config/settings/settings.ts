@@ -41,7 +41,7 @@ type Raw =
   | 'demo'
   | keyof FrontLimits;
 
-/** What each means is in `table.ts`; times in milliseconds, sizes in bytes, files and folders by absolute path. */
+/** Documented in `table.ts`. Times are in milliseconds, sizes in bytes, and paths are absolute. */
 export interface Settings extends Omit<SettingValues, Raw> {
   /** Where the fronts are reached, without a slash at its end. */
   readonly publicUrl: string;

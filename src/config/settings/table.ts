@@ -321,7 +321,7 @@ export const settingsTable = {
   logLevel: new Setting<LogLevel, LogLevel>('LOG_LEVEL', logLevel, 'info', 'minimum level of log messages'),
 };
 
-/** What the settings are read as, by the keys of the table. */
+/** The parsed settings, by the keys of the table. */
 export type SettingValues = {
   readonly [Key in keyof typeof settingsTable]: ReturnType<(typeof settingsTable)[Key]['valueIn']>;
 };

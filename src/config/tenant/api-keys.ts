@@ -4,7 +4,7 @@ import { apiKeyCharactersMax } from '../../contract/limits.ts';
 import type { Principal } from '../configuration.ts';
 
 const hashedPattern = /^sha256:[0-9a-f]{64}$/i;
-/** What an HTTP header carries unchanged. */
+/** Characters that an HTTP header transports unchanged. */
 export const plainKeyPattern = /^[\x21-\x7e]+$/;
 
 /** `sha256:<hex>` of a key's text. */
@@ -63,7 +63,7 @@ export function issueOfTakenKey({ at }: WrittenKey, first: KeyPlace): ConfigIssu
 export class KeyRing {
   readonly #holders = new Map<string, { readonly hash: Buffer; readonly principal: Principal }>();
   readonly #places = new Map<string, KeyPlace>();
-  /** Keys that were found good, as sent. It never holds a wrong one, so its lookup tells nothing about those. */
+  /** Valid keys, as sent. Invalid keys are never added, so a lookup reveals nothing about them. */
   readonly #proven = new Map<string, Principal>();
 
   get size(): number {

@@ -13,7 +13,7 @@ import { Names, readAlias, readKeys, readNamed, readWholeNumber } from './common
 import { type IndexPatterns, readIndexPatterns } from './index-patterns.ts';
 import { clientScopes, clientShape, depthShape, domainShape, hostedScopes } from './tenant-shapes.ts';
 
-/** What an environment client says to caches before the fronts (docs/guide/caches.md): `cacheControl`, `cacheTags`. */
+/** Cache headers of an environment client (docs/guide/caches.md): `cacheControl`, `cacheTags`. */
 
 /** Visible ASCII, and spaces within: what every HTTP program lets through as it is (RFC 9110, section 5.5). */
 const headerValue = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;

@@ -1,4 +1,4 @@
-/** What of a tenant file is written once and never shown again: secrets and header values of webhooks. */
+/** Write-only values of a tenant file: secrets and header values of webhooks. */
 import { getOwn, isJsonObject, type Json, type JsonObject, setOwn } from '../../contract/json.ts';
 import { memberPath } from '../../lib/text-place.ts';
 import type { ConfigDocuments } from '../configuration.ts';

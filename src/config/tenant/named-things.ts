@@ -10,7 +10,7 @@ import { adviceForUnknown } from '../../lib/suggest.ts';
 import type { CodeProgram } from '../../schemas/code/program.ts';
 import type { SchemaFolder } from '../document-path.ts';
 
-/** What a tenant has to offer to the names in its schema files. */
+/** Everything that schema files of a tenant can refer to by name. */
 export interface KnownNames {
   readonly sourceGroups: ReadonlySet<string>;
   /** Their aliases. */

@@ -137,7 +137,7 @@ function readFormat(at: Cursor): WebhookFormat {
 /** RFC 9110, sections 5.6.2 and 5.5: no line breaks. */
 const headerName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const headerValue = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
-/** What the platform says itself, and what belongs to the connection. */
+/** Headers that the platform sets itself, or that belong to the connection. */
 const reservedHeader =
   /^(?:webhook-.*|host|content-.*|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect)$/;
 

@@ -1,5 +1,5 @@
 /**
- * How much a tenant may configure (docs/reference/limits.md). It is counted on the parsed files before anything is made of
+ * How much a tenant may configure (docs/reference/limits.md). It is counted on the parsed files before anything is built from
  * them: some things are multiplied by others, as entity types by source groups, and each process keeps the product.
  */
 import type { Cursor } from '../../contract/config-cursor.ts';
@@ -57,7 +57,7 @@ export function checkSizes({ tenantFile, folders, programs }: TenantFiles): bool
   return sizes.areSound;
 }
 
-/** What is wrong where there is too much of something, and what to do. */
+/** The error for an exceeded limit, and what to do. */
 export function tooMany(what: string, count: number, max: number): { message: string; advice: string } {
   const message = `has ${count} ${what}; at most ${max} are allowed`;
   return { message, advice: 'Remove some, or use several tenants.' };

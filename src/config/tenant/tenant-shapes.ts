@@ -1,13 +1,13 @@
 /** Shapes of `tenant.json` and of what is in it (docs/reference/configuration.md "tenant.json"). */
 
 import {
+  described,
   filledText,
   type JsonSchema,
   listOf,
   mapOf,
   objectOf,
   oneOf,
-  told,
   truth,
   wholeNumber,
 } from '../../contract/document-shape.ts';
@@ -46,22 +46,22 @@ function nameOf({ source }: RegExp): JsonSchema {
   return { type: 'string', pattern: source, maxLength: configNameCharactersMax };
 }
 
-const apiKeys = told(
+const apiKeys = described(
   'API keys: each as itself, or as "sha256:" and the 64 hex digits of its digest.',
   listOf({ type: 'string', pattern: plainKeyPattern.source, maxLength: apiKeyCharactersMax }),
 );
 
 export const environmentShape = objectOf(
-  { id: told('Part of view ids; it cannot be changed later.', id), alias },
+  { id: described('Part of view ids; it cannot be changed later.', id), alias },
   ['id', 'alias'],
 );
 
 export const sourceShape = objectOf(
   {
-    id: told('Part of view ids; it cannot be changed later.', id),
+    id: described('Part of view ids; it cannot be changed later.', id),
     name: filledText,
-    environments: told('Aliases of the environments that use it.', listOf(filledText)),
-    propertiesOptional: told(
+    environments: described('Aliases of the environments that use it.', listOf(filledText)),
+    propertiesOptional: described(
       'An entity without "properties" counts as one with {}; absent: it is refused.',
       truth,
     ),
@@ -73,18 +73,21 @@ export const sourceShape = objectOf(
 export const sourceGroupShape = objectOf(
   {
     alias,
-    autoIndex: told('Each entity type is indexed by itself, with its top-level properties as fields.', truth),
+    autoIndex: described(
+      'Each entity type is indexed by itself, with its top-level properties as fields.',
+      truth,
+    ),
     sources: listOf(sourceShape),
   },
   ['alias'],
 );
 
 export const domainShape = objectOf(
-  { alias, hostnames: told('"*": relative URLs, and any host.', listOf(filledText, { minItems: 1 })) },
+  { alias, hostnames: described('"*": relative URLs, and any host.', listOf(filledText, { minItems: 1 })) },
   ['alias', 'hostnames'],
 );
 
-export const depthShape = told(
+export const depthShape = described(
   'How deep references are resolved where a request does not say it; absent: all are.',
   wholeNumber(0, deliveryDepthMax),
 );
@@ -92,25 +95,25 @@ export const depthShape = told(
 export const clientShape = objectOf(
   {
     name: filledText,
-    environment: told('Alias of what it reads.', filledText),
-    domains: told('Aliases; absent: all.', listOf(filledText)),
-    scopes: told(
+    environment: described('Alias of what it reads.', filledText),
+    domains: described('Aliases; absent: all.', listOf(filledText)),
+    scopes: described(
       'What it may ask for; absent: everything.',
       listOf(oneOf([...clientScopes, ...[...hostedScopes.keys()].map(String)])),
     ),
-    indexes: told(
+    indexes: described(
       'Patterns of the indexes that it may query, "blog*", and of types of source groups, "cms:*".',
       listOf({ type: 'string', pattern: '^[A-Za-z0-9_*-]+(?::[\\s\\S]+)?$' }),
     ),
-    origins: told(
+    origins: described(
       'Origins whose pages may use its keys; absent: all.',
       listOf(filledText, { maxItems: originsPerClientMax }),
     ),
-    cacheControl: told('Cache-Control of what caches may keep.', {
+    cacheControl: described('Cache-Control of what caches may keep.', {
       ...filledText,
       maxLength: cacheControlCharactersMax,
     }),
-    cacheTags: told(
+    cacheTags: described(
       'The header in which a cache reads tags: "Cache-Tag", "Surrogate-Key", "xkey".',
       filledText,
     ),
@@ -122,7 +125,7 @@ export const clientShape = objectOf(
 
 export const managementClientShape = objectOf({
   name: filledText,
-  scopes: told('Absent: all.', listOf(oneOf(managementScopes))),
+  scopes: described('Absent: all.', listOf(oneOf(managementScopes))),
   apiKeys,
 });
 
@@ -137,12 +140,12 @@ export const webhookShape = objectOf(
     alias,
     environment: filledText,
     url: { ...filledText, maxLength: webhookUrlCharactersMax },
-    secret: told('"whsec_" and base64; a list of two while one replaces the other.', {
+    secret: described('"whsec_" and base64; a list of two while one replaces the other.', {
       anyOf: [filledText, listOf(filledText, { minItems: 1, maxItems: 2 })],
     }),
-    schemas: told('Aliases; absent: all.', listOf(filledText)),
-    destination: told('Only views whose schema names it in "destinations".', truth),
-    expand: told('Say where else a changed view is shown.', oneOf(['shown'])),
+    schemas: described('Aliases; absent: all.', listOf(filledText)),
+    destination: described('Only views whose schema names it in "destinations".', truth),
+    expand: described('Say where else a changed view is shown.', oneOf(['shown'])),
     batch: batchShape,
     headers: { ...mapOf(filledText), maxProperties: webhookHeadersMax },
     format: oneOf(webhookFormats),
@@ -150,14 +153,14 @@ export const webhookShape = objectOf(
   ['alias', 'environment', 'url', 'secret'],
 );
 
-export const urlsShape = objectOf({ caseInsensitive: told('Paths are compared in lower case.', truth) });
+export const urlsShape = objectOf({ caseInsensitive: described('Paths are compared in lower case.', truth) });
 
 export const tenantShape = objectOf({
-  environments: told('Where views are served: production, staging.', listOf(environmentShape)),
-  sourceGroups: told('Where entities come from.', listOf(sourceGroupShape)),
-  domains: told('Hosts on which URLs are served.', listOf(domainShape)),
+  environments: described('Where views are served: production, staging.', listOf(environmentShape)),
+  sourceGroups: described('Where entities come from.', listOf(sourceGroupShape)),
+  domains: described('Hosts on which URLs are served.', listOf(domainShape)),
   urls: urlsShape,
-  environmentClients: told('Who may read.', listOf(clientShape)),
-  managementClients: told('Who may look after the tenant.', listOf(managementClientShape)),
-  webhooks: told('Who is sent the changes.', listOf(webhookShape, { maxItems: webhooksPerTenantMax })),
+  environmentClients: described('Who may read.', listOf(clientShape)),
+  managementClients: described('Who may look after the tenant.', listOf(managementClientShape)),
+  webhooks: described('Who is sent the changes.', listOf(webhookShape, { maxItems: webhooksPerTenantMax })),
 });

@@ -4,7 +4,7 @@ import type { CompiledSchemas } from '../../schemas/schema.ts';
 import type { Source, SourceGroup, Tenant } from '../configuration.ts';
 import type { TenantFile } from './tenant-file.ts';
 
-/** A lookup that code asked for when it was run. */
+/** A lookup that code requested when it was run. */
 export interface RuntimeLookup {
   readonly sourceGroup: string;
   readonly plan: LookupPlan;

@@ -1,5 +1,5 @@
 /**
- * Entity types that are hardly meant as they are written. A source group takes any type, so a file alone cannot tell. But a
+ * Finds probable typos in entity types. A source group accepts any type, so a file alone cannot decide. But a
  * type that only one file names is most likely a slip when it looks like a type that others name.
  */
 

@@ -13,7 +13,7 @@ export const defaultPorts: Readonly<Record<string, string>> = { http: '80', http
 export const portMax = 65_535;
 
 /**
- * The form in which two writings of one URL are equal (docs/reference/configuration.md "URLs and domains"). It ignores
+ * The form in which two spellings of a URL are equal (docs/reference/configuration.md "URLs and domains"). It ignores
  * the scheme, the case of the host, the scheme's own port, user names, the order of the members of a query string, a fragment,
  * trailing slashes, the writing of the percent-encoding, and whether letters and their marks are composed (NFC). Double slashes and dot segments inside the path are part of it: paths
  * are not resolved here. Null for what neither begins with `/` nor is an absolute http(s) URL with a host.
@@ -51,7 +51,7 @@ function normalMember(member: string): string {
   return `${normalQueryText(name)}=${normalQueryText(value)}`;
 }
 
-/** What forms and browsers leave as it is, but for the characters that separate members. */
+/** Characters that forms and browsers do not encode, except those that separate members. */
 const plainQueryText = /^[A-Za-z0-9\-._~!$'()*,;:@/?]*$/;
 const queryToken = /%[0-9A-Fa-f]{2}|[A-Za-z0-9\-._~!$'()*,;:@/?]+|[^A-Za-z0-9\-._~!$'()*,;:@/?]/gu;
 
@@ -77,7 +77,7 @@ function normalAuthority(scheme: string, authority: string): string | null {
   return Number(port) > portMax ? null : `${hostname}:${port}`;
 }
 
-/** What RFC 3986 leaves as it is in a path segment, and the slash between segments. */
+/** Characters that RFC 3986 allows unencoded in a path segment, and the slash between segments. */
 const plainPath = /^[A-Za-z0-9\-._~!$&'()*+,;=:@/]*$/;
 const pathToken = /%[0-9A-Fa-f]{2}|[A-Za-z0-9\-._~!$&'()*+,;=:@/]+|[^A-Za-z0-9\-._~!$&'()*+,;=:@/]/gu;
 /** The characters above, except the slash, mean the same when they are written as %XX; %2F is a slash inside a segment. */

@@ -8,7 +8,7 @@ import { type Resumable, Suspended } from '../../lib/cooperative-yield.ts';
 import { sorted } from '../../lib/slices/merge-sort.ts';
 import { isJsonObject, type Json, type JsonObject, setOwn } from '../json.ts';
 
-/** Longer JSON text is read, and what is made of it written, in parts. */
+/** Longer JSON text is read, and what is built from it written, in parts. */
 export const largeJsonCharacters = 128 * 1024;
 
 /** Some milliseconds at most; a longer text inside is never cut, and takes little. */

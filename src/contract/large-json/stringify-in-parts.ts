@@ -1,16 +1,15 @@
 /**
- * Writes JSON text of large values part by part: one of half a million members, or a text of marks that are escaped, keeps
- * the event loop for 0.2 s at once.
+ * Serializes large values in parts: half a million members, or a long string of escapes, would block the event loop for 0.2 s.
  */
 import { isHighSurrogate, isLowSurrogate } from '../../lib/code-points.ts';
 import { type Resumable, type Steps, Suspended, workBudget } from '../../lib/cooperative-yield.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { namesOf } from './parse-in-parts.ts';
 
-/** Values, and sixteens of characters, of a part: some 0.1 ms. */
+/** Weight of a part, in values and units of 16 characters: about 0.1 ms. */
 const partWeight = 2_000;
 const charactersOfWeight = 16;
-/** About what a value of a part costs, in units of the pace. */
+/** Approximate cost of a value, in units of the work budget. */
 const unitsOfWeight = 10;
 
 /** As `JSON.stringify`, in steps when the value is large. */
@@ -25,7 +24,7 @@ function* stringifyInParts(value: Json): Steps<string> {
   return writer.text;
 }
 
-/** What a weight leaves of a budget; negative when the value weighs more. */
+/** The rest of a budget after a weight; negative when the value weighs more. */
 function weighed(value: Json, budget: number): number {
   if (typeof value === 'string') return budget - 1 - Math.floor(value.length / charactersOfWeight);
   let left = budget - 1;
@@ -119,21 +118,21 @@ class PartsWriter {
   }
 }
 
-/** A place near `end` that is not within a pair of surrogates: one half alone would be written otherwise. */
+/** An index near `end` that does not split a surrogate pair, because an unpaired surrogate is escaped. */
 function endOfPart(text: string, end: number): number {
   return isHighSurrogate(text.charCodeAt(end - 1)) && isLowSurrogate(text.charCodeAt(end)) ? end + 1 : end;
 }
 
-/** Whether the JSON text of a value has more than so many characters, marks that are escaped counted once. Stops there. */
+/** Whether the JSON of a value has more than this many characters, counting escapes as one. Stops at the limit. */
 export function isLongerThan(value: Json, characters: number): boolean {
   return leftBy(value, characters) < 0;
 }
 
-/** What the text of a value leaves of so many characters; negative when it is longer. */
+/** The rest of a number of characters after the text of a value; negative when it is longer. */
 function leftBy(value: Json, characters: number): number {
   if (typeof value === 'string') return characters - value.length - 2;
   if (typeof value !== 'object' || value === null) return characters - String(value).length;
-  // As many commas as values less one.
+  // One comma fewer than values.
   let left = characters - 1;
   if (Array.isArray(value)) {
     for (let at = 0; at < value.length && left >= 0; at += 1) left = leftBy(value[at] ?? null, left - 1);

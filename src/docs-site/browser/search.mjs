@@ -7,7 +7,7 @@ const root = document.body.dataset.root ?? '';
 const field = document.querySelector('input[type=search]');
 const results = document.getElementById('results');
 
-/** Loaded when somebody begins to search. */
+/** Loaded with the first search. */
 let loading = null;
 
 async function load() {

@@ -73,7 +73,7 @@ const largestShare = 1 / 8;
 const stillYoungShare = 1 / 8;
 
 export class AnswerCache<A extends Keepable = FinishedAnswer> {
-  readonly #heard = new ReceivedChanges();
+  readonly #received = new ReceivedChanges();
   readonly #seenOnce = new SeenOnceFilter();
   readonly #counts = { hits: 0, misses: 0, evicted: 0, invalidated: 0 };
   #answers = noAnswers<A>();
@@ -117,7 +117,7 @@ export class AnswerCache<A extends Keepable = FinishedAnswer> {
     if (key.kind === 'query' && !(this.isOn && this.#seenOnce.note(key.text))) {
       return (await compute()).answer;
     }
-    const askedAt = this.#heard.count;
+    const askedAt = this.#received.count;
     for (;;) {
       const there = this.#at(key) ?? this.#begin(key, compute);
       if (there.kind === 'kept') return there.answer;
@@ -152,7 +152,7 @@ export class AnswerCache<A extends Keepable = FinishedAnswer> {
     missing: readonly number[],
     compute: (missing: readonly number[]) => Promise<readonly ComputedAnswer<A>[]>,
   ): Promise<readonly ComputedAnswer<A>[]> {
-    const beganAt = this.#heard.begin();
+    const beganAt = this.#received.begin();
     try {
       const computed = await compute(missing);
       missing.forEach((at, index) => {
@@ -164,7 +164,7 @@ export class AnswerCache<A extends Keepable = FinishedAnswer> {
       });
       return computed;
     } finally {
-      this.#heard.end();
+      this.#received.end();
     }
   }
 
@@ -177,7 +177,7 @@ export class AnswerCache<A extends Keepable = FinishedAnswer> {
   }
 
   /**
-   * Drops the answers that read the subjects. @param subjects as `Progress` tells them; null when anything may have
+   * Evicts the responses that read the subjects. @param subjects from `Progress`; null when anything may have
    * changed
    */
   invalidate(subjects: readonly string[] | null): void {
@@ -185,7 +185,7 @@ export class AnswerCache<A extends Keepable = FinishedAnswer> {
       this.empty();
       return;
     }
-    this.#heard.note(subjects);
+    this.#received.note(subjects);
     for (const subject of subjects) {
       for (const kept of this.#readers.readersOf(subject)) {
         this.#kept.delete(kept);
@@ -196,14 +196,14 @@ export class AnswerCache<A extends Keepable = FinishedAnswer> {
 
   /** Drops everything. An answer that is being computed will not be kept. */
   empty(): void {
-    this.#heard.note(null);
+    this.#received.note(null);
     this.#answers = noAnswers<A>();
     this.#readers = new SubjectIndex<Kept<A>>();
     this.#kept = this.#nothingKept();
   }
 
   #begin(key: AnswerKey, compute: () => Promise<ComputedAnswer<A>>): Flight<A> {
-    const beganAt = this.#heard.begin();
+    const beganAt = this.#received.begin();
     // `#settle` waits for the computation at least once, so the flight is noted before it is over.
     const flight = { kind: 'flight', beganAt, settled: this.#settle(key, beganAt, compute) } as const;
     this.#put(key, flight);
@@ -219,7 +219,7 @@ export class AnswerCache<A extends Keepable = FinishedAnswer> {
       const computed = await compute();
       return { answer: computed.answer, isCurrent: this.#keepCurrent(key, beganAt, computed) };
     } finally {
-      this.#heard.end();
+      this.#received.end();
       const there = this.#at(key);
       if (there?.kind === 'flight' && there.beganAt === beganAt) this.#remove(key);
     }
@@ -227,13 +227,13 @@ export class AnswerCache<A extends Keepable = FinishedAnswer> {
 
   /** Keeps an answer, unless something that it read has changed. @returns whether nothing has */
   #keepCurrent(key: AnswerKey, beganAt: number, computed: ComputedAnswer<A>): boolean {
-    const isQuiet = this.#heard.count === beganAt;
+    const isQuiet = this.#received.count === beganAt;
     // Naming what was read costs a good part of an answer. Nobody asks for it while nothing is kept and nothing
     // changed.
     if (isQuiet && !this.isOn) return true;
     const subjects = computed.reads();
     if (subjects === null) return isQuiet;
-    if (this.#heard.hasChangedSince(beganAt, subjects)) return false;
+    if (this.#received.hasChangedSince(beganAt, subjects)) return false;
     const { answer } = computed;
     const bytes = answer.bytes + key.text.length * 2 + keptBytes + subjects.length * subjectBytes;
     this.#keep({ kind: 'kept', key, answer, subjects, bytes, movedAt: this.#keptInAll });
@@ -282,15 +282,15 @@ export class AnswerCache<A extends Keepable = FinishedAnswer> {
   }
 }
 
-/** A text is forgotten when another one comes to its place: after about so many others. */
+/** A key is overwritten by another one in its slot, after about this many others. */
 const places = 32_768;
 
-/** Texts that were asked for lately. An answer that nobody asks for again is dear: the garbage collector copies it twice. */
+/** Recently requested keys. A response that is never requested again is expensive: the garbage collector copies it twice. */
 export class SeenOnceFilter {
   /** Digests, each at the place that it says itself. Two texts of one digest only mean that an answer is kept too early. */
   readonly #asked = new Uint32Array(places);
 
-  /** Notes that a text is asked for. @returns whether it was asked for before, and is not forgotten yet */
+  /** Records a requested key. @returns true if it was requested recently */
   note(text: string): boolean {
     const digest = digestNumber(text);
     const place = digest % places;

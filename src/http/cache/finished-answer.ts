@@ -8,7 +8,7 @@ import { type Answer, type HeaderField, jsonType } from '../answer.ts';
 import { compressed } from '../content-coding.ts';
 import { headLines, headOf } from '../uws/reply.ts';
 
-/** What can be kept. */
+/** A cacheable response. */
 export interface Keepable {
   /** Memory that it takes. */
   readonly bytes: number;
@@ -27,7 +27,7 @@ const behindTag = {
   gzip: headLines([vary, ['Content-Encoding', 'gzip'], type]),
 } as const;
 
-/** Each form has a head of its own, beside the lines themselves. */
+/** Overhead of each form, besides its lines. */
 const headsMax = Object.keys(behindTag).length + 1;
 
 /** An answer of delivery or of a query, tagged (RFC 9110, section 8.8.3). */
@@ -124,7 +124,7 @@ export function namesTag(ifNoneMatch: string, etag: string): boolean {
   return ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === opaque);
 }
 
-/** What stands behind the fields of a row: JSON text from `,"_views":` to the end of the row. */
+/** The end of a row after its fields: JSON from `,"_views":` on. */
 export class RowViews implements Keepable {
   /**
    * @param references that were resolved for it

@@ -1,6 +1,6 @@
 /**
  * Caches views that others refer to until they change. Thousands of pages show the same country or author, and each of them
- * would read it again. A view that was asked for itself is always read.
+ * would read it again. A requested view itself is always read.
  */
 import { inlineViewBytesMax } from '../../contract/limits.ts';
 import { BoundedCache } from '../../lib/bounded-cache.ts';
@@ -84,7 +84,7 @@ export class ReferencedViewCache {
     }
   }
 
-  /** Drops what has changed. @param subjects as `Progress` tells them; null when anything may have changed */
+  /** Evicts what has changed. @param subjects from `Progress`; null when anything may have changed */
   invalidate(subjects: readonly string[] | null): void {
     this.#received.note(subjects);
     if (subjects === null) this.#views.clear();

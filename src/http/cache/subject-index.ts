@@ -1,4 +1,4 @@
-/** Memory that a subject of a reader takes in an index, roughly. */
+/** Approximate memory of a reader's subject in an index. */
 export const subjectBytes = 120;
 
 /** Knows the readers of each subject: a change of the subject concerns them. */

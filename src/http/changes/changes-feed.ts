@@ -1,4 +1,4 @@
-/** `GET /changes/v1`: the changes of an environment, at once, by long-poll, or as events (docs/reference/http.md "Changes"). */
+/** `GET /changes/v1`: the changes of an environment, as a page, by long-polling, or as events (docs/reference/http.md "Changes"). */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { changesPageMax, longPollMs } from '../../contract/limits.ts';
 import type { Feed } from '../../feed/feed.ts';
@@ -10,13 +10,13 @@ import type { WrittenPage } from '../../feed/written-page.ts';
 import type { EnvironmentScope } from '../../store/environment-scope.ts';
 import { type Answer, acceptsEvents, eventsAnswer, jsonType } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
-import { askedVersion, waitForVersion } from '../delivery/min-version.ts';
+import { requestedVersion, waitForVersion } from '../delivery/min-version.ts';
 import { askedEnvironment } from '../management/asked.ts';
 import { parameterValues, scopeOf } from '../routes/route-parts.ts';
 import type { Services } from '../services.ts';
 import { followEvents } from './event-follower.ts';
 
-/** Reads what a request for changes asks for (docs/reference/http.md "Changes"). */
+/** Reads what a request for changes requests (docs/reference/http.md "Changes"). */
 interface ChangesRequest {
   readonly way: 'once' | 'long-poll' | 'sse';
   readonly expand: Expand;
@@ -79,7 +79,7 @@ function feedOf(services: Services, scopeOfCall: (call: Call) => EnvironmentScop
     const { way, expand, since } = changesRequest(call, services.feeds.of(scope).feed);
     const live = services.feeds.of(scope, expand);
     const { current } = services.configuration;
-    const version = askedVersion(call, 422);
+    const version = requestedVersion(call, 422);
     if (version !== null) await waitForVersion(services, scope.tenant, version);
     try {
       if (way === 'sse') return await followedAnswer(services.feeds, live, since);
@@ -95,7 +95,7 @@ function feedOf(services: Services, scopeOfCall: (call: Call) => EnvironmentScop
   };
 }
 
-/** A page with changes, or an empty one when there are none. Entries that tell of nothing any more are passed. */
+/** A page with changes, or an empty one when there are none. Entries without a current change are skipped. */
 async function nextChanges(live: LiveFeed, from: Position): Promise<WrittenPage> {
   for (let position = from; ; ) {
     const page = await live.next(position, changesPageMax);
@@ -104,7 +104,7 @@ async function nextChanges(live: LiveFeed, from: Position): Promise<WrittenPage>
   }
 }
 
-/** The changes that come first, or none when the time is over or the client has gone. @param latest what is told then */
+/** The changes that come first, or none when the time is over or the client has disconnected. @param latest sent in that case */
 function firstChanges(
   feeds: LiveFeeds,
   live: LiveFeed,
@@ -120,7 +120,7 @@ function firstChanges(
       resolve(page);
     };
     const follower = {
-      told: (page: WrittenPage) => {
+      receive: (page: WrittenPage) => {
         empty = page;
         if (page.changes.length > 0) finish(page);
       },

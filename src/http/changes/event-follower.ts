@@ -37,7 +37,7 @@ class EventFollower implements Follower {
     if (!this.stream.isOver) this.feeds.join(this.live, this, this.position);
   }
 
-  told(page: WrittenPage): void {
+  receive(page: WrittenPage): void {
     const given = this.#give(page);
     if (this.stream.isBlocked && given < page.pieces.length) this.#holdBack(page.pieces.slice(given));
   }

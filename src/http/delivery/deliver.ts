@@ -14,7 +14,7 @@ import { type ListedReference, type LoadedView, type ReferenceStyle, Rendering }
 import { type ClaimsToRead, claimOnUrl } from './served-claim.ts';
 import { LoadedViews, type ViewSources } from './view-loading.ts';
 
-/** An answer and what it was made of. It is a class, because closures would be made again for each answer. */
+/** An answer and what it was built from. It is a class, because closures would be made again for each answer. */
 export class Delivered {
   /** @param body JSON text in UTF-8 */
   constructor(
@@ -26,14 +26,14 @@ export class Delivered {
   ) {}
 
   /**
-   * Keys of everything that it was made of, found or missing, as the changes streams announce it. The answer stays true until
+   * Keys of everything that it was built from, found or missing, as the changes streams announce it. The answer stays true until
    * one of them changes.
    */
   reads(): readonly string[] {
     return [...this.toRead.claimKeys(), ...this.views.met.map(({ subject }) => subject)];
   }
 
-  /** Cache tags of all that the answer was made of. */
+  /** Cache tags of all that the answer was built from. */
   tags(): readonly string[] {
     const { scope, request, claimFields } = this.toRead;
     const viewIds = [...request.ids, ...this.missing.map(({ viewId }) => viewId)];
@@ -56,7 +56,7 @@ export interface DeliveryForm {
   readonly references: ReferenceStyle;
 }
 
-/** A view that was asked for, and its key in `views`. */
+/** A requested view, and its key in `views`. */
 interface AskedView {
   readonly key: string;
   readonly target: ViewTarget;
@@ -112,7 +112,7 @@ function readNoting(store: Store, places: readonly HashField[], onRead: () => vo
   return reading;
 }
 
-/** Ids before handles, in the order asked. An id of another environment names no view, nor does a malformed one. */
+/** Ids before handles, in the order given. An id of another environment names no view, nor does a malformed one. */
 function askedViews(
   { ids, handles }: DeliveryRequest,
   { environmentId }: EnvironmentScope,

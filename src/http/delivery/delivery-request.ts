@@ -1,4 +1,4 @@
-/** Reads what a delivery request asks for (docs/reference/http.md "Delivery"). */
+/** Reads what a delivery request requests (docs/reference/http.md "Delivery"). */
 import { normalizeUrl } from '../../config/urls/url.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';
@@ -14,7 +14,7 @@ import { mistakesOf } from '../routing/validate.ts';
 import { queryParameters } from '../uws/text-decoding.ts';
 
 export interface DeliveryRequest {
-  /** Null when no URL is asked for. */
+  /** Null when no URL is requested. */
   readonly url: string | null;
   readonly ids: readonly string[];
   readonly handles: readonly string[];

@@ -13,7 +13,7 @@ import type { Services } from '../services.ts';
 import { headLines } from '../uws/reply.ts';
 import { type Delivered, type DeliveryForm, deliver } from './deliver.ts';
 import { type DeliveryRequest, requestOfBody, requestOfQuery } from './delivery-request.ts';
-import { askedVersion, waitForVersion } from './min-version.ts';
+import { requestedVersion, waitForVersion } from './min-version.ts';
 import { readInOrder } from './read-in-order.ts';
 import { plainReferences, wrappedReferences } from './render.ts';
 import { ClaimsToRead } from './served-claim.ts';
@@ -40,7 +40,7 @@ const keysForm: DeliveryForm = { withRoute: false, references: plainReferences }
  */
 export function deliverByQuery(services: Services, kind: keyof typeof forms): Handler {
   return (call) => {
-    const version = askedVersion(call, 422);
+    const version = requestedVersion(call, 422);
     if (kind === 'delivery' && acceptsEvents(call.header('accept')))
       return followAnswer(services, call, version);
     return version === null
@@ -122,7 +122,7 @@ export function deliverByBody(services: Services): Handler {
     const body = parseJson(bytes);
     if (body === undefined) throw new ProblemError(problems.deliveryBodyInvalid([notJsonText(bytes)]));
     const request = requestOfBody(call.query, body);
-    const version = askedVersion(call, 422);
+    const version = requestedVersion(call, 422);
     if (version !== null) await waitForVersion(services, call.client.tenant.alias, version);
     const toRead = claimsToRead(services, call.client, request);
     const delivered = await deliveredInOrder(services, toRead, keysForm);

@@ -5,7 +5,7 @@
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { liveAnswersTenantShare } from '../../contract/limits.ts';
 
-/** What the holder knows of a client that takes an answer. */
+/** The holder's view of a client that is receiving a response. */
 export interface Taker {
   /** Ends the connection: its answer is not held any longer. */
   cutOff(): void;
@@ -13,7 +13,7 @@ export interface Taker {
 
 export class HeldAnswer {
   readonly takers = new Set<Taker>();
-  /** False once another answer has come in its place. */
+  /** False once another response has replaced it. */
   isPresent = true;
 
   constructor(
@@ -50,7 +50,7 @@ export class HeldAnswers {
     this.#count(answer, answer.bytes);
   }
 
-  /** The answer is not the present one any more. It is held until all who take it have it. */
+  /** The response is outdated. It is kept until all of its requests have it. */
   release(answer: HeldAnswer): void {
     if (!answer.isPresent) return;
     answer.isPresent = false;

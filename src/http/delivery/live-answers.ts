@@ -11,10 +11,10 @@ import { SubjectIndex, subjectBytes } from '../cache/subject-index.ts';
 import type { EventStream } from '../uws/event-streams.ts';
 import { HeldAnswer, HeldAnswers } from './held-answers.ts';
 
-/** What decides a live answer. */
+/** The key of a live response. */
 export interface LiveKey {
   readonly principal: ClientPrincipal;
-  /** What is asked for. */
+  /** The requested content. */
   readonly text: string;
 }
 
@@ -40,7 +40,7 @@ export class LiveAnswers {
   }
 
   /**
-   * The answer that clients of this key follow. It is forgotten unless somebody follows it in this turn of the event loop.
+   * The answer that clients of this key follow. It is dropped unless it gets a follower in this turn of the event loop.
    * @param compute called now, and whenever something that it read has changed
    * @throws what `compute` throws when it is called now; ProblemError `liveAnswersFull`
    */
@@ -64,7 +64,7 @@ export class LiveAnswers {
     return live;
   }
 
-  /** @param subjects as `Progress` tells them; null when anything may have changed */
+  /** @param subjects from `Progress`; null when anything may have changed */
   changed(subjects: readonly string[] | null): void {
     if (subjects === null) {
       for (const ofClient of this.#byClient.values()) for (const live of ofClient.values()) live.outdated();
@@ -103,7 +103,7 @@ export class LiveAnswer {
   subjects: readonly string[] = [];
   #current: HeldAnswer | null = null;
   /** Subjects that changed while the answer was computed. */
-  #heard = new Set<string>();
+  #received = new Set<string>();
   #isOutdated = false;
   #isComputing = false;
   #isForgotten = false;
@@ -121,18 +121,18 @@ export class LiveAnswer {
   }
 
   heardMeanwhile(subjects: readonly string[]): void {
-    for (const subject of subjects) this.#heard.add(subject);
+    for (const subject of subjects) this.#received.add(subject);
   }
 
   outdated(): void {
     this.#isOutdated = true;
     if (this.#isComputing) return;
-    // The client that asked for it is gone before it was followed.
+    // The client disconnected before it followed the response.
     if (this.#followers.size === 0) this.#forget();
     else void this.#renew();
   }
 
-  /** The client may have gone while the answer was computed, and one that asks for its head alone follows nothing. */
+  /** The client may have disconnected meanwhile, and a HEAD request follows nothing. */
   forgetUnlessFollowed(): void {
     setImmediate(() => {
       if (this.#followers.size === 0 && !this.#isForgotten) this.#forget();
@@ -148,7 +148,7 @@ export class LiveAnswer {
   follow(stream: EventStream): () => void {
     const follower = new AnswerFollower(this, this.all.held, stream);
     this.#followers.add(follower);
-    follower.tell();
+    follower.notify();
     if (this.#isForgotten) {
       // The last follower went while this one came.
       this.#isForgotten = false;
@@ -166,7 +166,7 @@ export class LiveAnswer {
         await this.#computeOnce();
       } catch (error) {
         if (!passes(error)) {
-          // It has grown too large, alone or with the others, or is a mistake of ours: anyone who asks again is told.
+          // The response is too large, alone or with the others, or there is a bug: the next request gets the error.
           for (const follower of [...this.#followers]) follower.end();
           return;
         }
@@ -179,13 +179,13 @@ export class LiveAnswer {
   async #computeOnce(): Promise<void> {
     this.#isComputing = true;
     this.#isOutdated = false;
-    this.#heard = new Set();
+    this.#received = new Set();
     this.all.began(this);
     let now = this.subjects;
     try {
       const read = await this.compute();
       now = read.reads();
-      if (now.some((subject) => this.#heard.has(subject))) this.#isOutdated = true;
+      if (now.some((subject) => this.#received.has(subject))) this.#isOutdated = true;
       this.#take(read.answer, now);
     } finally {
       this.#isComputing = false;
@@ -209,7 +209,7 @@ export class LiveAnswer {
     const next = new HeldAnswer(principal.tenant.alias, etag, event, bytes);
     this.all.held.hold(next, this.#current);
     this.#current = next;
-    for (const follower of this.#followers) follower.tell();
+    for (const follower of this.#followers) follower.notify();
   }
 }
 
@@ -231,7 +231,7 @@ class AnswerFollower {
     private readonly stream: EventStream,
   ) {}
 
-  tell(): void {
+  notify(): void {
     if (!this.#isSending) void this.#send();
   }
 

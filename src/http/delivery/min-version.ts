@@ -9,7 +9,7 @@ import type { Services } from '../services.ts';
  * @param invalidStatus status of the interface for a token that is not ours
  * @throws ProblemError of that status
  */
-export function askedVersion(call: Call, invalidStatus: 400 | 422): Version | null {
+export function requestedVersion(call: Call, invalidStatus: 400 | 422): Version | null {
   const token = call.header('min-version');
   if (token === '') return null;
   const version = parseVersion(token);

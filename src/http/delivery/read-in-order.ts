@@ -5,7 +5,7 @@ import { type HighWaterMark, readHighWaterMark } from '../../store/visibility/ve
 import type { Services } from '../services.ts';
 import type { LoadedViews, ViewSources } from './view-loading.ts';
 
-/** What an answer was made of. */
+/** Everything that a response was built from. */
 export interface FromStore {
   /** The hash fields that were read. */
   places(): readonly HashField[];
@@ -55,7 +55,7 @@ async function readAndWait<T extends FromStore>(
   };
   const found = await read({ store, largeAnswers, referencedViews: cachedViews, onRead });
   const highWaterMark = (await caughtUp) ?? (await readHighWaterMark(store, found.places()));
-  if (!(await progress.waitUntilHeard(highWaterMark, announcementWaitMs))) {
+  if (!(await progress.waitUntilNotified(highWaterMark, announcementWaitMs))) {
     cache.empty();
     rowViews.empty();
     referencedViews.empty();

@@ -20,7 +20,7 @@ export interface LoadedView {
   readonly body: StoredBody;
 }
 
-/** A reference in whose place an answer has null: its view is missing, or lies deeper than was asked. */
+/** A reference in whose place an answer has null: its view is missing, or is deeper than was asked. */
 export interface ListedReference {
   readonly path: string;
   readonly viewId: string;
@@ -50,7 +50,7 @@ export class Rendering {
   #bytes = 0;
   #references = 0;
 
-  /** @param depth references deeper than it are cut: those of a view that was asked for are at depth 1; null: none is */
+  /** @param depth deeper references are cut; those of a requested view have depth 1; null for no limit */
   constructor(environmentId: string, viewOf: ViewOf, style: ReferenceStyle, depth: number | null) {
     this.#environmentId = environmentId;
     this.#viewOf = viewOf;
@@ -62,7 +62,7 @@ export class Rendering {
     return this.#missing;
   }
 
-  /** References that are deeper than the depth; null when there is no depth. */
+  /** References deeper than the limit; null without a limit. */
   get cut(): readonly ListedReference[] | null {
     return this.#depth === null ? null : this.#cut;
   }

@@ -21,7 +21,7 @@ import type { HashField } from '../../store/redis/field-reader.ts';
 import type { Store } from '../../store/store.ts';
 import type { DeliveryRequest } from './delivery-request.ts';
 
-/** What a delivery request reads first. */
+/** The first read of a delivery request. */
 export class ClaimsToRead {
   readonly scope: EnvironmentScope;
   readonly url: NormalUrl | null;
@@ -30,7 +30,7 @@ export class ClaimsToRead {
   readonly #pathCount: number;
   /** First those of the URL, then those of the handles. */
   readonly claimFields: readonly string[];
-  /** Where the claims lie, in the order of the claim fields. */
+  /** Where the claims are stored, in the order of the claim fields. */
   readonly places: readonly HashField[];
 
   constructor(

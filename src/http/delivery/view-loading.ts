@@ -1,6 +1,6 @@
 /**
  * Reads views and everything that they reference, breadth first, in batches
- * (docs/reference/http.md "References in an answer"). Answers that are made of many bytes take turns.
+ * (docs/reference/http.md "References in an answer"). Answers that are built from many bytes take turns.
  */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import {
@@ -30,7 +30,7 @@ const batchMax = 1024;
 /** Most reads of a large view that changes while it is read. */
 const attemptsMax = 5;
 
-/** A view that was asked for, or that a view of the answer refers to. */
+/** A requested view, or that a view of the answer refers to. */
 class MetView {
   /** Null before it was read, when there is none, and when it came from the cache. */
   stored: Buffer | null = null;
@@ -42,7 +42,7 @@ class MetView {
 
   constructor(
     readonly target: ViewTarget,
-    /** Least number of references that lead to it from a view that was asked for. */
+    /** The length of the shortest path of references to it from a requested view. */
     readonly depth: number,
     readonly scope: EnvironmentScope,
   ) {}
@@ -54,12 +54,12 @@ class MetView {
   }
 }
 
-/** True when a view that was read came with its body, and when there is no such view. */
+/** True when the body of a view was read with it, or the view does not exist. */
 function isWhole({ stored }: MetView): boolean {
   return stored === null || bytesApart(stored) === null;
 }
 
-/** What the views of an answer are read from. */
+/** The sources of the views of a response. */
 export interface ViewSources {
   readonly store: Store;
   readonly largeAnswers: LargeAnswers;

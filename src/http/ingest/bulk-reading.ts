@@ -151,7 +151,7 @@ async function readInPieces(
     place.pass(piece);
     current = noBytes;
   };
-  // A packed body tells its size only at its end. While it is small it is held, to be read as a small one.
+  // The size of a compressed body is only known at its end. A small body is buffered and read as a whole.
   const held: Buffer[] = [];
   let heldBytes = 0;
   try {

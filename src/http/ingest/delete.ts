@@ -91,7 +91,7 @@ async function remove(
   });
 }
 
-/** The items of the list. Mistakes of single items are told for each item. Any other mistake refuses the request. */
+/** The items of the list. Errors of items are reported for each item. Any other error rejects the request. */
 function itemsOf(body: Json): readonly Json[] {
   const list = isJsonObject(body) ? getOwn(body, 'originIds') : undefined;
   const mistakes = mistakesOf(bulkDeleteBodyShape, body, mistakesListedMax);

@@ -171,7 +171,7 @@ const rootedShape: Shape = {
 /** An entity that is still to be checked. */
 interface Candidate {
   readonly candidate: Json;
-  /** What was found while the candidate was made. */
+  /** Findings while the candidate was built. */
   readonly mistakes: Mistake[];
 }
 
@@ -206,7 +206,7 @@ function isString(value: Json): value is string {
   return typeof value === 'string';
 }
 
-/** What a form calls the ids of an entity, and whether it has times. */
+/** The names of an entity's ids in a request format, and whether it has times. */
 interface FormNames {
   readonly originId: string;
   readonly originParentId: string;

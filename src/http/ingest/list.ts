@@ -2,16 +2,16 @@
 import { listOriginIds } from '../../store/entities/directory.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Handler } from '../call.ts';
-import { askedVersion, waitForVersion } from '../delivery/min-version.ts';
-import { askedPage, askedText } from '../routes/route-parts.ts';
+import { requestedVersion, waitForVersion } from '../delivery/min-version.ts';
+import { requestedPage, requestedText } from '../routes/route-parts.ts';
 import type { Services } from '../services.ts';
 
 export function listEntities(services: Services): Handler {
   return async (call) => {
     const { tenant, source } = call.source;
-    const { first, after } = askedPage(call);
-    const type = askedText(call, 'type');
-    const version = askedVersion(call, 422);
+    const { first, after } = requestedPage(call);
+    const type = requestedText(call, 'type');
+    const version = requestedVersion(call, 422);
     if (version !== null) await waitForVersion(services, tenant.alias, version);
     const place = { tenant: tenant.alias, sourceId: source.id };
     const originIds = await listOriginIds(services.store, place, { type, after, limit: first + 1 });

@@ -1,6 +1,6 @@
 /**
  * The pace of ingest. Accepting an entity costs less than processing it. An import that is accepted as fast as it comes
- * would run far ahead of the workers, and everybody else's writes would be at the end of the line. So `window.ts`
+ * would run far ahead of the workers, and all other writes would wait at the end of the queue. So `window.ts`
  * bounds what a front has accepted and the workers have not done. Requests beyond that wait here, before anything of
  * them is accepted. Bulk and single saves have a window and a line each, so that neither waits behind the other.
  * Tenants take turns.
@@ -144,7 +144,7 @@ export class IngestRateController {
     });
   }
 
-  /** Looks at the clock, because no event tells that the workers are stuck. */
+  /** Polls, because there is no event when the workers are stuck. */
   #look(): void {
     const nowMs = performance.now();
     for (const lane of Object.values(this.#lanes)) lane.refuseUntil(nowMs);

@@ -12,7 +12,7 @@ import { itemPath, memberPath } from '../../lib/text-place.ts';
 import type { Mistake } from '../routing/validate.ts';
 
 export interface PlainProperties {
-  /** What is not a property map stays as it was sent. */
+  /** Values that are not property maps stay as they were sent. */
   readonly properties: Json;
   /** `field` is the place of the property: `properties.hero.images[2]`. */
   readonly mistakes: readonly Mistake[];
@@ -34,7 +34,7 @@ function withAllowedNames(typed: JsonObject, mistakes: Mistake[]): JsonObject {
   const bad = Object.keys(typed).filter((name) => !allowedName.test(name));
   if (bad.length === 0) return typed;
   for (const name of bad)
-    tell(mistakes, { ...rootPosition, place: memberPlace('properties', name) }, nameText);
+    report(mistakes, { ...rootPosition, place: memberPlace('properties', name) }, nameText);
   return Object.fromEntries(Object.entries(typed).filter(([name]) => allowedName.test(name)));
 }
 
@@ -57,7 +57,7 @@ function memberOf(property: JsonObject, name: string): Json {
 
 function plainMap(typed: JsonObject, { place, level }: Position, mistakes: Mistake[]): JsonObject {
   const plain: JsonObject = {};
-  // What is nested too deep is refused with the plain value, so nobody looks further inside.
+  // Values nested too deep are rejected with the plain value, so there is no need to check further.
   if (level > jsonDepthMax) return plain;
   for (const name of Object.keys(typed)) {
     const at = { place: memberPlace(place, name), level };
@@ -71,10 +71,10 @@ function plainValue(property: Json, at: Position, mistakes: Mistake[]): Json {
   if (property === null) return null;
   const type = isJsonObject(property) ? memberOf(property, 'type') : null;
   if (!isJsonObject(property) || typeof type !== 'string') {
-    return tell(mistakes, at, 'must be a typed property: {"type", "value"}');
+    return report(mistakes, at, 'must be a typed property: {"type", "value"}');
   }
   const known = typeNames.find((name) => name === type);
-  if (known === undefined) return tell(mistakes, at, `must have one of these types: ${typeNames.join(', ')}`);
+  if (known === undefined) return report(mistakes, at, `must have one of these types: ${typeNames.join(', ')}`);
   return readers[known](property, at, mistakes);
 }
 
@@ -85,35 +85,35 @@ const readers: Readonly<Record<TypeName, Reader>> = {
     const value = memberOf(property, 'value');
     return value === null || typeof value === 'string'
       ? value
-      : tell(mistakes, at, 'must have a string as value');
+      : report(mistakes, at, 'must have a string as value');
   },
   boolean: (property, at, mistakes) => {
     const value = memberOf(property, 'value');
     if (value === null || typeof value === 'boolean') return value;
-    return tell(mistakes, at, 'must have true or false as value');
+    return report(mistakes, at, 'must have true or false as value');
   },
   number: (property, at, mistakes) => {
     const value = memberOf(property, 'value');
     const precision = memberOf(property, 'precision');
     if (precision !== null && !isPrecision(precision)) {
-      return tell(mistakes, at, 'must have a whole number, 0 or more, as precision');
+      return report(mistakes, at, 'must have a whole number, 0 or more, as precision');
     }
     if (value === null) return null;
     if (typeof value === 'string' && parseJsonNumber(value) !== null && isInexact(value.trim())) {
       return tellMistake(mistakes, inexactText(at.place, value.trim(), 'Send it as a string (type string)'));
     }
-    return numberOf(value, precision) ?? tell(mistakes, at, 'must have a number as value');
+    return numberOf(value, precision) ?? report(mistakes, at, 'must have a number as value');
   },
   object: (property, at, mistakes) => {
     const properties = memberOf(property, 'properties');
     if (properties === null) return null;
-    if (!isJsonObject(properties)) return tell(mistakes, at, 'must have an object as properties');
+    if (!isJsonObject(properties)) return report(mistakes, at, 'must have an object as properties');
     return plainMap(properties, { ...at, level: at.level + 1 }, mistakes);
   },
   array: (property, at, mistakes) => {
     const items = memberOf(property, 'items');
     if (items === null) return null;
-    if (!Array.isArray(items)) return tell(mistakes, at, 'must have an array as items');
+    if (!Array.isArray(items)) return report(mistakes, at, 'must have an array as items');
     const level = at.level + 1;
     if (level > jsonDepthMax) return [];
     return items.map((item, index) => plainItem(item, { place: itemPath(at.place, index), level }, mistakes));
@@ -141,7 +141,7 @@ function numberOf(value: Json, precision: number | null): number | null {
   return digits === null ? value : roundNumber(value, digits);
 }
 
-function tell(mistakes: Mistake[], { place }: Position, text: string): null {
+function report(mistakes: Mistake[], { place }: Position, text: string): null {
   return tellMistake(mistakes, { field: place, text: `${place} ${text}` });
 }
 
@@ -150,7 +150,7 @@ function tellMistake(mistakes: Mistake[], mistake: Mistake): null {
   return null;
 }
 
-/** Names are as long as their sender likes and may be half of a character; a place is told with each mistake. */
+/** Names can be long and contain unpaired surrogates, and every error includes its place. */
 function memberPlace(place: string, name: string): string {
   const whole = `${place}.${name}`;
   if (whole.length <= typedPlaceCharactersMax) return whole.toWellFormed();

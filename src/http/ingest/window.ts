@@ -60,7 +60,7 @@ export class IngestWindow {
   /**
    * Fits the size to work that is done.
    * @param waitedMs time since the work was accepted
-   * @param isWanted somebody waits for room. Otherwise the size does not grow
+   * @param isWanted a request waits for room. Otherwise the size does not grow
    */
   fit(work: number, waitedMs: number, isWanted: boolean): void {
     const factor = Math.min(factorMax, Math.max(factorMin, aimMs / Math.max(1, waitedMs)));

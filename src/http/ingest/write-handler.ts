@@ -1,4 +1,4 @@
-/** What all writes have in common: backpressure, their version, and the wait until they are visible. */
+/** Shared by all writes: backpressure, their version, and the wait until they are visible. */
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { formatEntityId } from '../../contract/ids.ts';
 import { visibilityWaitMsMax } from '../../contract/limits.ts';
@@ -10,7 +10,7 @@ import { validTraceparent } from '../request-record.ts';
 import type { Services } from '../services.ts';
 import { percentDecoded } from '../uws/text-decoding.ts';
 
-/** What was asked with a valid `traceparent`, and is told by webhooks, is tied to it. It never fails a write. */
+/** Records a valid `traceparent`, so that webhooks can continue the trace. It never fails a write. */
 export async function noteTraceOf(
   { store }: Services,
   call: Call,

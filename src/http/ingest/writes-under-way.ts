@@ -82,7 +82,7 @@ export class WaitingWrites {
     }
   }
 
-  /** Forgets entries after the last one. A Redis that came back without its last writes does not have them any more. */
+  /** Drops entries after the last one. A Redis that lost its last writes no longer has them. */
   forgetBeyond(partition: number, last: number): void {
     const entries = this.#partitions.get(partition) ?? [];
     const from = entries.findIndex(({ sequence }) => sequence > last);

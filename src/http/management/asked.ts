@@ -1,4 +1,4 @@
-/** What a management request names: an environment, a source, a client of the tenant of its key. */
+/** Finds what a management request names: an environment, a source or a client of the key's tenant. */
 import type {
   ClientPrincipal,
   Configuration,
@@ -13,7 +13,7 @@ import { quote } from '../../lib/quote.ts';
 import { Turns } from '../../lib/turns.ts';
 import type { Call } from '../call.ts';
 import { notJsonText, parseJson } from '../json-body.ts';
-import { askedText } from '../routes/route-parts.ts';
+import { requestedText } from '../routes/route-parts.ts';
 
 /** The JSON of a body. @param refusal of bytes that are none, with where and why. @throws ProblemError */
 export function askedJson(bytes: Uint8Array, refusal: (reason: string) => Problem): Json {
@@ -24,14 +24,14 @@ export function askedJson(bytes: Uint8Array, refusal: (reason: string) => Proble
 
 /** Whether a query parameter is `true`; false when it is absent. @throws ProblemError `parameterInvalid` */
 export function askedFlag(call: Call, name: string): boolean {
-  const value = askedText(call, name)?.toLowerCase() ?? 'false';
+  const value = requestedText(call, name)?.toLowerCase() ?? 'false';
   if (value === 'true' || value === 'false') return value === 'true';
   throw new ProblemError(problems.parameterInvalid(name, 'must be true or false'));
 }
 
 /** @throws ProblemError `parameterInvalid` when it is absent */
 export function requiredText(call: Call, name: string): string {
-  const value = askedText(call, name);
+  const value = requestedText(call, name);
   if (value === null) throw new ProblemError(problems.parameterInvalid(name, 'is required'));
   return value;
 }
@@ -50,7 +50,7 @@ export function pathText(call: Call, index: number, name: string): string {
  * @throws ProblemError 404, or 422 when several could be meant
  */
 export function askedEnvironment(call: Call): Environment {
-  return environmentNamed(call.manager.tenant, askedText(call, 'environment'));
+  return environmentNamed(call.manager.tenant, requestedText(call, 'environment'));
 }
 
 /** As `askedEnvironment`. @throws ProblemError 404, or 422 when several could be meant */
@@ -92,7 +92,7 @@ export function askedClient(
   configuration: Configuration,
   environment: Environment,
 ): ClientPrincipal {
-  const name = askedText(call, 'client');
+  const name = requestedText(call, 'client');
   const clients = configuration.clients.filter(
     (client) => client.tenant.alias === call.manager.tenant.alias && client.environment.id === environment.id,
   );

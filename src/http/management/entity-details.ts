@@ -1,4 +1,4 @@
-/** What people want to see of the entities of a list: what their views are called, and whether they are published. */
+/** Details for lists of entities: titles of their views, and whether they are published. */
 import type { Environment, Tenant } from '../../config/configuration.ts';
 import type { StoredEntity } from '../../contract/entity.ts';
 import type { EntityRef } from '../../contract/ids.ts';

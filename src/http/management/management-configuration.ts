@@ -45,7 +45,7 @@ import { noteRebuildOf } from '../../store/configuration/rebuild-generation.ts';
 import type { Store } from '../../store/store.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
-import { askedText } from '../routes/route-parts.ts';
+import { requestedText } from '../routes/route-parts.ts';
 import type { Services } from '../services.ts';
 import { askedFlag, askedJson, CostlyTurns } from './asked.ts';
 import { dryRunJobId, rebuildJobId } from './management-job.ts';
@@ -69,7 +69,7 @@ const tooLarge = new ProblemError(problems.configurationTooLarge);
 export function putConfiguration({ store, configuration }: Services): Handler {
   const turns = new CostlyTurns(configurationsAtOnceMax);
   return async (call) => {
-    const expected = askedText(call, 'expected');
+    const expected = requestedText(call, 'expected');
     const mayRemove = askedFlag(call, 'removals');
     const isDryRun = askedFlag(call, 'dryRun');
     const bytes = await call.body.bytes(configurationBodyBytesMax, tooLarge);
@@ -95,9 +95,9 @@ interface PutOptions {
   /** Digest that the tenant's documents must have still; null: any. */
   readonly expected: string | null;
   readonly mayRemove: boolean;
-  /** Nothing becomes active: a job tells what would change. */
+  /** Activates nothing: a job computes what would change. */
   readonly isDryRun: boolean;
-  /** What this front runs: tenants whose documents are the same are not loaded again. */
+  /** The configuration of this front. Tenants with equal documents are not loaded again. */
   readonly current: Configuration;
   /** Counts keys that the tenant did not have: each is a guess at those of others. */
   readonly countNewKeys: Call['countNewKeys'];
@@ -195,7 +195,7 @@ interface Planned {
 }
 
 /**
- * The configuration of all tenants, of which one is new. Its documents are checked alone first, so that no mistake tells of
+ * The configuration of all tenants, of which one is new. Its documents are checked alone first, so that no error mentions
  * another tenant. The others became active once, and stay as they are: nobody reads their documents.
  * @throws ProblemError 422 with every mistake; 429 for too many new keys; 409 where those of others cannot be read
  */
@@ -230,7 +230,7 @@ async function soundConfiguration(
   );
 }
 
-/** What is stored was accepted once, so its check has no budget: nobody may be kept from changing what they have. */
+/** The stored configuration was accepted before, so its check has no budget: it must never block a change. */
 function loadedStored(
   tenants: ReadonlyMap<string, TenantTexts>,
   former: readonly Configuration[],
@@ -252,7 +252,7 @@ async function refuseLosses(
   if (losses.length > 0) throw new ProblemError(problems.removalsNeedConsent(lossLines(losses)));
 }
 
-/** What is active, with the documents of one tenant. */
+/** The active configuration, with the documents of one tenant. */
 async function publishedOf(
   store: Store,
   tenant: string,

@@ -6,14 +6,14 @@ import { type DiagnosePlace, diagnosePage } from '../../verify/diagnostics/diagn
 import { shownDiagnostic } from '../../verify/diagnostics/located-diagnostic.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Handler } from '../call.ts';
-import { askedPage } from '../routes/route-parts.ts';
+import { requestedPage } from '../routes/route-parts.ts';
 import type { Services } from '../services.ts';
 import { CostlyTurns } from './asked.ts';
 
 export function managementDiagnostics({ store, configuration }: Services): Handler {
   const turns = new CostlyTurns();
   return async (call) => {
-    const { first, after } = askedPage(call);
+    const { first, after } = requestedPage(call);
     const place = after === null ? null : placeOf(after);
     const { tenant } = call.manager;
     const end = await turns.turn(tenant.alias);

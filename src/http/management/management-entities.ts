@@ -11,7 +11,7 @@ import { readOwners } from '../../store/ownership/owners.ts';
 import type { Store } from '../../store/store.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
-import { askedPage, askedText } from '../routes/route-parts.ts';
+import { requestedPage, requestedText } from '../routes/route-parts.ts';
 import type { Services } from '../services.ts';
 import { askedEnvironment, askedFlag, requiredText, sourceOf } from './asked.ts';
 import { detailsOf } from './entity-details.ts';
@@ -23,15 +23,15 @@ export function managementEntities({ store }: Services): Handler {
     const { tenant } = call.manager;
     const environment = askedEnvironment(call);
     const source = sourceOf(tenant, requiredText(call, 'sourceGroup'), environment);
-    const { first, after } = askedPage(call);
-    const before = askedText(call, 'before');
-    const originId = askedText(call, 'originId');
+    const { first, after } = requestedPage(call);
+    const before = requestedText(call, 'before');
+    const originId = requestedText(call, 'originId');
     const hasDetails = askedFlag(call, 'details');
     const state = askedState(call);
     if (before !== null && after !== null) {
       throw new ProblemError(problems.parameterInvalid('before', 'cannot be combined with after'));
     }
-    const place: Place = { tenant: tenant.alias, sourceId: source.id, type: askedText(call, 'type') };
+    const place: Place = { tenant: tenant.alias, sourceId: source.id, type: requestedText(call, 'type') };
     const stateOf = state !== null || hasDetails ? await readStates(store) : always;
     const wanted = (entity: StoredEntity) => state === null || stateOf(entity) === state;
     const from: Cursor = before === null ? { after } : { after: null, before };
@@ -55,7 +55,7 @@ export function managementEntities({ store }: Services): Handler {
 
 /** @throws ProblemError `parameterInvalid` */
 function askedState(call: Call): PublishState | null {
-  const text = askedText(call, 'state');
+  const text = requestedText(call, 'state');
   const state = publishStates.find((one) => one === text);
   if (text === null || state !== undefined) return state ?? null;
   throw new ProblemError(problems.parameterInvalid('state', `must be one of ${publishStates.join(', ')}`));
@@ -63,7 +63,7 @@ function askedState(call: Call): PublishState | null {
 
 const always: StateOf = () => 'published';
 
-/** By the clock that was read last of each entity's partition. @throws StoreUnavailableError */
+/** Publication states, by the last known clock of each entity's partition. @throws StoreUnavailableError */
 async function readStates(store: Store): Promise<StateOf> {
   const clocks = (await readOwners(store)).map(({ clockMs }) => clockMs);
   return ({ sourceId, originId, times }) =>
@@ -77,16 +77,16 @@ interface Place {
   readonly type: string | null;
 }
 
-/** Where a page begins; with `before` it goes backwards from there. */
+/** Where a page starts; `before` lists backwards from there. */
 interface Cursor {
   readonly after: string | null;
   readonly before?: string;
 }
 
-/** In the direction of its cursor. */
+/** In the direction of the cursor. */
 interface Page {
   readonly entities: readonly StoredEntity[];
-  /** OriginId from which the page after this one begins in the same direction; null on the last. */
+  /** OriginId at which the next page in the same direction starts; null on the last page. */
   readonly next: string | null;
 }
 
@@ -108,13 +108,13 @@ async function pageFrom(store: Store, place: Place, from: Cursor, first: number)
   const refs = page.map((originId) => ({ sourceId, originId }));
   const entities = await readEntities(store, tenant, refs);
   return {
-    // One that was deleted a moment ago is in the directory still.
+    // An entity that was just deleted can still be in the directory.
     entities: entities.filter((entity) => entity !== null),
     next: originIds.length > first ? (page.at(-1) ?? null) : null,
   };
 }
 
-/** Goes through the entities up to a bound: a page may have fewer than were asked for, though it is not the last. */
+/** Scans a limited number of entities, so a page that is not the last can have fewer than requested. */
 async function pageOfWanted(
   store: Store,
   place: Place,

@@ -65,8 +65,8 @@ async function dryRunAnswer(store: Store, tenant: string, token: string, id: str
   try {
     const found = (await dryRunState(queue, token, tenant)) ?? throwNothing(`There is no job ${quote(id)}`);
     const { state, done, total, diff, failure } = found;
-    const told = { ...(diff === null ? {} : { diff }), ...(failure === null ? {} : { failure }) };
-    return { state: state === 'done' ? 'completed' : state, done, total, ...told };
+    const result = { ...(diff === null ? {} : { diff }), ...(failure === null ? {} : { failure }) };
+    return { state: state === 'done' ? 'completed' : state, done, total, ...result };
   } finally {
     await queue.close();
   }

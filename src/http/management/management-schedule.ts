@@ -10,13 +10,13 @@ import { listScheduled, type SchedulePlace } from '../../store/entities/entity-s
 import type { Store } from '../../store/store.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Handler } from '../call.ts';
-import { askedPage } from '../routes/route-parts.ts';
+import { requestedPage } from '../routes/route-parts.ts';
 import type { Services } from '../services.ts';
 
 export function managementSchedule({ store }: Services): Handler {
   return async (call) => {
     const { tenant } = call.manager;
-    const { first, after } = askedPage(call);
+    const { first, after } = requestedPage(call);
     const place = after === null ? null : placeOf(after);
     const found = await listScheduled(store, tenant.alias, [...tenant.sources.keys()], place, first + 1);
     const page = found.slice(0, first);

@@ -72,7 +72,7 @@ async function rebuildsOf(store: Store, { alias }: Tenant): Promise<StatusAnswer
   }
 }
 
-/** Seconds until all is done at the rate so far; null while nothing tells the rate. */
+/** Estimated seconds left at the rate so far; null while the rate is unknown. */
 function etaSeconds(done: number, total: number, startedAtMs: number | null): number | null {
   if (startedAtMs === null || done === 0) return null;
   const passedSeconds = (Date.now() - startedAtMs) / 1000;

@@ -37,7 +37,7 @@ export function managementWebhooks(services: Services): Handler {
   };
 }
 
-/** Sends a request that tells of nothing, once. */
+/** Sends a test request without changes, once. */
 export function testWebhook({ webhookGuard }: Services): Handler {
   return async (call) => {
     const webhook = askedWebhook(call);
@@ -58,7 +58,7 @@ export function testWebhook({ webhookGuard }: Services): Handler {
   };
 }
 
-/** The receiver's trace goes on that of the request. */
+/** The receiver's trace continues that of the request. */
 function traceOf(call: Call): Record<string, string> {
   const traceparent = validTraceparent(call.header('traceparent'));
   return traceparent === null ? {} : { traceparent };
@@ -78,7 +78,7 @@ export function replayWebhook(services: Services): Handler {
   };
 }
 
-/** A webhook whose receiver wanted no more goes on where it was. */
+/** A webhook whose receiver wanted no more continues where it was. */
 export function enableWebhook(services: Services): Handler {
   return async (call) => {
     const webhook = askedWebhook(call);

@@ -22,7 +22,7 @@ export function mcp(handlers: Readonly<Record<Exclude<RouteName, 'mcp'>, Handler
   };
 }
 
-/** The answer to a request of any revision of the protocol. @throws what a handler throws that is a bug of ours */
+/** The answer to a request of any revision of the protocol. @throws what a handler throws that is a bug */
 async function answered(request: Request, tools: ToolServer): Promise<Response> {
   // Few fronts are ever asked, and the package takes a moment to load.
   const library = await import('@modelcontextprotocol/server');

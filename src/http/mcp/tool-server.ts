@@ -53,7 +53,7 @@ export class ToolServer {
     return server;
   }
 
-  /** Throws what a handler threw that is a bug of ours, for the log. */
+  /** Throws what a handler threw that is a bug, for the log. */
   throwBug(): void {
     if (this.#bug !== null) throw this.#bug.error;
   }
@@ -71,7 +71,7 @@ export class ToolServer {
     }
   }
 
-  /** What the endpoint answers, refusals too. */
+  /** The response of the endpoint, also an error. */
   async #answer({ endpoint, requestOf }: Tool, given: Json): Promise<Answer> {
     const handler = this.#handlers[endpoint];
     const definition = routeTable.find(({ name }) => name === endpoint);

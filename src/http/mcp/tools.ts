@@ -175,7 +175,7 @@ function plainSchema(shape: Shape): JsonObject {
   return JSON.parse(JSON.stringify(shape, (key, value) => (isName(key, value) ? undefined : value)));
 }
 
-/** What a tool asks of an endpoint. */
+/** The request of a tool to an endpoint. */
 interface EndpointRequest {
   readonly query?: Readonly<Record<string, string>>;
   /** Path parameters, in their order. */

@@ -1,16 +1,16 @@
-/** Looks regularly at what is wrong: logs each fault once when it begins and once when it ends, and shows it in metrics. */
+/** Polls for faults. Logs each fault once when it begins and once when it ends, and shows it in metrics. */
 import type { ProcessMetrics } from '../../lib/process-metrics.ts';
 import type { Log } from '../log.ts';
 import { type FaultKind, type FrontReadiness, faultKinds, type Readiness } from './readiness.ts';
 
-const lookMs = 2_000;
+const pollMs = 2_000;
 
 interface FaultLines {
   readonly begins: string;
   readonly ends: string;
 }
 
-/** Null for what is part of every restart of a worker. The runbook quotes these lines (docs/guide/runbook.md). */
+/** Null for faults that every restart of a worker causes. The runbook quotes these lines (docs/guide/runbook.md). */
 const linesOf: Readonly<Record<FaultKind, FaultLines | null>> = {
   partitions: { begins: 'partitions have no owner', ends: 'every partition has an owner again' },
   indexes: null,
@@ -33,11 +33,11 @@ const linesOf: Readonly<Record<FaultKind, FaultLines | null>> = {
 };
 
 export class FaultWatch {
-  /** Faults of the last look, and since when. */
+  /** Faults of the last poll, and since when. */
   readonly #faults = new Map<FaultKind, { readonly sinceMs: number; isLogged: boolean }>();
   #last: Readiness | null = null;
   #timer: NodeJS.Timeout | null = null;
-  #isLooking = false;
+  #isPolling = false;
 
   constructor(
     private readonly readiness: Pick<FrontReadiness, 'look'>,
@@ -45,8 +45,8 @@ export class FaultWatch {
   ) {}
 
   start(): void {
-    this.#timer = setInterval(() => void this.look(), lookMs);
-    void this.look();
+    this.#timer = setInterval(() => void this.poll(), pollMs);
+    void this.poll();
   }
 
   close(): void {
@@ -54,7 +54,7 @@ export class FaultWatch {
     this.#timer = null;
   }
 
-  /** Adds the gauges. A figure that is not known has no sample (`metrics-merge.ts` drops it). */
+  /** Adds the gauges. Unknown values are NaN, which `metrics-merge.ts` drops. */
   showIn(metrics: ProcessMetrics): void {
     metrics.gaugeOf('millrace_ready', 'Whether /health/ready of this front returns 200', () =>
       this.#last?.waitingFor.length === 0 ? 1 : 0,
@@ -87,17 +87,17 @@ export class FaultWatch {
     );
   }
 
-  /** Looks once; a look that is under way is not joined. */
-  async look(): Promise<void> {
-    if (this.#isLooking) return;
-    this.#isLooking = true;
+  /** Polls once, unless a poll is running. */
+  async poll(): Promise<void> {
+    if (this.#isPolling) return;
+    this.#isPolling = true;
     this.#last = await this.readiness.look();
-    this.#isLooking = false;
-    // The watch over connections reports a Redis that is away, and nothing has ended because of that.
+    this.#isPolling = false;
+    // While Redis is unreachable, `OutageWatch` reports that, and no fault counts as ended.
     if (this.#last.isRedisReachable && this.#timer !== null) this.#note(this.#last);
   }
 
-  /** A fault begins with the second look that finds it: a restart that takes a moment is none. */
+  /** A fault begins with the second poll that finds it, so that a quick restart does not count. */
   #note({ faults, unknown }: Pick<Readiness, 'faults' | 'unknown'>): void {
     for (const kind of faultKinds) {
       const lines = linesOf[kind];

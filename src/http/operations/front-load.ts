@@ -1,4 +1,4 @@
-/** What a front tells of its load with each of its heartbeats. */
+/** The load of a front, which it sends with each heartbeat. */
 
 import { performance } from 'node:perf_hooks';
 import { placeOfLastSequence } from '../../store/partitions/partition-state.ts';
@@ -9,9 +9,9 @@ import type { FrontMetrics } from './front-metrics.ts';
 import { InterfaceRate, RequestRate } from './request-rate.ts';
 
 /**
- * Measures what readers of this front wait for: small reads of Redis, one each 20 ms while somebody asks anything. A read
+ * Measures what readers of this front wait for: small reads of Redis, one every 20 ms while there are requests. A read
  * waits for a core of Redis, for the scripts before it, and for a core of the front, as the read of an answer does. The
- * answers themselves would tell less: one that is expensive is slow on a quiet machine too, and few are not an average.
+ * response times would be less useful: an expensive response is slow on an idle machine too, and few make no average.
  * Rebuilds go by it (`jobs/backpressure.ts`).
  */
 const everyMs = 20;
@@ -26,7 +26,7 @@ export class ReadWait {
   /** Measures nothing before `follow`. @param read a small read, of another partition each time */
   constructor(private readonly read: (turn: number) => Promise<unknown>) {}
 
-  /** @param isAsked whether there are requests. To be told again and again */
+  /** To be called regularly. @param isAsked whether there are requests */
   follow(isAsked: boolean): void {
     if (!isAsked) this.close();
     else

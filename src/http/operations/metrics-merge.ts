@@ -1,13 +1,13 @@
 /**
- * Joins the metrics of several processes into one Prometheus text, with one group for each metric. Each sample gets the
- * labels `process` and `role`, which no metric has of its own.
+ * Merges the metrics of several processes into one Prometheus text, grouped by metric. Each sample gets the labels
+ * `process` and `role`.
  */
 
 export interface LabelledMetrics {
   /** Values of the labels. */
   readonly process: string;
   readonly role: string;
-  /** Prometheus text form. */
+  /** In the Prometheus text format. */
   readonly text: string;
 }
 
@@ -18,10 +18,10 @@ interface Family {
 
 const commentPattern = /^# (?:HELP|TYPE) (\S+)/;
 const samplePattern = /^([A-Za-z_:][\w:]*)(?:\{(.*)\})? (.+)$/;
-/** A sample of a histogram or summary has one of these endings after the name of its metric. */
+/** Suffixes that samples of histograms and summaries add to the name of their metric. */
 const sampleEnding = /_(?:bucket|sum|count)$/;
 
-/** Prometheus text of all parts; empty when they have no metrics. */
+/** Merges all parts; empty when they have no metrics. */
 export function mergeMetrics(parts: readonly LabelledMetrics[]): string {
   const families = new Map<string, Family>();
   for (const part of parts) addText(families, part);
@@ -39,7 +39,7 @@ function addText(families: Map<string, Family>, { process, role, text }: Labelle
       continue;
     }
     const [, name, labels, value] = samplePattern.exec(line) ?? [];
-    // The library writes a mean of nothing as `Nan`, which the format does not know.
+    // The library writes an empty mean as `Nan`, which is invalid in the format.
     if (name === undefined || value === undefined || value === 'Nan') continue;
     const base = name.replace(sampleEnding, '');
     const family = familyOf(families, families.has(base) ? base : name);

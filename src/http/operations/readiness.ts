@@ -55,7 +55,7 @@ export interface Readiness {
   readonly isRedisReachable: boolean;
   /** Empty while Redis cannot be reached: what else is wrong is not known then. */
   readonly faults: readonly Fault[];
-  /** What this look did not find out: whether such a fault is there is as it was before. */
+  /** Faults that this check could not determine: they count as before. */
   readonly unknown: readonly FaultKind[];
   /** Partitions without an owner; null while that is not known. */
   readonly partitionsWithoutOwner: number | null;
@@ -63,7 +63,7 @@ export interface Readiness {
   readonly server: ServerState | null;
 }
 
-/** What a front finds out by asking; null where the answer did not come. */
+/** Results of reads that a check needs; null where a read failed. */
 interface Findings {
   readonly processes: readonly ProcessBeat[] | null;
   readonly shortages: Shortages | null;
@@ -107,7 +107,7 @@ export class FrontReadiness {
     };
   }
 
-  /** What this front cannot serve without. */
+  /** Requirements without which this front cannot serve. */
   #ownReasons(isRedisReachable: boolean): string[] {
     const { configuration, draining } = this.parts;
     const reasons: string[] = [];

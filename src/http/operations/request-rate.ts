@@ -29,7 +29,7 @@ export class RequestRate {
   }
 }
 
-/** Rates of what operators tell apart. */
+/** Rates by category, as shown to operators. */
 interface InterfaceRates {
   readonly ingest: number;
   readonly delivery: number;
@@ -72,12 +72,12 @@ export const recentRatesEveryMs = 5_000;
 const samplesMax = 60;
 const interfaces = ['ingest', 'delivery', 'query'] as const;
 
-/** What all fronts answered in the last minutes, as this front received it: the console's charts begin with it. */
+/** Responses of all fronts in the last minutes, as received by this front, for the console's charts. */
 export class RecentRates {
   readonly #samples: InterfaceRates[] = [];
   #timer: NodeJS.Timeout | null = null;
 
-  /** Notes again and again what all processes tell. */
+  /** Regularly records the counts of all processes. */
   follow(store: Store): void {
     this.#timer = setInterval(() => {
       // While Redis is away no heartbeat is received, and that is said elsewhere.
@@ -92,7 +92,7 @@ export class RecentRates {
     if (this.#timer !== null) clearInterval(this.#timer);
   }
 
-  /** Notes what the processes tell now. */
+  /** Records the current counts of the processes. */
   add(processes: readonly Pick<ProcessBeat, 'rates'>[]): void {
     const [ingest, delivery, query] = interfaces.map((name) =>
       processes.reduce((sum, { rates }) => sum + (rates?.[name] ?? 0), 0),

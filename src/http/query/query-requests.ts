@@ -28,7 +28,7 @@ export interface NamedQuery {
 /** The members that say what a query of several asks. */
 export interface TargetMembers {
   readonly names: readonly string[];
-  /** @param texts the members' texts, '' for what is none */
+  /** @param texts the members as strings, '' for other types */
   targetOf(texts: readonly string[]): QueryTarget;
 }
 

@@ -19,7 +19,7 @@ import { type Answer, jsonType } from '../answer.ts';
 import type { AnswerKey, ComputedAnswer } from '../cache/answer-cache.ts';
 import { FinishedAnswer } from '../cache/finished-answer.ts';
 import type { Call, Handler } from '../call.ts';
-import { askedVersion } from '../delivery/min-version.ts';
+import { requestedVersion } from '../delivery/min-version.ts';
 import { notJsonText, parseJson, unstorable } from '../json-body.ts';
 import type { Services } from '../services.ts';
 import { headLines, headOf } from '../uws/reply.ts';
@@ -87,9 +87,9 @@ function pathText(call: Call, at: number): string {
 
 export async function answered(services: Services, call: Call, endpoint: QueryEndpoint): Promise<Answer> {
   const bytes = await call.body.bytes(smallBodyBytesMax, tooLarge);
-  const minVersion = askedVersion(call, 400);
+  const minVersion = requestedVersion(call, 400);
   const anew = async () => endpoint.compute(services, { call, body: queryBody(bytes), minVersion });
-  // A kept answer may be older than the version that is asked for.
+  // A kept answer may be older than the requested version.
   const isKept = minVersion === null && bytes.length <= keptBodyBytesMax;
   if (!isKept) return inItsForm((await anew()).answer);
   const text = `${endpoint.name}/${call.parameters.join('/')}\n${bytes.toString('latin1')}`;
@@ -97,7 +97,7 @@ export async function answered(services: Services, call: Call, endpoint: QueryEn
   return inItsForm(services.cache.find(key) ?? (await services.cache.answerTo(key, anew)));
 }
 
-/** The JSON of a query's body. @throws ProblemError 400 when it is none, or holds a value that cannot be stored */
+/** The JSON of a query's body. @throws ProblemError 400 when it is invalid or has a value that cannot be stored */
 export function queryBody(bytes: Buffer): Json {
   const body = parseJson(bytes);
   if (body === undefined) throw new ProblemError(problems.queryInvalid([notJsonText(bytes)]));
@@ -127,7 +127,7 @@ export function textOf(
   { result }: GoodOutcome,
 ): TextWithViews | Promise<TextWithViews> {
   if (result.kind === 'text') return { text: result.text, subjects: [] };
-  // A kept view may be older than the version that is asked for.
+  // A kept view may be older than the requested version.
   return textWithViews(services, call.client, result, minVersion !== null);
 }
 

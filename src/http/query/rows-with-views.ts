@@ -1,7 +1,7 @@
 /**
  * The result of a query that asked for views: each row with `_views`, the views of its entity, and `_viewIds`, their ids
  * (docs/reference/indexes-and-queries.md "The query object"). What stands behind a row is kept like a page
- * (`cache/answer-cache.ts`), so a list renders only views that changed, or that nobody listed before.
+ * (`cache/answer-cache.ts`), so a list only renders changed views and views that were not listed before.
  */
 import type { ClientPrincipal } from '../../config/configuration.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
@@ -37,7 +37,7 @@ export interface TextWithViews {
 
 /**
  * JSON text of the result. References are resolved as in delivery.
- * @param fresh true when kept views may be older than the version that is asked for
+ * @param fresh true when kept views may be older than the requested version
  * @throws StoreUnavailableError; ProblemError 400 when the views of all rows are more than one answer of delivery may
  * hold
  */

@@ -1,7 +1,6 @@
 /**
- * What listings have in common: their parameters, the routes that they list, and their cursors and continuation tokens
- * (docs/reference/http.md "Listing routes"). A token holds a URL and is sealed. So only tokens that we wrote for the same list are
- * taken.
+ * Shared by the listings: parameters, routes, cursors and continuation tokens (docs/reference/http.md "Listing routes").
+ * A token is a URL with a MAC, so only tokens issued for the same list are accepted.
  */
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
@@ -20,7 +19,7 @@ export function scopeOf(principal: ClientPrincipal): EnvironmentScope {
   return { tenant: principal.tenant.alias, environmentId: principal.environment.id };
 }
 
-/** The lists of routes that a client asks for. */
+/** The routes that a client may list. */
 export function routesOf(
   { configuration }: Pick<Services, 'configuration'>,
   principal: ClientPrincipal,
@@ -28,7 +27,7 @@ export function routesOf(
   return { ...scopeOf(principal), urlForms: configuration.layouts.urlFormsOf(principal.tenant.alias).read };
 }
 
-/** Values of each query parameter that has one. @throws ProblemError `queryStringInvalid` */
+/** Returns the non-empty values of a query parameter. @throws ProblemError `queryStringInvalid` */
 export function parameterValues(query: string): (name: string) => readonly string[] {
   const parameters = queryParameters(query);
   if (parameters === null) throw new ProblemError(problems.queryStringInvalid);
@@ -37,33 +36,33 @@ export function parameterValues(query: string): (name: string) => readonly strin
 }
 
 /** The last value of a query parameter; null when it is absent or empty. @throws ProblemError `queryStringInvalid` */
-export function askedText(call: Call, name: string): string | null {
+export function requestedText(call: Call, name: string): string | null {
   return parameterValues(call.query)(name).at(-1) ?? null;
 }
 
 /** The page of a list that a request asks for: `first` and `after`. @throws ProblemError `parameterInvalid` */
-export function askedPage(call: Call): { readonly first: number; readonly after: string | null } {
-  const text = askedText(call, 'first') ?? String(managementPageDefault);
+export function requestedPage(call: Call): { readonly first: number; readonly after: string | null } {
+  const text = requestedText(call, 'first') ?? String(managementPageDefault);
   const first = /^\d{1,4}$/.test(text) ? Number(text) : 0;
   if (first < 1 || first > managementPageMax) {
     const rule = `must be a whole number from 1 to ${managementPageMax}`;
     throw new ProblemError(problems.parameterInvalid('first', rule));
   }
-  return { first, after: askedText(call, 'after') };
+  return { first, after: requestedText(call, 'after') };
 }
 
-/** A route as it is in an answer. */
+/** A route as it is in a response. */
 export function routeResult({ url, redirect, updatedAtMs }: RouteEntry): object {
   return { url, redirect, updatedAt: new Date(updatedAtMs).toISOString() };
 }
 
-/** @param list name of the list: two lists never take each other's tokens */
+/** @param list name of the list; a token is valid for one list only */
 export function sealUrl(secret: Buffer, list: string, url: string): string {
   const text = Buffer.from(url);
   return Buffer.concat([sealOf(secret, list, text), text]).toString('base64url');
 }
 
-/** The URL of a token; null when we did not write the token for this list. */
+/** The URL of a token; null when the token was not issued for this list. */
 export function unsealUrl(secret: Buffer, list: string, token: string): string | null {
   const bytes = Buffer.from(token, 'base64url');
   if (bytes.length <= sealBytes || bytes.toString('base64url') !== token) return null;

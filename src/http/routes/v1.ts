@@ -10,13 +10,13 @@ import {
 import type { Store } from '../../store/store.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Handler } from '../call.ts';
-import { askedVersion, waitForVersion } from '../delivery/min-version.ts';
+import { requestedVersion, waitForVersion } from '../delivery/min-version.ts';
 import type { Services } from '../services.ts';
 import { parameterValues, routeResult, routesOf, sealUrl, unsealUrl } from './route-parts.ts';
 
 type Direction = RoutePageRequest['direction'];
 
-/** The page that is asked for. `direction` is that of the listing, whichever side of the cursor is asked for. */
+/** The requested page. `direction` is that of the listing, whichever side of the cursor is asked for. */
 interface PageRequest {
   readonly direction: Direction;
   readonly limit: number;
@@ -32,7 +32,7 @@ export function listRoutesV1(services: Services): Handler {
     const list = `routes/v1:${scope.tenant}:${scope.environmentId}`;
     const { store } = services;
     const request = pageRequest(call.query, (token) => unsealUrl(store.secret, list, token));
-    const version = askedVersion(call, 422);
+    const version = requestedVersion(call, 422);
     if (version !== null) await waitForVersion(services, scope.tenant, version);
     const page = await readPage(store, scope, request);
     const cursor = (url: string | undefined) => (url === undefined ? null : sealUrl(store.secret, list, url));

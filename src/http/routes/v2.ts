@@ -1,6 +1,6 @@
 /**
- * `GET /routes/v2`: all routes, 500 a page, paged by a continuation token; with `format=sitemap` the pages of a site as a sitemap, or
- * as an index of several (https://www.sitemaps.org/protocol.html, docs/reference/http.md "Listing routes").
+ * `GET /routes/v2`: all routes, 500 per page, with a continuation token. With `format=sitemap`: the pages of a site as a
+ * sitemap or sitemap index (https://www.sitemaps.org/protocol.html, docs/reference/http.md "Listing routes").
  */
 import type { Domain } from '../../config/configuration.ts';
 import { normalizeUrl } from '../../config/urls/url.ts';
@@ -16,7 +16,7 @@ import {
 import type { Store } from '../../store/store.ts';
 import { type Answer, jsonAnswer } from '../answer.ts';
 import type { Call, Handler } from '../call.ts';
-import { askedVersion, waitForVersion } from '../delivery/min-version.ts';
+import { requestedVersion, waitForVersion } from '../delivery/min-version.ts';
 import type { Services } from '../services.ts';
 import { parameterValues, routeResult, routesOf, sealUrl, unsealUrl } from './route-parts.ts';
 
@@ -30,19 +30,19 @@ export function listRoutesV2(services: Services): Handler {
     const scope = routesOf(services, call.client);
     const list = `routes/v2:${scope.tenant}:${scope.environmentId}`;
     const { store } = services;
-    const token = askedToken(call);
+    const token = requestedToken(call);
     const valuesOf = parameterValues(call.query);
     const [format = 'json'] = valuesOf('format');
     if (format !== 'json' && format !== 'sitemap') throw new ProblemError(problems.routesFormatInvalid);
     if (format === 'sitemap') {
       const site = siteOf(valuesOf('base')[0], call.client.domains, call.header('host'));
-      const asked = askedVersion(call, 422);
+      const asked = requestedVersion(call, 422);
       if (asked !== null) await waitForVersion(services, scope.tenant, asked);
       return await new Sitemap(store, scope, site).answer(token);
     }
     const after = token === '' ? null : unsealUrl(store.secret, list, token);
     if (token !== '' && after === null) throw new ProblemError(problems.continuationTokenInvalid);
-    const version = askedVersion(call, 422);
+    const version = requestedVersion(call, 422);
     if (version !== null) await waitForVersion(services, scope.tenant, version);
     const { entries, hasMore } = await listRoutes(store, scope, {
       direction: 'ascending',
@@ -57,12 +57,12 @@ export function listRoutesV2(services: Services): Handler {
   };
 }
 
-function askedToken(call: Call): string {
+function requestedToken(call: Call): string {
   const header = call.header('x-continuation-token');
   return header === '' ? (parameterValues(call.query)('continuationToken')[0] ?? '') : header;
 }
 
-/** URLs of the list of routes after one, up to another, which is part of it; null: from the beginning, to the end. */
+/** A range of URLs in the list of routes, `after` excluded and `until` included; null for an open end. */
 interface Range {
   readonly after: string | null;
   readonly until: string | null;
@@ -73,21 +73,21 @@ const everything: Range = { after: null, until: null };
 export interface SitemapLimits {
   /** Most URLs of one file. */
   readonly urlsMax: number;
-  /** URLs of each file of an index: fewer, so that there is room for those that come. */
+  /** URLs of each file of an index: fewer than the maximum, to leave room for new ones. */
   readonly rangeUrls: number;
 }
 
 /** The site that a sitemap is for. */
 export interface Site {
-  /** Of relative routes. */
+  /** The origin of relative routes. */
   readonly origin: string;
   /** Pages with another host are left out. */
   readonly isAlone: boolean;
 }
 
 /**
- * @param asked the parameter `base`; undefined: the origin is the first hostname that a domain of the client names
- * @param host of the request; the origin where no domain names one
+ * @param asked the parameter `base`; undefined for the first hostname in the client's domains
+ * @param host of the request, used if no domain has a hostname
  * @throws ProblemError `sitemapBaseInvalid`
  */
 export function siteOf(asked: string | undefined, domains: readonly Domain[], host: string): Site {
@@ -112,7 +112,7 @@ export class Sitemap {
   }
 
   /**
-   * @param token of a file of the index; empty: the whole sitemap, or the index where it has more URLs than a file may have
+   * @param token of a file of the index; empty for the whole sitemap, or for the index if there are too many URLs for one file
    * @throws ProblemError `continuationTokenInvalid`; StoreUnavailableError
    */
   async answer(token: string): Promise<Answer> {
@@ -126,7 +126,7 @@ export class Sitemap {
     return ranges === null ? await this.#file(everything) : this.#index(ranges);
   }
 
-  /** Ranges of the list of routes; null when one file has room for all. */
+  /** Ranges of the list of routes; null when all fit into one file. */
   async #ranges(): Promise<Range[] | null> {
     const { urlsMax, rangeUrls } = this.limits;
     const ranges: Range[] = [];
@@ -172,7 +172,7 @@ export class Sitemap {
     return `${head}<urlset ${namespace}>\n${listed.join('')}</urlset>\n`;
   }
 
-  /** Null for a redirect, and for a page of another host when the request named one. */
+  /** Null for a redirect, and for a page on another host if the request has a `base`. */
   #locOf({ url, redirect }: RouteEntry): string | null {
     if (redirect !== null) return null;
     const written = url.replaceAll(/%(?![0-9A-Fa-f]{2})/g, '%25');

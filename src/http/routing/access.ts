@@ -60,9 +60,9 @@ export function bearerToken(authorization: string): string | null {
 }
 
 /**
- * Checks whether the metrics may be shown: they name tenants. Hashes are compared, so the time tells nothing about the
+ * Checks whether the metrics may be shown: they name tenants. Hashes are compared, so the timing reveals nothing about the
  * key.
- * @param wantedHash hashed form of the key; null: everybody may see them
+ * @param wantedHash hashed form of the key; null if they are public
  * @throws ProblemError 401
  */
 export function authorizeMetrics(wantedHash: string | null, authorization: string, apiKey: string): void {

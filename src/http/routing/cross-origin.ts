@@ -1,7 +1,7 @@
 /**
- * What browsers need for pages of other origins (docs/reference/http.md "Web pages on other origins"; the CORS protocol
- * of the Fetch standard). Only endpoints of environment keys have it: source and management keys do not belong into web
- * pages, and the console is a page of the front's own origin, for which browsers ask nothing of this.
+ * CORS for web pages on other origins (docs/reference/http.md "Web pages on other origins"; the Fetch standard). Only
+ * endpoints of environment keys support it: source and management keys do not belong in web pages, and the console has the
+ * same origin as the front.
  */
 import type { ClientPrincipal, Configuration } from '../../config/configuration.ts';
 import { originCharactersMax, preflightSeconds } from '../../contract/limits.ts';
@@ -13,7 +13,7 @@ import type { HeaderReader } from '../uws/request-headers.ts';
 import type { Access } from './access.ts';
 import { pathsOf, routeTable } from './route-table.ts';
 
-/** Whether pages of other origins may use an endpoint, as far as the key's client allows theirs. */
+/** Whether an endpoint supports cross-origin requests, if the key's client allows the origin. */
 export function isForOtherOrigins({ kind }: Access): boolean {
   switch (kind) {
     case 'client':
@@ -29,8 +29,8 @@ export function isForOtherOrigins({ kind }: Access): boolean {
 
 const everyOrigin: HeaderField = ['Access-Control-Allow-Origin', '*'];
 /**
- * It repeats the `Vary` of delivered answers (`cache/finished-answer.ts`), after which it is: caches such as nginx
- * before 1.23 heed the last line alone.
+ * Repeats the `Vary` of delivered responses (`cache/finished-answer.ts`), which comes before it: nginx before 1.23 and
+ * other caches only use the last `Vary` line.
  */
 const varies: HeaderField = ['Vary', 'Origin, Accept-Encoding, X-Api-Key'];
 const variesByKey: HeaderField = ['Vary', 'Accept-Encoding, X-Api-Key'];
@@ -38,18 +38,18 @@ const onlyVaries = headLines([varies]);
 /** Headers of errors (`problem-answer.ts`). */
 const problemHeaders = ['Retry-After', 'Allow', 'Accept-Encoding'];
 
-/** Header lines of answers at endpoints of other keys: what is answered depends on who asks. */
+/** Header lines for endpoints of other keys, whose responses depend on the key. */
 export const linesOfOtherKeys = headLines([['Vary', 'Accept-Encoding, X-Api-Key, Authorization']]);
 
-/** The header lines with which answers let pages of other origins read them. */
+/** The header lines that allow pages on other origins to read a response. */
 export class CrossOrigin {
   readonly #exposed: HeaderField;
   readonly #ofEveryOrigin: string;
   #configuration: Configuration | null = null;
-  /** Whether some client of that configuration gets other headers than most. */
+  /** Whether a client of that configuration restricts its origins. */
   #clientMatters = false;
 
-  /** @param clientOf the client whose key a request shows */
+  /** @param clientOf finds the client of the key in a request */
   constructor(
     private readonly services: Pick<Services, 'configuration' | 'headerPrefixes'>,
     private readonly clientOf: (headers: HeaderReader) => ClientPrincipal | null,
@@ -59,9 +59,8 @@ export class CrossOrigin {
   }
 
   /**
-   * Header lines to add to the answer, whatever it says. Answers of a client that allows every origin are the same with and
-   * without an `Origin`: a shared cache may give to a page what it kept for another program. Those of a client that
-   * narrows its origins vary by it.
+   * Header lines for any response. For a client that allows every origin they do not depend on `Origin`, so a shared cache
+   * can serve the same response to every page. For a client that restricts its origins they vary by it.
    */
   linesFor(headers: HeaderReader): string {
     const origin = headers.of('origin');
@@ -83,8 +82,8 @@ export class CrossOrigin {
 }
 
 /**
- * The answer to `OPTIONS`, with which a browser asks whether a page may send a request; null where no page may. It is
- * the same for every origin and key: a browser sends no key with it, and the answer to the request itself decides.
+ * The response to a CORS preflight; null when no page may use the path. It is the same for every origin and key: browsers
+ * send no key in a preflight, and the response to the actual request decides.
  */
 export function preflightAnswer(path: string, headerPrefixes: readonly string[]): Answer | null {
   const routes = routeTable.filter(
@@ -116,12 +115,12 @@ function headersRead({ headers, body }: RouteDefinition, prefixes: readonly stri
   return body === undefined ? names : ['Content-Encoding', ...names];
 }
 
-/** Usual names of the `cacheTags` of a client; another one is not read by pages of other origins. */
+/** Common header names for `cacheTags`. Pages on other origins cannot read a header with another name. */
 const tagHeaders = ['Cache-Tag', 'Surrogate-Key', 'xkey'];
 
-/** Every header of an answer that the route table names, and those of errors. */
+/** Every response header in the route table, and those of errors. */
 function exposedNames(headerPrefixes: readonly string[]): string[] {
-  // The version comes under the platform's own name too, whatever the setting says (`ingest/write-handler.ts`).
+  // The version is also sent under the platform's own prefix, whatever the setting (`ingest/write-handler.ts`).
   const prefixes = [...headerPrefixes, 'X-Service'];
   const answers = routeTable.flatMap((route) => Object.values(route.answers));
   const names = answers.flatMap(({ headers = [] }) => headers.flatMap((header) => namesOf(header, prefixes)));

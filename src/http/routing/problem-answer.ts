@@ -18,7 +18,7 @@ export type ProblemStyle =
   | 'management';
 
 /**
- * The style of an error that is told before a request reaches its endpoint (405, 411): `errors` is in every error of
+ * The style of an error that occurs before a request reaches its endpoint (405, 411): `errors` is in every error of
  * ingest, no cache keeps an error of delivery, and the other interfaces have no style of their own there.
  */
 export function styleBefore(style: ProblemStyle): ProblemStyle {
@@ -42,7 +42,7 @@ export function problemAnswer(style: ProblemStyle, problem: Problem): Answer {
   return status >= 500 && !Array.isArray(body) ? { ...answer, problemBody: body } : answer;
 }
 
-/** An error of ours names the request in its body, so that it can be found in the log. */
+/** An internal error names the request in its body, so that it can be found in the log. */
 export function withRequestId(answer: Answer, requestId: string): Answer {
   if (answer.problemBody === undefined) return answer;
   const { problemBody, ...rest } = answer;
@@ -76,7 +76,7 @@ function problemBody(style: ProblemStyle, problem: Problem): object {
   }
 }
 
-/** What is in the place of a bad query of several: the shape of the hosted service, without a code. */
+/** The entry of an invalid query of several, in the shape of the hosted service, without a code. */
 export function queryProblemBody({ labels, status, errors }: QueryProblem): object {
   const { name = null, ...others } = labels;
   const { message } = status === 403 ? problems.indexForbidden : problems.queryInvalid(errors);
@@ -97,14 +97,14 @@ function headersOf(style: ProblemStyle, { retryAfter, allow, acceptEncoding }: P
   return headers;
 }
 
-/** The response for an error. An error that is a bug of ours is logged. */
+/** The response for an error. An error that is a bug is logged. */
 export function failureAnswer(
   { name, problems: style }: { readonly name: string; readonly problems: ProblemStyle },
   error: unknown,
   log: Log,
   requestId: string,
 ): Answer {
-  // Nobody is there to read this answer.
+  // The client has disconnected.
   if (error instanceof AbortedError) return problemAnswer('plain', problems.internal);
   const problem = problemOf(error);
   if (problem.status === 500)
@@ -113,7 +113,7 @@ export function failureAnswer(
   return problem.status === 408 ? { ...answer, close: true } : answer;
 }
 
-/** What a client receives for an error. */
+/** The response for an error. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof ProblemError) return error.problem;
   if (error instanceof StoreFullError) return problems.storeFull;

@@ -72,7 +72,7 @@ export class RateLimit {
   /**
    * Counts one request of a key.
    * @param apiKey one that the configuration knows
-   * @returns 0 when it may go on, else the whole seconds after which the next one may
+   * @returns 0 when it may continue, else the whole seconds after which the next one may
    */
   take(configuration: Configuration, apiKey: string, nowMs: number): number {
     if (configuration !== this.#configuration) {
@@ -95,7 +95,7 @@ export class OpenRateLimit {
   /**
    * Counts a request from an address.
    * @param address of 4 or 16 bytes
-   * @returns 0 when it may go on, else the whole seconds after which it may
+   * @returns 0 when it may continue, else the whole seconds after which it may
    */
   take(address: ArrayBuffer, nowMs: number): number {
     // Beyond this number counting begins again for all addresses. So memory is bounded, and an address gets one more

@@ -13,7 +13,7 @@ export interface ServedRoute {
   parametersOf(request: HttpRequest): readonly string[];
   readonly recorded: RecordedRoute;
   readonly isForOtherOrigins: boolean;
-  /** Header lines that each answer gets beside its own, unless they depend on the request's origin. */
+  /** Header lines that each answer gets in addition to its own, unless they depend on the request's origin. */
   readonly addedLines: string;
 }
 

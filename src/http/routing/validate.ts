@@ -34,22 +34,22 @@ interface Findings {
   readonly name: string;
 }
 
-function tell({ found, limit, name }: Findings, { field, place }: Place, text: string): void {
+function report({ found, limit, name }: Findings, { field, place }: Place, text: string): void {
   if (found.length < limit) found.push({ field, text: `${place === '' ? name : place} ${text}` });
 }
 
 function check(shape: Shape, value: Json, at: Place, findings: Findings): void {
   if (findings.found.length >= findings.limit) return;
   if (shape.type !== undefined && !hasType(shape.type, value)) {
-    tell(findings, at, `must be ${typeText(shape.type)}`);
+    report(findings, at, `must be ${typeText(shape.type)}`);
     return;
   }
   if (shape.enum !== undefined && !shape.enum.some((allowed) => allowed === value)) {
-    tell(findings, at, `must be one of ${shape.enum.join(', ')}`);
+    report(findings, at, `must be one of ${shape.enum.join(', ')}`);
     return;
   }
   if (shape.anyOf?.every((one) => mistakesOf(one, value, 1).length > 0) === true) {
-    tell(findings, at, shape['x-rule'] ?? 'must have one of the allowed shapes');
+    report(findings, at, shape['x-rule'] ?? 'must have one of the allowed shapes');
     return;
   }
   if (typeof value === 'string') checkString(shape, value, at, findings);
@@ -61,29 +61,29 @@ function check(shape: Shape, value: Json, at: Place, findings: Findings): void {
 /** Lengths count code points, as JSON Schema has it (2020-12 Validation, section 6.3.1). */
 function checkString(shape: Shape, value: string, at: Place, findings: Findings): void {
   if (shape.minLength !== undefined && value.length < shape.minLength) {
-    tell(findings, at, 'must not be empty');
+    report(findings, at, 'must not be empty');
   } else if (shape.maxLength !== undefined && hasMoreCodePoints(value, shape.maxLength)) {
-    tell(findings, at, `can have at most ${shape.maxLength} characters`);
+    report(findings, at, `can have at most ${shape.maxLength} characters`);
   } else if (shape.pattern !== undefined && !patternOf(shape.pattern).test(value)) {
-    tell(findings, at, shape['x-rule'] ?? `must match ${shape.pattern}`);
+    report(findings, at, shape['x-rule'] ?? `must match ${shape.pattern}`);
   }
 }
 
 function checkNumber(shape: Shape, value: number, at: Place, findings: Findings): void {
   if (shape.minimum !== undefined && value < shape.minimum)
-    tell(findings, at, `must be at least ${shape.minimum}`);
+    report(findings, at, `must be at least ${shape.minimum}`);
   if (shape.exclusiveMinimum !== undefined && value <= shape.exclusiveMinimum)
-    tell(findings, at, `must be over ${shape.exclusiveMinimum}`);
+    report(findings, at, `must be over ${shape.exclusiveMinimum}`);
   if (shape.maximum !== undefined && value > shape.maximum)
-    tell(findings, at, `must be at most ${shape.maximum}`);
+    report(findings, at, `must be at most ${shape.maximum}`);
 }
 
 function checkArray(shape: Shape, value: readonly Json[], at: Place, findings: Findings): void {
   if (shape.minItems !== undefined && value.length < shape.minItems) {
-    tell(findings, at, `must have at least ${shape.minItems} items`);
+    report(findings, at, `must have at least ${shape.minItems} items`);
   }
   if (shape.maxItems !== undefined && value.length > shape.maxItems) {
-    tell(findings, at, `can have at most ${shape.maxItems} items`);
+    report(findings, at, `can have at most ${shape.maxItems} items`);
     return;
   }
   if (shape.items === undefined) return;
@@ -94,7 +94,7 @@ function checkArray(shape: Shape, value: readonly Json[], at: Place, findings: F
 
 function checkObject(shape: Shape, value: JsonObject, at: Place, findings: Findings): void {
   for (const name of shape.required ?? []) {
-    if (!Object.hasOwn(value, name)) tell(findings, memberOf(at, name), 'is missing');
+    if (!Object.hasOwn(value, name)) report(findings, memberOf(at, name), 'is missing');
   }
   for (const [name, memberShape] of membersOf(shape)) {
     const member = getOwn(value, name);
@@ -117,7 +117,7 @@ function checkNames(shape: Shape, value: JsonObject, at: Place, findings: Findin
   for (const name of Object.keys(value)) {
     if (pattern.test(name)) continue;
     const place = `The property name ${JSON.stringify(name.slice(0, 200))}`;
-    tell(findings, { field: at.field, place }, shape['x-rule'] ?? `must match ${shape.pattern}`);
+    report(findings, { field: at.field, place }, shape['x-rule'] ?? `must match ${shape.pattern}`);
     if (findings.found.length >= findings.limit) return;
   }
 }

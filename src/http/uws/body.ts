@@ -43,7 +43,7 @@ export class GatheredPieces {
   }
 }
 
-/** The client went away; nobody waits for an answer. */
+/** The client has disconnected. */
 export class AbortedError extends Error {
   override readonly name = 'AbortedError';
 }
@@ -62,7 +62,7 @@ interface UnpackedReading {
   readonly finish: () => void;
 }
 
-/** What the head of a request says of its body. */
+/** The framing of a request body, from its headers. */
 export interface BodyHead {
   /** The number in `Content-Length`: the body's bytes as they are sent. */
   readonly announcedBytes: number;
@@ -90,7 +90,7 @@ export class RequestBody {
     this.#contentEncoding = contentEncoding;
   }
 
-  /** True: only reading tells how many bytes the body has. */
+  /** True when the size of the body is unknown until it is read. */
   get isPacked(): boolean {
     return codingOf(this.#contentEncoding) !== 'identity';
   }

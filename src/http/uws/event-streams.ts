@@ -1,5 +1,5 @@
 /**
- * Answers that go on until somebody ends them: server-sent events. A connection holds no more than the piece that it could
+ * Server-sent events: responses without an end. A connection holds no more than the piece that it could
  * not take. What comes after that waits with its producer, and is counted. A client that leaves too much unread is
  * cut off, and comes back with the last event that it has.
  */
@@ -14,7 +14,7 @@ const nothing = new Uint8Array();
 const comment = Buffer.from(':\n\n');
 const pieceBytes = 16 * 1024;
 
-/** What the maker of events sees of a client. */
+/** The client, as the producer of events sees it. */
 export interface EventStream {
   /** True when nothing more reaches the client. */
   readonly isOver: boolean;
@@ -106,7 +106,7 @@ export class OpenEventStream implements EventStream {
   #place: number | null;
   #onOver: (() => void) | null = null;
   #isBlocked = false;
-  /** What was not sent since the connection is blocked. */
+  /** Data not sent because the connection is blocked. */
   #heldBackBytes = 0;
   /** Of a long event that has begun: what the connection was not given. */
   #rest: Uint8Array = nothing;
@@ -205,7 +205,7 @@ export class OpenEventStream implements EventStream {
   }
 
   /**
-   * Called once a second. A comment tells the client that the connection lives. To a client that does not read one is
+   * Called once a second. A comment shows the client that the connection is alive. To a client that does not read one is
    * written each time: every try puts off the 10 s after which uWebSockets.js closes a connection by itself. A client that
    * takes a long event too slowly is cut off, as with any other answer.
    */
@@ -217,7 +217,7 @@ export class OpenEventStream implements EventStream {
   }
 
   /**
-   * Only a write tells whether the connection has taken what it was given. It is a comment, or a byte of the event that has
+   * Only a write shows whether the connection has sent its data. It is a comment, or a byte of the event that has
    * begun: a comment would end that.
    */
   #goOn(): void {

@@ -19,7 +19,7 @@ export interface Waiting {
 
 /** A request that is answered after the call that brought it. */
 export interface Exchange {
-  /** The client went away: there is nobody to answer. */
+  /** The client has disconnected. */
   readonly isAborted: boolean;
   /** Called once. */
   send(answer: Answer): void;
@@ -34,7 +34,7 @@ export class Exchanges {
     readonly streams: EventStreams,
   ) {}
 
-  /** Ends the answers that go on. */
+  /** Ends streaming responses. */
   endStreams(): void {
     this.streams.endAll();
   }
@@ -81,7 +81,7 @@ export class Exchanges {
 
   /**
    * Begins an exchange, within the call that brings the request.
-   * @param body the handler may still wait for it. @param waiting told if the client goes away; null: nobody is
+   * @param body the handler may still wait for it. @param waiting notified when the client disconnects; null for none
    */
   begin(
     res: HttpResponse,
@@ -116,7 +116,7 @@ function goesOn(answer: Answer): answer is StreamAnswer {
 
 class OpenExchange implements Exchange {
   #isAborted = false;
-  /** Null from the answer on: a stream goes on for long. */
+  /** Null once the response has begun, because a stream may never end. */
   #waiting: Waiting | null;
   #stream: OpenEventStream | null = null;
   /** The part of the answer that the client has not taken yet. */
@@ -155,7 +155,7 @@ class OpenExchange implements Exchange {
 
   /** @param rest the whole body, of which the connection has taken a part */
   hold(answer: Answer, rest: Uint8Array): void {
-    // The answer must not keep its text beside these bytes: it can be twice as large.
+    // The response must not keep its text in addition to these bytes: the text can be twice as large.
     const outcome: Answer = { ...answer, body: rest };
     this.#unsent = this.all.unsent.hold(this.res, rest, () => this.#sent(outcome));
   }

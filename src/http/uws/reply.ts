@@ -23,7 +23,7 @@ export function headOf(status: number, lines: string): Uint8Array {
   return Buffer.from(statusLine(status) + lines, 'latin1');
 }
 
-/** Headers that an answer gets beside its own. */
+/** Headers that an answer gets in addition to its own. */
 export interface AddedHeaders {
   readonly requestId: string;
   /** From `headLines`; '' for none. */
@@ -49,7 +49,7 @@ export function writeAnswer(res: HttpResponse, answer: Answer, added: AddedHeade
     res.end(bytes, true);
     return null;
   }
-  // The library closes a connection only after what is given to `end`. The client does so too when it is told.
+  // The library closes a connection only after what is given to `end`. The client also closes it when asked to.
   if (answer.close === true) res.writeHeader('Connection', 'close');
   return res.tryEnd(bytes, bytes.length)[1] ? null : bytes;
 }
@@ -86,7 +86,7 @@ function isBodiless(status: number): boolean {
 }
 
 /**
- * uWebSockets.js does not tell whether the client takes an answer without a body. So some of these answers, chosen at
+ * uWebSockets.js does not report whether the client reads a response without a body. So some of these answers, chosen at
  * random, end their connection, as nginx does after 1,000 requests. A client that asks on and reads nothing is then not
  * answered without end.
  */

@@ -2,7 +2,7 @@
 import type { HttpRequest } from 'uWebSockets.js';
 import { headerText, replacement } from './text-decoding.ts';
 
-/** What handlers read of a request's headers. */
+/** Request headers, as handlers read them. */
 export interface HeaderReader {
   /** The first value under a name; '' when there is none. @param name lower-cased */
   of(name: string): string;

@@ -10,11 +10,11 @@ export interface UnpackedSink {
 
 /**
  * Unpacks a body piece by piece as it arrives. Helper threads of Node do it, as many pieces at a time as there are turns:
- * a turn ends with its piece, so a body that comes slowly keeps nobody waiting. What has come out is handed over immediately.
+ * a turn ends with its piece, so a slow body does not block others. What has come out is handed over immediately.
  */
 export class Unpacking {
   #unpacker: Unpacker | null = null;
-  /** What has come and is not unpacked. */
+  /** Received data that is not unpacked yet. */
   readonly #waiting: Uint8Array[] = [];
   #isWhole = false;
   #isWorking = false;
@@ -55,7 +55,7 @@ export class Unpacking {
     else this.#unpacker.end();
   }
 
-  /** Settles when the piece is unpacked, or the unpacker is closed, because the data are broken or nobody wants them. */
+  /** Settles when the piece is unpacked, or the unpacker is closed, because the data is corrupt or no longer needed. */
   #unpack(piece: Uint8Array): Promise<void> {
     this.#unpacker ??= this.#begin(piece[0] ?? 0);
     const unpacker = this.#unpacker;

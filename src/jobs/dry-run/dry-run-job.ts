@@ -1,7 +1,7 @@
 /**
  * A dry run: what a configuration would change, counted exactly, and nothing of it stored (docs/design/live-configuration.md
  * "Dry runs"). It goes through all entities once, and through the URLs and handles whose claims would move. Broken off
- * anywhere, it goes on after the portion that it counted last: moves of claims that were added after it are added again.
+ * anywhere, it continues after the portion that it counted last: moves of claims that were added after it are added again.
  */
 import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
@@ -55,7 +55,7 @@ export async function runDryRun(
   }
 }
 
-/** There is no answer, for a reason that trying again does not change. */
+/** The dry run failed for a reason that a retry does not change. */
 class DryRunStop extends Error {}
 
 class DryRun {
@@ -126,7 +126,7 @@ class DryRun {
     return loaded.configuration;
   }
 
-  /** What is stored must be that of the active configuration before anything is compared with it. */
+  /** The stored outputs must be those of the active configuration before anything is compared with them. */
   async #settle(): Promise<void> {
     const { store } = this.context;
     const queue = rebuildJobs(store);
@@ -276,7 +276,7 @@ function loadedStored(documents: ConfigDocuments): Promise<LoadOutcome> {
   return new Slice(sliceMs).run(loadingSteps(documents, 'stored'));
 }
 
-/** Where to go on in a type: after an originId, at its beginning (null), or not at all. */
+/** Where to continue in a type: after an originId, at its beginning (null), or not at all. */
 function afterIn(from: OutputsPlace, place: Omit<OutputsPlace, 'originId'>): string | null | 'passed' {
   if (place.partition > from.partition) return null;
   if (place.source !== from.source) return place.source < from.source ? 'passed' : null;

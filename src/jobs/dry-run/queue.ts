@@ -76,7 +76,7 @@ export interface DryRunState {
 }
 
 /**
- * Null when it is not known, or not any more.
+ * Null for an unknown or expired dry run.
  * @param tenant whose dry run it must be; null: one of all tenants. @throws StoreUnavailableError
  */
 export async function dryRunState(
@@ -98,7 +98,7 @@ export async function dryRunState(
 }
 
 /**
- * Has the jobs process tell what documents would change.
+ * Lets the jobs process compute what documents would change.
  * @param documents of the tenant that is compared, or of all, keys hashed. @returns the token of the dry run. @throws StoreUnavailableError
  */
 export async function beginDryRun(

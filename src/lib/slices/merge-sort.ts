@@ -1,11 +1,11 @@
 import { type Steps, workBudget } from '../cooperative-yield.ts';
 
-/** This many items are sorted at once, in some 0.1 ms. */
+/** Items that are sorted without a pause, in about 0.1 ms. */
 const atOnce = 512;
-/** The least cost of comparing two items, in units of the pace. */
+/** The least cost of comparing two items, in units of the work budget. */
 const comparisonUnits = 5;
 
-/** The items in order. Equal items keep their order. It is a merge sort that may pause. */
+/** A stable merge sort that may pause. */
 export function* sorted<T>(items: readonly T[], compare: (a: T, b: T) => number): Steps<T[]> {
   if (items.length <= atOnce) return items.slice().sort(compare);
   const middle = items.length >>> 1;
@@ -15,7 +15,7 @@ export function* sorted<T>(items: readonly T[], compare: (a: T, b: T) => number)
   return yield* merged(left, right, compare);
 }
 
-/** The items of two lists that are in order, in order. Of equal items those of the first list come first. */
+/** Merges two sorted lists. Equal items of the first list come first. */
 export function* merged<T>(
   left: readonly T[],
   right: readonly T[],
@@ -30,7 +30,7 @@ export function* merged<T>(
   return all;
 }
 
-/** @returns the places in both lists from which to go on */
+/** @returns the positions in both lists at which to continue */
 function mergeSome<T>(
   left: readonly T[],
   leftFrom: number,

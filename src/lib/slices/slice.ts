@@ -1,12 +1,12 @@
 /**
- * Shares of the event loop's time, for work that may be long. A `Slice` lets others go first between the parts of one work.
- * `TimeSlices` gives many works the time of one turn: what does not fit waits for the next turns. So under a flood of bodies
- * other requests are answered in between.
+ * Time slices of the event loop, for long-running work. A `Slice` yields to other work between the parts of one task.
+ * `TimeSlices` runs many tasks within the time of one turn; the rest waits for the next turns. So a flood of bodies does not
+ * block other requests.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Resumable, Suspended, workBudget } from '../cooperative-yield.ts';
 
-/** A share for one work. */
+/** The time slice of one task. */
 export class Slice {
   #endsMs: number;
   readonly #clock = (): boolean => this.isOver;
@@ -19,19 +19,19 @@ export class Slice {
     return performance.now() >= this.#endsMs;
   }
 
-  /** Lets other work of the process run, and starts over. */
+  /** Yields to other work of the process, then starts a new slice. */
   async next(): Promise<void> {
     await nextTurn();
     this.#endsMs = performance.now() + this.ms;
   }
 
-  /** Has the pace of work that begins now follow this slice: `make` gives what is left of it when the slice is over. */
+  /** Runs `make` with this slice as its work budget. It returns the unfinished work when the slice is over. */
   begin<T>(make: () => Resumable<T>): Resumable<T> {
     workBudget.clock = this.#clock;
     return make();
   }
 
-  /** Does work to its end, with pauses. @returns its result */
+  /** Runs work to its end, with pauses. @returns its result */
   async whole<T>(make: () => Resumable<T>): Promise<T> {
     const made = this.begin(make);
     return made instanceof Suspended ? await this.run(made.steps) : made;
@@ -51,14 +51,14 @@ export class Slice {
 /** Of one turn; a body that is read on this thread takes less. */
 const sliceMs = 4;
 
-/** Does work on the main thread, in the order in which it is asked for. */
+/** Runs work on the main thread in the order of the calls. */
 export class TimeSlices {
   readonly #waiting: (() => void)[] = [];
   #spentMs = 0;
   #isTurnBegun = false;
 
   /**
-   * Does the work at once when this turn has time and nobody waits, else later, in the order asked. @throws what `work`
+   * Runs the work immediately if this turn has time and no other work waits, otherwise later, in order. @throws what `work`
    * throws
    */
   run<T>(work: () => T): Promise<T> {

@@ -26,7 +26,7 @@ export class Attempt {
   constructor(
     private outstanding: number,
     private readonly partitionCount: number,
-    /** Called once, with null when this try cannot end in a complete cover any more. */
+    /** Called once, with null when this attempt can no longer cover all partitions. */
     private readonly onEnd: (cover: GatheredReply[] | null) => void,
   ) {}
 
@@ -59,7 +59,7 @@ interface CoveringReply {
 /**
  * The replies that together cover every partition exactly once, or null when they do not (yet).
  *
- * A reply counts only as a whole, because its rows are not told apart by partition. If a newer owner answered for one
+ * A reply counts only as a whole, because its rows do not say which partition they are from. If a newer owner answered for one
  * of its partitions too, the whole reply is left out: its worker has lost a lease and does not know it yet.
  */
 export function completeCover<Reply extends CoveringReply>(

@@ -66,7 +66,7 @@ class Places {
     const fresh = Array.from({ length: count }, (_, at) => {
       return ofWorkers.find((places) => places[at] != null)?.[at] ?? null;
     });
-    // What was given is not needed any more.
+    // The given items are no longer needed.
     this.#known = [...this.#known.slice(this.#given), ...fresh];
     this.#given = 0;
     this.#asked += count;
@@ -104,16 +104,16 @@ export async function decideDistinct(
   const ask = (question: ShardQuestion) => scatter.gather([{ ...index, question }], deadlineMs);
   const askQuery = (asked: CheckedQuery) => ask({ kind: 'answer', query: asked, isText: false });
   const askPlaces: AskPlaces = async (rows) => (await ask({ kind: 'places', query, rows })).map(bodyOf);
-  let told = first;
-  for (let tries = 1; told.length > 1; tries += 1) {
-    const beaten = await beatenItems(query, told.map(bodyOf), askPlaces);
+  let sent = first;
+  for (let tries = 1; sent.length > 1; tries += 1) {
+    const beaten = await beatenItems(query, sent.map(bodyOf), askPlaces);
     const asked = { ...query, distinct: { ...distinct, beaten } };
     const replies = await askQuery(asked);
-    if (tries === triesMax || isSameState(told, replies)) return { query: asked, replies };
-    told = await askQuery(query);
+    if (tries === triesMax || isSameState(sent, replies)) return { query: asked, replies };
+    sent = await askQuery(query);
   }
   // By now one worker has everything.
-  return { query, replies: told };
+  return { query, replies: sent };
 }
 
 function bodyOf({ answers: [body = null] }: GatheredReply): MessageBody {

@@ -19,7 +19,7 @@ export interface GroupAttemptOptions {
   readonly standing: WorkerHealth;
   /** @param onReply called once, with null for a worker that cannot be asked */
   send(worker: LiveWorker, groupIndex: number, onReply: (reply: Reply | null) => void): void;
-  /** Called once, with null when this try cannot end in a complete cover any more. */
+  /** Called once, with null when this attempt can no longer cover all partitions. */
   onEnd(cover: GatheredReply[] | null): void;
 }
 

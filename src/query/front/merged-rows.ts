@@ -1,4 +1,4 @@
-/** Merges the answers of several workers. Counts of facets and texts of rows may have to be asked for in a second round. */
+/** Merges the answers of several workers. Counts of facets and texts of rows may need a second round. */
 import { queryPageUnitsMax, querySliceMs } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
 import { Slice } from '../../lib/slices/slice.ts';
@@ -155,7 +155,7 @@ async function countedFacets(
   return new Map(needs.map(({ facetIndex }) => [facetIndex, counted[placeOf.get(facetIndex) ?? 0] ?? []]));
 }
 
-/** @returns null when no worker has one of the rows any more */
+/** @returns null when one of the rows no longer exists */
 async function withTexts(
   askWorkers: AskWorkers,
   form: RowForm,

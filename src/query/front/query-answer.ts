@@ -20,21 +20,21 @@ export interface GoodQuery {
   readonly isText: boolean;
   /** See `ShardQuery`; 0: none. */
   readonly retypings: number;
-  /** Full schemas whose views are asked for; null for none. */
+  /** Full schemas whose views are requested; null for none. */
   readonly aliases: readonly string[] | null;
   /** See `GoodOutcome`. */
   readonly subject: string;
 }
 
 export type QueryAnswer =
-  /** Rows of several workers in order, or of one worker that was not asked for a text. */
+  /** Ordered rows of several workers, or of one worker that does not return text. */
   | (MergedRows & { readonly kind: 'rows'; readonly configuration: string | null })
   /** The result as its worker wrote it. */
   | { readonly kind: 'text'; readonly text: Buffer; readonly configuration: string | null }
   /** The answer would be too large, or would take too long. */
   | { readonly kind: 'refused'; readonly why: string };
 
-/** The result of a worker that has everything, and was asked for a text; null: there is none, or a refusal. @param at place of the query in its request */
+/** The text result of a worker that has the whole index, or its refusal; null for none. @param at index of the query in its request */
 export function wholeAnswer([only, ...others]: readonly GatheredReply[], at: number): QueryAnswer | null {
   const text = others.length === 0 ? decodeWholeAnswer(only?.answers[at] ?? null) : null;
   return text === null ? null : { kind: 'text', text, configuration: only?.configuration ?? null };
@@ -91,7 +91,7 @@ async function answersOf(
   if (search === null || first.length === 1)
     return await decidedAnswers(scatter, { index, query }, first, deadlineMs);
   const unscored = first.map((reply) => decodeStats(bodyOf(reply)));
-  // Each worker has told what its own items say. The sum says it of the whole index, so scores are those of one worker with all items.
+  // The sum of the workers' statistics is that of the whole index, so scores are the same as with a single worker.
   const stats = sumOfStats(unscored.map((answer) => answer.stats));
   const scored = { ...query, search: { ...search, stats } };
   const answers = scoredAnswers(scored, unscored)?.map((answer) => ({ ...answer, stats: null }));

@@ -1,4 +1,4 @@
-/** The front's side of a query: checks it, sends it to all workers, and merges their answers. */
+/** The front's part of a query: checks it, sends it to all workers, and merges their answers. */
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { ClientPrincipal } from '../../config/configuration.ts';
@@ -47,9 +47,9 @@ export interface ScatterQueryServiceOptions {
 }
 
 export interface QueryCounters {
-  /** Rounds of asking the workers. A request that needs a second question has two. */
+  /** Rounds of requests to the workers. Some queries need two. */
   readonly scatters: number;
-  /** Times that workers were asked again. */
+  /** Repeated rounds. */
   readonly retries: number;
   /** Requests that ended without an answer. */
   readonly unavailable: number;
@@ -87,7 +87,7 @@ export class ScatterQueryService implements QueryService {
     this.#transport.close();
   }
 
-  /** Each worker that this front cannot reach, and why. */
+  /** The workers that this front cannot reach, with reasons. */
   get unreachableWorkers(): readonly string[] {
     return this.#transport.unreachable;
   }
@@ -115,7 +115,7 @@ export class ScatterQueryService implements QueryService {
     }
   }
 
-  /** Finds the index of a query, and checks the query against its fields. A promise of it can fail with StoreUnavailableError. */
+  /** Finds the index of a query and checks the query against its fields. A returned promise may reject with StoreUnavailableError. */
   #checked(principal: ClientPrincipal, request: QueryRequest): CheckedRequest | Promise<CheckedRequest> {
     const { target, body, mistakes = [] } = request;
     if (mistakes.length > 0) return withMistakes(mistakes, body);
@@ -146,7 +146,7 @@ export class ScatterQueryService implements QueryService {
     };
     if (nextPageToken === null) return good(atThisMoment(query));
     const page = openToken(this.#secret, tokenUse(index, query), nextPageToken);
-    // A token of a version that did not pin statistics cannot go on with a search.
+    // A token from a version that did not pin statistics cannot continue a search.
     const isUsable = page !== null && (query.search === null || page.pin !== null);
     return !isUsable
       ? { ok: false, status: 400, errors: [invalidNextPageToken] }
@@ -177,7 +177,7 @@ export class ScatterQueryService implements QueryService {
     );
   }
 
-  /** Asks again when the page has become another one. @throws UnavailableError */
+  /** Retries when the page has changed between the rounds. @throws UnavailableError */
   async #mergedAnswer(
     query: GoodQuery,
     replies: readonly GatheredReply[],
@@ -203,7 +203,7 @@ export class ScatterQueryService implements QueryService {
   }
 }
 
-/** The time of the request counts where a boost by date names no origin. */
+/** A boost by date without an origin uses the time of the request. */
 function atThisMoment(query: CheckedQuery): CheckedQuery {
   const { search } = query;
   return search !== null && isBoundToNow(search)
@@ -211,7 +211,7 @@ function atThisMoment(query: CheckedQuery): CheckedQuery {
     : query;
 }
 
-/** The mistakes of a query whose target is not known. Only those are listed that hold for any set of fields. */
+/** The errors of a query without a valid target, and those of its body that do not depend on the fields. */
 function withMistakes(mistakes: readonly string[], body: Json): BadOutcome {
   const query = isJsonObject(body) ? body : {};
   const checked = checkQuery(query, { fields: new Map(), isOpen: true, isSchemaAlias: null });
@@ -223,7 +223,7 @@ function shardQueryOf({ index: { scope, index }, query, isText, retypings }: Goo
   return { scope, index, ...(retypings > 0 && { retypings }), question };
 }
 
-/** The replies as if the query at that place were the only one of the request. */
+/** The replies to a single query of the request. */
 function repliesTo(replies: readonly GatheredReply[], at: number): GatheredReply[] {
   return replies.map((reply) => gatheredReply(reply.workerId, reply, reply.answers.slice(at, at + 1)));
 }

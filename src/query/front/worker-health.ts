@@ -1,6 +1,6 @@
 /**
  * What a front has seen of the workers that it asks, to choose among those that hold the same copy. A worker that is stopped
- * or cut off keeps its connections: nothing tells of it but its silence.
+ * or cut off keeps its connections, so it is only detected by missing replies.
  */
 import { workerSilentMs } from '../../contract/limits.ts';
 import type { LiveWorker } from '../transport/messages.ts';
@@ -35,7 +35,7 @@ export class WorkerHealth {
     this.#timer ??= setInterval(() => this.#turn(), turnMs);
   }
 
-  /** @param isReply false: the request was lost. @param isGone nobody reads it there */
+  /** @param isReply false: the request was lost. @param isGone the process does not exist */
   ended(
     workerId: string,
     { isReply, isGone }: { readonly isReply: boolean; readonly isGone: boolean },

@@ -26,7 +26,7 @@ export class WorkerList {
     return this.#holders;
   }
 
-  /** Loads the list and goes on following it. @throws StoreUnavailableError */
+  /** Loads the list and continues following it. @throws StoreUnavailableError */
   async start(): Promise<void> {
     await this.#load();
     this.#timer = setInterval(() => void this.refresh(), refreshMs);

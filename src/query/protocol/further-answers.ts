@@ -10,7 +10,7 @@ type PackedCounts = [scale: TextScale | null, portions: string[]];
 
 /** Groups are parsed so many characters at a time. */
 const portionUnits = 65_536;
-/** The cost of writing a group, in units of the pace, besides its characters. */
+/** The cost of writing a group, in units of the work budget, besides its characters. */
 const unitsPerGroup = 40;
 
 /** The groups of facets or their refusal, in steps. */

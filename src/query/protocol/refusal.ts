@@ -1,4 +1,4 @@
-/** The refusal that a worker sends in place of an answer, when a query asks for too much. */
+/** The refusal that a worker sends instead of an answer when a query is too expensive. */
 import { distinctCellsMax, queryPageUnitsMax } from '../../contract/limits.ts';
 import type { MessageBody } from '../transport/messages.ts';
 

@@ -20,7 +20,7 @@ import { groupsTexts, SizeBudget } from '../result/facets-text.ts';
 import type { MessageBody } from '../transport/messages.ts';
 import { throwRefusal } from './refusal.ts';
 
-/** The search of a query whose answer depends on scores, as long as nobody has said by which statistics; null for others. */
+/** The search of a query that needs scores and has no statistics yet; null for others. */
 export function searchWithoutStats({ search, pageSize, distinct }: CheckedQuery): CheckedSearch | null {
   const showsScores = pageSize > 0 || distinct !== null;
   return search !== null && search.stats === null && showsScores ? search : null;

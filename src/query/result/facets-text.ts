@@ -40,7 +40,7 @@ function unitsOf(groups: readonly FacetGroup[]): number {
 
 /** JSON text of groups; null when the budget has no room for it. */
 function groupsText(groups: readonly FacetGroup[], budget: SizeBudget): Resumable<string | null> {
-  // Nobody reads the groups after the first ones that had no room.
+  // Groups after the first one without room are not needed.
   if (budget.isExceeded) return null;
   if (unitsOf(groups) <= unitsAtOnce) {
     const text = JSON.stringify(groups);

@@ -43,7 +43,7 @@ interface TailText {
   readonly nextPageToken: string | null;
 }
 
-/** What stands before and after the rows. */
+/** The text before and after the rows. */
 function around(
   totalResults: number,
   { facetsText, nextPageToken }: TailText,

@@ -34,7 +34,7 @@ function isScored(index: string): boolean {
   return !index.startsWith('auto:');
 }
 
-/** What the rows of an answer show. */
+/** Members of the rows of a response. */
 export interface RowForm {
   readonly isWithScore: boolean;
   /** Names of the item's own fields that are shown; null: all. A member of an object brings the object, as it was sent. */
@@ -100,7 +100,7 @@ function withoutBuiltIns(fieldsText: Buffer, hasDistance: boolean): Buffer {
   return Buffer.from(JSON.stringify(fields));
 }
 
-/** The cost of reading a byte of JSON text, in units of the pace. */
+/** The cost of reading a byte of JSON text, in units of the work budget. */
 const unitsPerByte = 5;
 
 const noFields = Buffer.from('{}');
@@ -123,7 +123,7 @@ export interface PageRows {
   readonly bytes: number;
 }
 
-/** The cost of writing a row, in units of the pace. A byte of its text costs a tenth of a unit. */
+/** The cost of writing a row, in units of the work budget. A byte of its text costs a tenth of a unit. */
 const unitsPerRow = 100;
 const bytesPerUnit = 10;
 

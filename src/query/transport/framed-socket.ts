@@ -40,7 +40,7 @@ export class FramedSocket {
     socket.on('error', () => {});
   }
 
-  /** False once nobody reads at the other end. */
+  /** False once the other end is closed. */
   get isOpen(): boolean {
     return this.socket.writable;
   }
@@ -98,15 +98,15 @@ export class FramedSocket {
     if (!this.socket.writable) return false;
     if (this.#held.length === 0) {
       this.#heldSinceMs = performance.now();
-      setImmediate(this.#letGo);
+      setImmediate(this.#flush);
     }
     this.#held.push(packed);
     this.#heldBytes += packed.length;
-    if (performance.now() - this.#heldSinceMs >= holdMs) this.#letGo();
+    if (performance.now() - this.#heldSinceMs >= holdMs) this.#flush();
     return true;
   }
 
-  readonly #letGo = (): void => {
+  readonly #flush = (): void => {
     if (this.#held.length > 0 && this.socket.writable) this.socket.write(framed(this.#held));
     this.#held = [];
     this.#heldBytes = 0;

@@ -11,7 +11,7 @@
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** Changes with the form of the messages. A process that speaks another one is cut off. */
+/** Increase it when the message format changes. Processes with another version are disconnected. */
 const protocol = Buffer.from('millrace-query-1');
 const challengeBytes = 32;
 const proofBytes = 32;

@@ -64,7 +64,7 @@ async function removeLeftovers(folder: string): Promise<void> {
   }
 }
 
-/** True when nobody listens there. */
+/** True when no process listens there. */
 async function isDead(file: string): Promise<boolean> {
   const socket = createConnection(file);
   try {

@@ -1,4 +1,4 @@
-/** What fronts and workers send each other, and what they know of each other when queries travel between them. */
+/** Messages between fronts and workers, and what each side needs to know of the other. */
 import type { QueryAddresses } from '../../store/processes/process-messages.ts';
 
 /**
@@ -46,9 +46,9 @@ export interface LiveWorker {
 /** A request at a worker. */
 export interface InboundRequest {
   readonly body: MessageBody;
-  /** Nobody waits for the reply after this time, on the clock of `performance.now()`. */
+  /** Deadline of the reply, on the clock of `performance.now()`. */
   readonly deadlineMs: number;
-  /** True once nobody can take the reply any more. */
+  /** True once the reply can no longer be delivered. */
   readonly isGone: boolean;
   /** Must be called at most once. */
   reply(body: MessageBody): void;

@@ -39,7 +39,7 @@ export class PendingReplies<Body> {
     send(pending.number);
   }
 
-  /** A reply that nobody waits for any more is dropped: its request was late, or was sent twice by a reconnect. */
+  /** A reply without a waiting request is dropped: the request timed out, or was sent twice because of a reconnect. */
   settle(number: number, reply: Reply<Body>): void {
     const place = number % placesMax;
     const pending = this.#pending.at(place);

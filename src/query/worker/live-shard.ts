@@ -80,7 +80,7 @@ export class LiveShard {
     return this.isCurrent && !this.shard.hasUnproven;
   }
 
-  /** False while changes wait that the shard should have by now. It can then answer nobody. */
+  /** False while changes wait that the shard should have by now. It cannot answer meanwhile. */
   get isCurrent(): boolean {
     return this.#changes.length === 0;
   }
@@ -120,7 +120,7 @@ export class LiveShard {
   }
 
   /**
-   * Goes on applying. A change that throws, which is a bug of ours, must not stop all others.
+   * Goes on applying. A change that throws, which is a bug, must not stop all others.
    * @returns whether all are applied
    */
   #applySome(applying: Steps<void>): boolean {

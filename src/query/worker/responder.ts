@@ -25,9 +25,9 @@ export interface ResponderOptions {
   readonly listen?: ListenAddress;
   /** Processor time that a query may take; absent: the documented default. */
   readonly queryCpuMs?: number;
-  /** Called for a query that threw an error, which is a bug of ours. */
+  /** Called for a query that threw an error, which is a bug. */
   onTrouble(error: unknown): void;
-  /** See `WorkerListenerOptions`; absent: nobody is told. */
+  /** See `WorkerListenerOptions`; absent for no notification. */
   onStranger?(from: string): void;
 }
 
@@ -38,14 +38,14 @@ export interface ResponderFigures {
   readonly refused: number;
   /** Slices in which requests did not end. */
   readonly pauses: number;
-  /** Requests that were not answered because nobody waited for them any more. */
+  /** Requests dropped after their time limit. */
   readonly dropped: number;
 }
 
 export class Responder {
   readonly #listener: WorkerListener;
   readonly #terms: RequestTerms;
-  /** Requests that cannot be answered yet: a partition is loading, or behind the commits that the front has received. */
+  /** Requests that cannot be answered yet, because a partition is loading or lags behind the commits that the front has received. */
   #waiting: RunningRequest[] = [];
   /** Requests to answer. */
   readonly #turns = new QueryTurns<RunningRequest>();
@@ -80,7 +80,7 @@ export class Responder {
 
   async close(): Promise<void> {
     this.#stopRechecks();
-    for (const request of this.#turns.takeAllLong()) request.letGo();
+    for (const request of this.#turns.takeAllLong()) request.release();
     await this.#listener.close();
   }
 
@@ -156,7 +156,7 @@ export class Responder {
     this.#timer = null;
   }
 
-  /** True when nobody waits for a request any more; counts such requests. */
+  /** True when a request is past its deadline; counts such requests. */
   #isGone(request: RunningRequest, nowMs: number): boolean {
     const isGone = request.isGone(nowMs);
     if (isGone) this.#dropped += 1;
@@ -249,13 +249,13 @@ export class Responder {
     this.#pauses += 1;
     if (this.#turns.pause(request)) request.pause();
     else {
-      request.letGo();
+      request.release();
       this.#recheckOften();
     }
   }
 
   #end(request: RunningRequest): void {
     this.#turns.end(request);
-    request.letGo();
+    request.release();
   }
 }

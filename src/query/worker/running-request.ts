@@ -57,7 +57,7 @@ export class RunningRequest {
     return this.#work !== null;
   }
 
-  /** @param nowMs on the clock of `performance.now()` @returns whether nobody waits for it any more */
+  /** @param nowMs on the clock of `performance.now()` @returns true when it is past its deadline */
   isGone(nowMs: number): boolean {
     return this.inbound.isGone || this.inbound.deadlineMs < nowMs;
   }
@@ -103,7 +103,7 @@ export class RunningRequest {
     };
   }
 
-  letGo(): void {
+  release(): void {
     this.#work?.evaluation.abandon();
     this.#work = null;
     this.#unpin?.();
@@ -113,7 +113,7 @@ export class RunningRequest {
 
 /**
  * The answers to the queries of one request. Each query has a budget of processor time, and so have all of them together. A
- * query that takes more is refused, and the others go on.
+ * query that takes more is refused, and the others continue.
  */
 export class Evaluation {
   readonly #answers: MessageBody[] = [];
@@ -146,7 +146,7 @@ export class Evaluation {
   /**
    * Goes on for a slice.
    * @param nowMs on the clock of `performance.now()`, as `endsMs` and `deadlineMs` are
-   * @param deadlineMs time after which nobody waits for the answers
+   * @param deadlineMs deadline of the answers
    * @returns all answers; null when there is more to do
    */
   run(nowMs: number, endsMs: number, deadlineMs: number): readonly MessageBody[] | null {

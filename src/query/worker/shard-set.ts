@@ -56,7 +56,7 @@ export class ShardSet implements ItemSink {
   readonly #held = new Map<number, HeldPartition>();
   readonly #loads = new Map<number, LoadProgress>();
   readonly #listeners: (() => void)[] = [];
-  readonly #catchUp = new CatchUp(() => this.#tell());
+  readonly #catchUp = new CatchUp(() => this.#notify());
   readonly #loader: ShardLoader;
   /** Shards whose fields' types are being read. */
   readonly #learning = new Set<LiveShard>();
@@ -100,7 +100,7 @@ export class ShardSet implements ItemSink {
     return held?.loaded ? held.commits : null;
   }
 
-  /** Number of the last commit that answers can show a part of. It is `applied` unless somebody else makes the commits. */
+  /** Number of the last commit that answers can show a part of. It equals `applied` unless another process makes the commits. */
   shows(partition: number): number {
     return this.#held.get(partition)?.shows ?? 0;
   }
@@ -110,7 +110,7 @@ export class ShardSet implements ItemSink {
     return this.#followed?.digest ?? null;
   }
 
-  /** What it still loads, in words for `/health/ready`: at most one text, since loads go one after the other. */
+  /** Pending loads in words, for `/health/ready`: at most one line, because loads run one after the other. */
   get waitingFor(): string[] {
     const [load, ...others] = this.loading;
     if (load === undefined) return [];
@@ -139,7 +139,7 @@ export class ShardSet implements ItemSink {
     return this.#shards.has(name) || this.#restored.has(name);
   }
 
-  /** Partitions that were closed are still in the shards, which can answer nobody any more. */
+  /** Closed partitions are still in the shards, which can no longer answer. */
   get isKept(): boolean {
     return this.#isKept;
   }
@@ -184,7 +184,7 @@ export class ShardSet implements ItemSink {
     } finally {
       if (this.#loads.get(partition) === progress) this.#loads.delete(partition);
     }
-    this.#tell();
+    this.#notify();
   }
 
   /**
@@ -208,7 +208,7 @@ export class ShardSet implements ItemSink {
       }
     }
     this.#catchUp.advance(changed);
-    this.#tell();
+    this.#notify();
   }
 
   /** Reads the types of fields that these items have and this process does not know. @throws StoreUnavailableError */
@@ -234,7 +234,7 @@ export class ShardSet implements ItemSink {
       })
       .finally(() => {
         this.#learning.delete(live);
-        this.#tell();
+        this.#notify();
       });
   }
 
@@ -243,18 +243,18 @@ export class ShardSet implements ItemSink {
     this.#loads.delete(partition);
     if (this.#keepsAll) {
       this.#isKept = true;
-      this.#tell();
+      this.#notify();
       return;
     }
     const lives = [...this.#shards.values(), ...this.#rebuilding.values()];
     for (const live of lives) live.drop(partition);
     this.#catchUp.advance(lives);
-    this.#tell();
+    this.#notify();
   }
 
   /**
    * Follows a changed configuration. It drops indexes that are gone, and builds those with other fields again from
-   * Redis, while their last state goes on answering. If Redis does not answer, it goes on when Redis is back.
+   * Redis, while their last state continues answering. If Redis does not answer, it continues when Redis is back.
    */
   async reconfigure(configuration: Configuration): Promise<void> {
     this.configuration = configuration;
@@ -320,7 +320,7 @@ export class ShardSet implements ItemSink {
       const lives = [...this.#shards.values()];
       for (const live of lives) live.dropUnproven();
       this.#catchUp.advance(lives);
-      this.#tell();
+      this.#notify();
     }, moreLoadsMs);
     this.#dropping.unref();
   }
@@ -376,7 +376,7 @@ export class ShardSet implements ItemSink {
     return turn;
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of this.#listeners) listener();
   }
 }

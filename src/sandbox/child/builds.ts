@@ -107,7 +107,7 @@ function invoke(module: Module, member: unknown, given: readonly unknown[]): unk
   return Reflect.apply(member, module, given);
 }
 
-/** What a program says without any entity. */
+/** The static description of a program. */
 export async function describe(
   programs: Programs,
   { program, alias }: Extract<ToSandbox, { kind: 'describe' }>,

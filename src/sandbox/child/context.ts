@@ -1,4 +1,4 @@
-/** What `context` is in each function of a schema (docs/guide/writing-schemas.md). */
+/** The `context` object of each function of a schema (docs/guide/writing-schemas.md). */
 import { partialDepthMax } from '../../contract/limits.ts';
 import { lookupBuilder, originIdOf, placeholder, referenceBuilder, textOf } from './builders.ts';
 import { shut } from './intrinsics.ts';

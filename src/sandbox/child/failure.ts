@@ -1,4 +1,4 @@
-/** What a failure of code is told by: its message and where in the program it was. Code may throw anything. */
+/** Describes a thrown value of schema code: its message and position. Code can throw anything. */
 import type { CodeFailure } from '../../schemas/build/code-call.ts';
 import { stackOf } from './intrinsics.ts';
 
@@ -18,7 +18,7 @@ const plainer: readonly (readonly [RegExp, string])[] = [
   [/^secure mode %SharedMath%\.random\(\) throws/, 'Math.random() is chance'],
 ];
 
-/** Of `process` and `Atomics`, which are not there: code that asks whether they are must go on. */
+/** Of `process` and `Atomics`, which are not there: code that asks whether they are must continue. */
 const absentClock =
   /^Cannot read properties of undefined \(reading '(?:hrtime|uptime|cpuUsage|wait|waitAsync)'\)$/;
 

@@ -16,7 +16,7 @@ const logLinesMax = 200;
 const logCharactersMax = 1_000;
 
 lockRealm();
-// A promise that nobody waits for says nothing about the result.
+// An unawaited promise has no influence on the result.
 process.on('unhandledRejection', () => {});
 
 let current: Run | null = null;

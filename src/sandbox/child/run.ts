@@ -1,4 +1,4 @@
-/** One build in the sandbox: what it was given, and what it has asked for and said so far. */
+/** One build in the sandbox: its input, and its requests and findings so far. */
 import type { Json } from '../../contract/json.ts';
 import { diagnosticsPerBuildMax } from '../../contract/limits.ts';
 import type {
@@ -24,7 +24,7 @@ export class Run {
   readonly asks = new Map<string, LookupRequest>();
   /** Number of lookups that have an answer. */
   readonly answered: number;
-  /** What was given of the entity: the code may change its own. */
+  /** The entity as given. Code may modify its own copy. */
   readonly entity: CodeEntity | null;
   /** Objects that are source entities. */
   readonly entities = new WeakSet<object>();

@@ -5,7 +5,7 @@ import { type Steps, Suspended } from '../../lib/cooperative-yield.ts';
 import type { LookupQuery } from '../lookup-layout.ts';
 import type { CodeCall, CodeReply } from './code-call.ts';
 
-/** What one build works on. */
+/** The input of one build. */
 export interface BuildInput {
   readonly entity: StoredEntity;
   readonly environmentId: string;
@@ -37,7 +37,7 @@ export class LongTexts {
   readonly #pending = new Map<Json, Steps<string>>();
   #rounds = 0;
 
-  /** True when texts were asked for that are not known: the build is to run again after `make`. */
+  /** True when unknown texts were requested: run the build again after `make`. */
   get isWanted(): boolean {
     return this.#pending.size > 0;
   }
@@ -53,7 +53,7 @@ export class LongTexts {
     return undefined;
   }
 
-  /** Makes what was asked for. */
+  /** Makes the requested texts. */
   *make(): Steps<void> {
     for (const [value, steps] of this.#pending) this.#known.set(value, yield* steps);
     this.#pending.clear();

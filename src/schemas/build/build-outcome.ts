@@ -11,7 +11,7 @@ export interface BuildOutcome {
   readonly diagnostics: readonly Diagnostic[];
   /** True when code has not answered yet. The rest of the outcome is then provisional. */
   readonly waitsForCode: boolean;
-  /** Not null: nothing can be made of the entity, and what was made last stays. */
+  /** Not null: nothing can be built from the entity, and what was made last stays. */
   readonly failure: BuildFailure | null;
 }
 
@@ -39,7 +39,7 @@ export interface BuiltItem extends BuildOutcome {
 export interface ReferencePiece {
   /** The view that is meant; null when the given text names none. */
   readonly target: ViewRef | null;
-  /** What was given where there is no target, else null. */
+  /** The given reference, if it has no target; otherwise null. */
   readonly viewId: string | null;
   /** Where in the view, as it follows the view's own path: `.author`, `.related[1]`, `['a b'].x`. */
   readonly path: string;

@@ -10,12 +10,12 @@ import type { BuildFailure, BuildOutcome } from './build-outcome.ts';
 import type { CodeCall, CodeReply } from './code-call.ts';
 import { type EntityValue, entityValue } from './entity-value.ts';
 
-/** About what a step costs, in units of the pace. */
+/** About what a step costs, in units of the work budget. */
 const unitsPerStep = 100;
 
 const unitsPerLookup = 1000;
 
-/** What one build has met so far, and how much work it may still do. */
+/** The findings of one build so far, and the work that it may still do. */
 export class Build {
   readonly input: BuildInput;
   readonly root: EntityValue;
@@ -36,7 +36,7 @@ export class Build {
     this.root = entityValue(input.entity);
   }
 
-  /** Takes steps from the budget. False once it is used up: the caller then gives what absent data would give. */
+  /** Takes steps from the budget. False once it is used up: the caller then acts as if data were absent. */
   spend(steps: number): boolean {
     this.#stepsLeft -= steps;
     workBudget.units += steps * unitsPerStep;
@@ -86,7 +86,7 @@ export class Build {
     return this.input.text(value) ?? '';
   }
 
-  /** Notes that nothing can be made of the entity; the first reason counts. */
+  /** Notes that nothing can be built from the entity; the first reason counts. */
   fail(failure: BuildFailure): void {
     this.#failure ??= failure;
   }

@@ -4,7 +4,7 @@
  */
 import type { Json } from '../../contract/json.ts';
 
-/** What a program of a tenant is: `full` and `index` have triggers, a `partial` is used by others. */
+/** The kind of a tenant's program: `full` and `index` have triggers, a `partial` is used by others. */
 export type ProgramKind = 'full' | 'partial' | 'index';
 
 /** The programs of one tenant: they share nothing with those of other tenants. */
@@ -99,14 +99,14 @@ export interface CodeFailure {
   readonly column: number;
 }
 
-/** What all calls may report besides. */
+/** Findings that any reply can include. */
 interface CodeFindings {
   /** Aliases of partials that there are not, and partials that were nested too deep. */
   readonly findings: readonly {
     readonly kind: 'partialUnknown' | 'limitReached';
     readonly message: string;
   }[];
-  /** What `console` was given. */
+  /** Output of `console`. */
   readonly log: readonly string[];
   /** Milliseconds of processor time that the call took. */
   readonly cpuMs: number;

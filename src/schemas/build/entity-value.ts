@@ -30,7 +30,7 @@ export class EntityValue {
 let lastEntity: StoredEntity | null = null;
 let lastValue: EntityValue | null = null;
 
-/** Of large entities: what is known of a value, such as its text, is known of the same value when a build goes on. */
+/** Of large entities: what is known of a value, such as its text, is known of the same value when a build continues. */
 const large = new WeakMap<StoredEntity, EntityValue>();
 
 /** The views and items of one entity are made one after the other: they see the same value. */

@@ -9,7 +9,7 @@ import { flat } from '../../lib/flat.ts';
 import type { Build } from './build.ts';
 import type { BuiltItem, ReferencePiece, ViewBody } from './build-outcome.ts';
 
-/** Text of so many characters becomes one piece: of millions of marks it would be one at the end, at once. */
+/** Text of this many characters becomes one piece: of millions of marks it would be one at the end, at once. */
 const pieceCharacters = 65_536;
 
 /** Writes one view's JSON text, cut at its references. Callers write JSON that is whole in the end. */
@@ -18,7 +18,7 @@ export class BodyWriter {
   readonly #texts: string[] = [];
   readonly #references: ReferencePiece[] = [];
   readonly #path: string[] = [];
-  /** What is before `#text`, after the last reference. */
+  /** The text before `#text`, up to the last reference. */
   #pieces: string[] = [];
   #text = '';
   #length = 0;

@@ -21,7 +21,7 @@ export function lookupText(request: LookupRequest): string {
   return JSON.stringify([filter, childrenOf, sourceGroup, limit, orderBy?.propertyName, orderBy?.direction]);
 }
 
-/** A lookup that code asked for, as the lookups of JSON schemas are. @throws SyntaxMistake in its filter */
+/** A lookup that code requested, as the lookups of JSON schemas are. @throws SyntaxMistake in its filter */
 export function codeLookup(request: LookupRequest): CompiledLookup {
   return compiled.getOrMake(lookupText(request), () => compile(request));
 }

@@ -14,7 +14,7 @@ import { type CodeProgram, failurePlace, type ProgramsByName } from './program.t
 export type MadeReply = Extract<CodeReply, { kind: 'made' }>;
 
 const entityTexts = new WeakMap<StoredEntity, string>();
-/** Of large entities: the text of a value is known of the same value when a build goes on. */
+/** Of large entities: the text of a value is known of the same value when a build continues. */
 const largeEntities = new WeakMap<StoredEntity, JsonObject>();
 
 /** JSON text of an entity as code sees it (docs/guide/writing-schemas.md "The entity"); null while it is made, in steps. */

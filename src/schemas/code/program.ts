@@ -30,7 +30,7 @@ export interface CodeProgram {
    * other lookups when a build first asks.
    */
   readonly lookups: readonly LookupRequest[];
-  /** What it names as plain text, where that is in its sources. */
+  /** Names that are in its sources as plain text. */
   readonly names: readonly CodeName[];
 }
 
@@ -63,7 +63,7 @@ type Mapped = Pick<CodeProgram, 'map'>;
 
 const traceMaps = new WeakMap<Mapped, TraceMap>();
 
-/** The place in a source file that a place in a program's code was made of; null where none was. */
+/** The place in a source file that a place in a program's code was built from; null where none was. */
 export function sourcePlace(program: Mapped, line: number, column: number): SourcePlace | null {
   const map = traceMaps.get(program) ?? new TraceMap(program.map);
   traceMaps.set(program, map);

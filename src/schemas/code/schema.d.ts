@@ -73,7 +73,7 @@ export interface RoutesContext {
 
 export interface PropertiesContext {
   lookup: Lookup;
-  /** Puts views of a schema in place when somebody asks: so they are always the latest. */
+  /** Refers to views of another schema. They are inserted at delivery, so they are always current. */
   reference(alias: string): ReferenceBuilder;
   /** What a partial makes of an input; it may be async, and is inserted where it is in the result. */
   partial(alias: string, input: unknown): any;
@@ -91,7 +91,7 @@ export type Lookup = <Properties = Record<string, any>>(
 
 export interface LookupBuilder<Properties = Record<string, any>>
   extends PromiseLike<SourceEntity<Properties>[]> {
-  /** At most so many. */
+  /** At most this many. */
   limit(count: number): this;
   orderBy(order: Order): this;
   /** Looks into another source group than the entity's own. */

@@ -53,7 +53,7 @@ function partialDigest(partial: PartialDraft | undefined): string | null {
   return digest;
 }
 
-/** What a schema has by itself and through the partials that it can reach. */
+/** The digest and lookup plans of a schema and of all partials that it can reach. */
 export function reached(
   at: Cursor,
   needs: Needs,
@@ -83,7 +83,7 @@ export function reachedBy(
   };
 }
 
-/** What the file of a full schema or of an index is compiled in. */
+/** The scope in which the file of a full schema or an index is compiled. */
 export interface Surroundings {
   readonly partials: Partials;
   readonly scope: Scope;

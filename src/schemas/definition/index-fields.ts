@@ -1,5 +1,5 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
-import { filledText, mapOf, objectOf, oneOf, told } from '../../contract/document-shape.ts';
+import { described, filledText, mapOf, objectOf, oneOf } from '../../contract/document-shape.ts';
 import { isJsonObject, type Json } from '../../contract/json.ts';
 import { keptCharactersMax } from '../../contract/limits.ts';
 import { reservedFields } from '../../contract/query-names.ts';
@@ -33,17 +33,20 @@ export const fieldTypes: readonly FieldTypeName[] = [
 const indexFieldShape = objectOf(
   {
     type: oneOf(fieldTypes),
-    language: told('How words of a text are stemmed.', oneOf(languages)),
-    foldAccents: told(
+    language: described('How words of a text are stemmed.', oneOf(languages)),
+    foldAccents: described(
       'Words are found without their accents; "de", "da": and with ä ö ü å æ ø written out.',
       oneOf([true, false, 'de', 'da']),
     ),
-    keep: told('Characters that count as letters in this field, such as "+#": C++, C#.', {
+    keep: described('Characters that count as letters in this field, such as "+#": C++, C#.', {
       ...filledText,
       maxLength: keptCharactersMax,
     }),
-    format: told('"html": tags are no words, entities are decoded.', oneOf(['html'])),
-    collation: told('A BCP 47 tag such as "da": texts are sorted in the order of this locale.', filledText),
+    format: described('"html": tags are no words, entities are decoded.', oneOf(['html'])),
+    collation: described(
+      'A BCP 47 tag such as "da": texts are sorted in the order of this locale.',
+      filledText,
+    ),
     metadata: {},
   },
   ['type'],
@@ -51,7 +54,7 @@ const indexFieldShape = objectOf(
 
 export const indexShape = objectOf(
   {
-    fields: told('Field -> its type. Each needs a property of its name.', mapOf(indexFieldShape)),
+    fields: described('Field -> its type. Each needs a property of its name.', mapOf(indexFieldShape)),
     synonyms: synonymsShape,
     metadata: {},
   },
@@ -123,7 +126,7 @@ function guess(name: string, others: readonly string[]): string {
   return nearest === null ? '' : `Did you mean ${quote(nearest)}? `;
 }
 
-/** What people say about an index and its fields. Nothing is made of it; tools show it. */
+/** Descriptions of an index and its fields. They have no effect; tools show them. */
 export interface IndexMetadata {
   readonly index: Json;
   /** Of the fields that have some. */

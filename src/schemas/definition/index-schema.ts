@@ -1,5 +1,5 @@
 import type { Cursor } from '../../contract/config-cursor.ts';
-import { objectOf, told } from '../../contract/document-shape.ts';
+import { described, objectOf } from '../../contract/document-shape.ts';
 import { chain, type Resumable } from '../../lib/cooperative-yield.ts';
 import type { BuildInput } from '../build/build-input.ts';
 import type { BuiltItem } from '../build/build-outcome.ts';
@@ -22,7 +22,7 @@ import { readIndexTexts } from './index-texts.ts';
 import { readTriggers } from './triggers.ts';
 
 export const indexSchemaShape = objectOf(
-  { ...triggerShapes, index: indexShape, properties: told('The values of the fields.', properties) },
+  { ...triggerShapes, index: indexShape, properties: described('The values of the fields.', properties) },
   ['index', 'properties'],
 );
 

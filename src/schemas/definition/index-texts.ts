@@ -33,7 +33,7 @@ export interface Synonym {
   readonly to: readonly string[];
 }
 
-/** What an index schema says about the words of its texts. */
+/** Options of an index schema for the words of its texts. */
 export interface IndexTexts {
   /** Of the fields that say something. */
   readonly rules: ReadonlyMap<string, TextRules>;

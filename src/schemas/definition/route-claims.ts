@@ -23,7 +23,7 @@ function compileHandles(at: Cursor, scope: Scope): Evaluate[] {
   return items.map((item) => compileField(item, scope).value);
 }
 
-/** About what it costs to take a handle, in units of the pace. */
+/** About what it costs to take a handle, in units of the work budget. */
 const unitsPerHandle = 50;
 
 /** A fragment is never sent to a server, and a path that begins with two slashes is another host to browsers. */

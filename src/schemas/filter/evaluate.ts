@@ -4,17 +4,17 @@ import { listOf, member, scalarText } from '../values.ts';
 import { comparisons, propertyMatches, sameJson, textFunctions } from './condition-operators.ts';
 import type { FilterNode, FilterPath, Operand } from './node.ts';
 
-/** What a condition is asked about: one entity's values, against one query's. */
+/** The input of a filter test: the values of one entity and of one query. */
 export interface Match {
   /** Values of the entity, in the order of the layout's projection. */
   row: readonly Json[];
-  /** For each path of the plan's `reads`, its place in `row`. */
+  /** For each path of the plan's `reads`, its index in `row`. */
   readonly places: readonly number[];
-  /** The query's values, as operands name them. */
+  /** The query's values, by the index of their operand. */
   readonly values: readonly Json[];
   /** The values of `in`, by the index of their first operand. */
   readonly sets: Map<number, ValueSet>;
-  /** Elements that the lambdas around are at. */
+  /** Current elements of the enclosing lambdas, outermost first. */
   readonly elements: Json[];
 }
 
@@ -36,7 +36,7 @@ export class Reads {
   }
 }
 
-/** Compiles a condition; what it reads of the entity is added to `reads`. */
+/** Compiles a condition. Adds the paths that it reads to `reads`. */
 export function compileTest(node: FilterNode, reads: Reads): FilterTest {
   return new TestCompiler(reads).compile(node);
 }
@@ -148,7 +148,7 @@ function isOfType(type: Json, wanted: Json): boolean {
   return text === null || text === '*' || type === text;
 }
 
-/** Values that are looked up by type and content: 9 is not `'9'`. */
+/** A set of JSON values, compared by type and content: 9 is not `'9'`. */
 export class ValueSet {
   readonly #scalars: ReadonlySet<Json>;
   readonly #others: readonly Json[];
@@ -168,7 +168,7 @@ function isScalarOrNull(value: Json): boolean {
   return typeof value !== 'object' || value === null;
 }
 
-/** The values that `in` compares with. @param indexes of its operands among the query's values */
+/** The values of `in`. @param indexes of its operands among the query's values */
 export function inValues(values: readonly Json[], indexes: readonly number[], spread: boolean): Json[] {
   const given = indexes.map((index) => values[index] ?? null);
   return spread ? given.flatMap((value) => (Array.isArray(value) ? value : [value])) : given;

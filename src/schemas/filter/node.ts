@@ -12,7 +12,7 @@ export interface FilterPath {
 
 /** A value that a condition compares with. */
 export interface Operand {
-  /** Its place in the list of values that a query is made of (`QueryValues`). */
+  /** Its place in the list of values that a query is built from (`QueryValues`). */
   readonly index: number;
   /** The value when it is written out; undefined for a hole. */
   readonly constant: Json | undefined;

@@ -38,7 +38,7 @@ function decodeCharacter(code: string): string | null {
   }
 }
 
-/** What may follow the quote that ends a text. */
+/** Characters that may follow the closing quote of a string. */
 const endOfText = /[ \t\r\n]*(?:$|[),]|(?:and|or)(?![A-Za-z0-9_$]))/y;
 
 const literalWords: ReadonlyMap<string, Json> = new Map<string, Json>([

@@ -26,7 +26,7 @@ export interface Pattern {
   readonly states: readonly State[];
 }
 
-/** What became of a text. */
+/** The result of a compilation. */
 interface Compiled {
   /** Null: it is not a pattern, or needs too many states. */
   readonly pattern: Pattern | null;
@@ -127,7 +127,7 @@ function emitCopy(node: PatternNode, states: State[]): void {
   if (states.length === before) push(states, { kind: 'jump', to: before + 1 });
 }
 
-/** What a pattern takes: the whole text (`match`), or a part of it (`search`). */
+/** Whether a pattern must match the whole text (`match`) or a part of it (`search`). */
 export type Extent = 'whole' | 'part';
 
 /**

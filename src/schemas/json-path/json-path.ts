@@ -14,19 +14,19 @@ const library = new JSONPathEnvironment();
 
 /** A compiled path selector (docs/reference/mapping-language.md "Paths"). */
 export interface PathSelector {
-  /** All values selected, in order. */
+  /** All selected values, in order. */
   readonly list: (frame: Frame) => Resumable<readonly Json[]>;
-  /** The single value; null for none; an array for several. */
+  /** The single value, null for none, or an array of several. */
   readonly value: (frame: Frame) => Resumable<Json>;
 }
 
 /**
  * Compiles a path selector: RFC 9535 JSONPath over the names that expressions have, its leading `$.` optional. `$` is
  * `root` with those names beside its members; `$.*` and `$..x` go over the members alone, so nothing comes twice.
- * A text that is one hole alone is that hole's value.
+ * A text that is only a placeholder selects its value.
  *
- * The library `json-p3` parses the path and checks its types. `query.ts` evaluates what it parsed, because evaluation in the library
- * can neither pause nor be limited, knows neither names nor holes, and differs from RFC 9535 in comparisons.
+ * The library `json-p3` parses the path and checks its types. `query.ts` evaluates the parsed path, because evaluation in the
+ * library cannot be paused or limited, supports neither names nor placeholders, and differs from RFC 9535 in comparisons.
  * @throws SyntaxMistake
  */
 export function compilePath(text: string, scope: Scope): PathSelector {
@@ -73,12 +73,12 @@ function syntaxMistake(error: JSONPathError, reader: Reader, path: PathText): Sy
   const { token } = error;
   const place = Math.min(path.writtenPlace(token.index), reader.text.length);
   const found = token.kind === TokenKind.ERROR ? token.value : readable(error.message);
-  // At the end the library may have stepped back beyond what it read, and says that.
+  // At the end of the input, the library may report a position before what it has read.
   const message = found.startsWith("can't backup") ? 'the path ends too early' : found;
   return reader.mistake(message, 'Write a JSONPath (RFC 9535) such as `$.p.tags[*]`.', place);
 }
 
-/** A message of the library without the excerpt and place at its end, which are of the text with marks for holes. */
+/** Removes the excerpt and position from an error message of the library: they refer to the text with placeholders. */
 function readable(message: string): string {
   return withoutHoleMarks(message)
     .replace(/ \('.{0,9}':\d+\)$/s, '')

@@ -32,7 +32,7 @@ const {
 /** Reads a name of the scope. */
 type ReadName = (frame: Frame) => Json | undefined;
 
-/** What the library cannot know about a path. */
+/** Properties of a path that the library does not know. */
 export interface PathMeaning {
   /** Makes the mistake that what the library has parsed at a place of the JSONPath is nothing that RFC 9535 knows. */
   readonly notAnOperand: (place: number) => Error;

@@ -30,7 +30,7 @@ export class PathRun {
   }
 }
 
-/** What `work` selects; nothing once the build has no steps left, which the build reports. */
+/** The nodes that `work` selects; none once the build is out of steps, which the build reports. */
 export function within(
   frame: Frame,
   work: (run: PathRun) => Resumable<readonly Json[]>,

@@ -15,7 +15,7 @@ export interface Definition {
   readonly mayRefer: boolean;
 }
 
-/** What a file's definitions were found to need while they were compiled. */
+/** Requirements of a file's definitions, found during compilation. */
 export class Needs {
   readonly lookupPlans: LookupPlan[] = [];
   /** Partials named by a text without holes. */
@@ -29,7 +29,7 @@ export class Needs {
 /** How diagnostics name a place of a full schema or an index schema. */
 export const ownPlace = (at: Cursor): string => at.path;
 
-/** What the compilers of the property types share. */
+/** Shared by the compilers of the property types. */
 export interface DefinitionContext {
   readonly scope: Scope;
   readonly needs: Needs;

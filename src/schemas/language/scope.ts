@@ -4,7 +4,7 @@ import type { BuildInput } from '../build/build-input.ts';
 import { isEntityField } from '../build/entity-value.ts';
 import { member, ownMember } from '../values.ts';
 
-/** What an expression is evaluated in: the schema's own value, and one frame for each array around it. */
+/** The scope of an expression: the schema's own value, and one frame for each enclosing array. */
 export class Frame {
   readonly build: Build;
   /** `root`: the source entity, in a partial what it was given. */

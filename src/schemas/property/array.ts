@@ -16,7 +16,7 @@ import { compileLookup } from '../lookup/lookup.ts';
 import { arrayShape, expShape, lookupInputShape, pathInputShape, variablePattern } from '../shapes.ts';
 import { listOf } from '../values.ts';
 
-/** What an array goes over. */
+/** The input of an array. */
 interface ArrayInput {
   readonly isLookup: boolean;
   readonly list: (frame: Frame) => Resumable<readonly Json[]>;

@@ -170,7 +170,7 @@ function compileDynamicValue(at: Cursor, scope: Scope): PathSelector['value'] {
   return compileSelector(star.isAbsent && !value.isAbsent ? value : star, scope);
 }
 
-/** What the key `*` of an object's properties selects: a path, or a dynamic definition around one. */
+/** The value of the key `*` in an object's properties: a path, or a dynamic definition with one. */
 function compileStar(at: Cursor, scope: Scope): PathSelector['value'] {
   const isDefinition = !at.member('*').isAbsent || at.member('type').json === 'dynamic';
   if (!isDefinition) return compileSelector(at, scope);

@@ -1,4 +1,4 @@
-/** Letters with a stroke or two letters in one, which NFKD does not take apart. */
+/** Ligatures and letters with a stroke, which NFKD does not decompose. */
 export const foldedLetters: Readonly<Record<string, string>> = {
   ß: 'ss',
   æ: 'ae',
@@ -9,8 +9,8 @@ export const foldedLetters: Readonly<Record<string, string>> = {
   ı: 'i',
 };
 
-/** How German and Danish write their letters without them: in NFKD, so that other marks on them change nothing. */
-const writtenOut: Readonly<Record<string, string>> = {
+/** German and Danish transliterations, keyed in NFKD so that additional marks do not matter. */
+const transliterations: Readonly<Record<string, string>> = {
   'a\u0308': 'ae',
   'o\u0308': 'oe',
   'u\u0308': 'ue',
@@ -18,22 +18,24 @@ const writtenOut: Readonly<Record<string, string>> = {
   æ: 'ae',
   ø: 'oe',
 };
-const toBeWrittenOut = /[aou]\u0308|a\u030a|[æø]/g;
+const transliteratedLetter = /[aou]\u0308|a\u030a|[æø]/g;
 
 const plain = /^[ -~]*$/;
 const mark = /^\p{M}/u;
 const someMark = /\p{M}/u;
-/** Letters of other scripts are others without their marks. */
+/** Scripts whose letters stay the same letters without their marks. */
 const losesMarks = /[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{sc=Hebrew}\p{sc=Arabic}]/u;
 
 /** A lower-cased word without its accents (docs/reference/indexes-and-queries.md "Words of a field"). */
 export function foldAccents(word: string, folding: true | 'de' | 'da' = true): string {
   if (plain.test(word)) return word;
-  const apart = word.normalize('NFKD');
-  const written =
-    folding === true ? apart : apart.replace(toBeWrittenOut, (letter) => writtenOut[letter] ?? letter);
-  // What NFKD took apart besides accents, such as the syllables of Korean, is put together again: its length counts.
-  return withoutMarks(written)
+  const decomposed = word.normalize('NFKD');
+  const spelled =
+    folding === true
+      ? decomposed
+      : decomposed.replace(transliteratedLetter, (letter) => transliterations[letter] ?? letter);
+  // Recomposes what NFKD decomposed besides accents, such as Korean syllables, because the length of a word matters.
+  return withoutMarks(spelled)
     .replace(/[ßæœøłđı]/g, (letter) => foldedLetters[letter] ?? letter)
     .normalize('NFC');
 }

@@ -6,7 +6,7 @@ import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 /** Elements without words. */
 const hidden = new Set(['script', 'style', 'template']);
 
-/** Elements that begin and end a line: those that the HTML standard shows as blocks, list items or parts of a table, and `br`. */
+/** Elements that break lines: blocks, list items and table parts in the HTML standard, and `br`. */
 const blocks = new Set(
   (
     'address article aside blockquote body br caption center col colgroup dd details dialog dir div dl dt fieldset ' +
@@ -18,21 +18,21 @@ const blocks = new Set(
 type Package = typeof import('htmlparser2');
 let loaded: Package | null = null;
 
-/** The package is loaded by the first text that is HTML. */
+/** The package is loaded with the first HTML text. */
 function loadedPackage(): Package {
   const load: (name: string) => unknown = createRequire(import.meta.url);
   loaded ??= load('htmlparser2') as Package;
   return loaded;
 }
 
-/** A long text is read in pieces. */
+/** Long text is parsed in chunks of this size. */
 const pieceUnits = 16_384;
-/** The cost of reading a unit of a text, in units of the pace. */
+/** The cost of parsing a character, in units of the work budget. */
 const unitsPerUnit = 10;
 
 /**
- * The text without tags, in steps: entities decoded, a space where a block begins or ends. The tokenizer alone is used: the parser
- * keeps a stack of open elements, in which each tag takes time that grows with its depth.
+ * Removes tags, in steps: entities are decoded, and blocks separated by a space. It only uses the tokenizer, because the
+ * parser keeps a stack of open elements, which makes each tag slower with its depth.
  */
 export function* textOfHtml(html: string): Steps<string> {
   if (!/[<&]/.test(html)) return html;
@@ -51,9 +51,9 @@ export function* textOfHtml(html: string): Steps<string> {
 
 class TextReader implements TokenizerCallbacks {
   text = '';
-  /** A block began or ended since the last text. */
+  /** A block started or ended since the last text. */
   #isAtBoundary = true;
-  /** The hidden element that is open, and how many of its name are. */
+  /** The open hidden element, and how many elements of that name are open. */
   #hidden = { name: '', depth: 0 };
 
   constructor(private readonly html: string) {}

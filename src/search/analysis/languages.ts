@@ -1,4 +1,4 @@
-/** What is known of each language: its stop words, and a stemmer. */
+/** Data of each language: its stop words, and a stemmer. */
 import { createRequire } from 'node:module';
 import type { Stemmer } from 'snowball-stemmers';
 import { BoundedCache } from '../../lib/bounded-cache.ts';

@@ -9,7 +9,7 @@ import {
   mayCutBefore,
   plainLetters,
   withoutInvisible,
-} from './word-cutter.ts';
+} from './word-segmentation.ts';
 
 /** NFKC turns a code point into 18 at most, and lower-casing into 3 at most. 2 edits may add to it. */
 const wordCodePointsMax = searchCodePointsMax * 18 * 3 + 2;
@@ -80,7 +80,7 @@ export function wordSequence(text: string, cutter = plainCutter): string[] {
 
 /** A large text is cut at separators that are about this many units apart. */
 const pieceUnits = 16_384;
-/** The cost of reading a character of a text, in units of the pace. */
+/** The cost of reading a character of a text, in units of the work budget. */
 const unitsPerUnit = 10;
 
 /** The words of a text in order, repeated and long ones too, piece by piece. */

@@ -9,7 +9,7 @@ import { type Mistakes, quote } from './mistakes.ts';
 
 const readBoost = readerOf(boostShape, 'ignored');
 
-/** The boosts of a search (docs/reference/indexes-and-queries.md "Boosts"). */
+/** Checks the boosts of a search (docs/reference/indexes-and-queries.md "Boosts"). */
 export function checkBoost(boosts: readonly Json[], table: FieldTable, mistakes: Mistakes): CheckedBoost[] {
   return boosts.flatMap((one, at) => checkOne(one, `search.boost[${at}]`, table, mistakes) ?? []);
 }

@@ -28,7 +28,7 @@ function checkFacet(sent: Json, place: string, table: FieldTable, mistakes: Mist
   const question = checkNumberFacet(facet, kind !== null && isNumeric(kind) ? kind : null, place, mistakes);
   if (typeof field !== 'string') return null;
   const name = facet.name ?? field;
-  // Some clients send 0 for a size that nobody asked for.
+  // Some clients send 0 for an unspecified size.
   const size = facet.size || facetSizeDefault;
   const isValid = kind !== null && (question === null || canHave(question, kind));
   const unfiltered = filter === false ? { isUnfiltered: true as const } : {};
@@ -48,7 +48,7 @@ function canHave({ interval }: NumberQuestion, kind: ValueKind): boolean {
   return interval === null ? isNumeric(kind) : kind === 'date';
 }
 
-/** What a facet asks of numbers and dates, whatever its field is. */
+/** Options of a facet on numbers and dates, whatever its field is. */
 type NumberQuestion = Omit<NumberFacet, 'kind'>;
 
 /**

@@ -1,4 +1,4 @@
-/** What a query says of places on the earth (docs/reference/indexes-and-queries.md "Places"). */
+/** Checks the geo options of a query (docs/reference/indexes-and-queries.md "Places"). */
 
 import { isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
 import type { FilterOperator } from '../../contract/query-names.ts';

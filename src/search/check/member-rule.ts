@@ -1,18 +1,18 @@
-/** What one member of a query object may be, from its shape, and what a mistake says about it. */
+/** The rule for one member of a query object, derived from its shape, and its error message. */
 import { isJsonObject, type Json } from '../../contract/json.ts';
 import type { Shape, ShapeType } from '../../contract/shape.ts';
 import { countCodePoints, hasMoreCodePoints } from '../../lib/code-points.ts';
 import { quote } from './mistakes.ts';
 
 const anyString = 'must be a string';
-/** Up to so many values or members are written out in a mistake. */
+/** Up to this many values or members are written out in a mistake. */
 const writtenOutMax = 4;
 
 /** A value is never null here: null is as absent. */
 export interface MemberRule {
   readonly isRequired: boolean;
   accepts(value: Json): boolean;
-  /** What is wrong with a value that is not accepted. */
+  /** The error for a value that is not accepted. */
   mistakeOf(value: Json): string;
   readonly missing: string;
 }

@@ -39,7 +39,7 @@ type SentOf<Type> = [Type] extends ['boolean']
           ? JsonObject
           : Json;
 
-/** What becomes of members that a shape does not have. */
+/** Treatment of members that a shape does not have. */
 export type UnknownMembers =
   | 'ignored'
   /** Refuses members that look like a misspelling of a known one. Others, and those that are null, are ignored. */

@@ -10,7 +10,7 @@ export class Mistakes {
   readonly #members = new Set<string>();
   #count = 0;
 
-  /** All mistakes, also those beyond what is told. */
+  /** All errors, including those beyond the reported ones. */
   get count(): number {
     return this.#count;
   }

@@ -49,13 +49,13 @@ export function valueOfText(traits: FieldTraits, value: Json, place: string, mis
     if (one !== undefined) read.push(one);
     else if (wrong < listMistakesMax) {
       wrong += 1;
-      tell(traits.kind, item, `${place}[${at}]`, mistakes);
+      report(traits.kind, item, `${place}[${at}]`, mistakes);
     }
   }
   return read;
 }
 
-/** Mistakes told about one list; more of them say nothing new. */
+/** Errors reported per list. */
 const listMistakesMax = 100;
 
 const numberKinds: ReadonlySet<ValueKind> = new Set(['integer', 'long', 'float', 'double']);
@@ -66,7 +66,7 @@ function readsText({ kind }: FieldTraits): boolean {
 
 function scalarOf(kind: ValueKind, value: Json, place: string, mistakes: Mistakes): Json {
   const read = readScalar(kind, value);
-  if (read === undefined) tell(kind, value, place, mistakes);
+  if (read === undefined) report(kind, value, place, mistakes);
   return read ?? null;
 }
 
@@ -76,7 +76,7 @@ function readScalar(kind: ValueKind, value: Json): Json | undefined {
   return (kind === 'boolean' ? booleanOf(value) : numberOf(kind, value)) ?? undefined;
 }
 
-function tell(kind: ValueKind, value: Json, place: string, mistakes: Mistakes): void {
+function report(kind: ValueKind, value: Json, place: string, mistakes: Mistakes): void {
   mistakes.add(place, `must be ${kind === 'boolean' ? 'true or false' : 'a number'}, not ${quote(value)}`);
 }
 

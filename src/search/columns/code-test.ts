@@ -18,7 +18,7 @@ export type CodeTest =
     };
 
 const none: CodeTest = { kind: 'none' };
-/** The cost of reading a listed value, in units of the pace. */
+/** The cost of reading a listed value, in units of the work budget. */
 const unitsPerListed = 50;
 
 /**

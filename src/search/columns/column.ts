@@ -14,7 +14,7 @@ export interface Column extends FilteredColumn {
   set(doc: number, value: Json): Steps<void> | null;
   /** @returns as `set` */
   clear(doc: number): Steps<void> | null;
-  /** What it is made of, for a snapshot. */
+  /** Its parts, for a snapshot. */
   parts(): Parts;
   /** Takes these parts back. The column must be new. @throws SnapshotDamagedError */
   restore(from: PartReader): Promise<void>;

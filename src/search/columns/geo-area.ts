@@ -14,7 +14,7 @@ export interface GeoArea {
 /** Rounding of distances never reaches this far. */
 const slackMetres = 1;
 
-/** Places at most so far away. Most are told by their latitude alone, because nothing is nearer than its parallel. */
+/** Locations within a radius. Latitude alone excludes most, because no point is closer than its parallel. */
 export function circle(from: GeoPoint, metres: number): GeoArea {
   const distanceTo = distanceFrom(from);
   const band = (metres + slackMetres) / metresPerDegree;
@@ -47,7 +47,7 @@ export function box({ north, south, east, west }: GeoBox): GeoArea {
   };
 }
 
-/** The area that a condition from `checkQuery` asks for; null when it asks for none. */
+/** The area of a condition from `checkQuery`; null for none. */
 export function geoAreaOf({ operator, value }: Condition): GeoArea | null {
   if (operator === 'withinDistance') {
     const [lat, lon, metres] = numbersOf(value, ['lat', 'lon', 'meters']);

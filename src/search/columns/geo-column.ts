@@ -17,7 +17,7 @@ import { ListArena } from './list-arena.ts';
 /** Latitude and longitude of each place of a list, one after the other. */
 const numbersPerPlace = 2;
 
-/** The cost of testing a place, in units of the pace. */
+/** The cost of testing a place, in units of the work budget. */
 const unitsPerPlace = 5;
 
 /** Places on the earth: of a `geoPoint` one for each doc, of a `geoPoint[]` several. A place takes 16 bytes. */

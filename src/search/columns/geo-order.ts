@@ -2,7 +2,7 @@ import { workBudget } from '../../lib/cooperative-yield.ts';
 import { type DistanceTo, distanceFrom, type GeoPoint } from '../fields/geo-point.ts';
 import type { Order, PlaceValue } from '../sort/order.ts';
 
-/** The cost of a distance, in units of the pace. */
+/** The cost of a distance, in units of the work budget. */
 const unitsPerDistance = 25;
 
 /** Sorting by the distance from a place, of a list that of its nearest. */

@@ -3,7 +3,7 @@ import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import { grown } from '../growth.ts';
 import { type PartReader, type Parts, uint32 } from '../snapshot/parts.ts';
 
-/** The cost of moving a list, in units of the pace, besides a unit for each item. */
+/** The cost of moving a list, in units of the work budget, besides a unit for each item. */
 const unitsPerMove = 20;
 
 type Items = Int32Array | Float64Array | Int16Array;

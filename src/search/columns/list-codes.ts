@@ -8,7 +8,7 @@ import type { CodeTest } from './code-test.ts';
 import { ListArena } from './list-arena.ts';
 import { ValueDictionary } from './value-dictionary.ts';
 
-/** The cost of putting an item into a list or taking it out, in units of the pace. */
+/** The cost of putting an item into a list or taking it out, in units of the work budget. */
 const unitsPerItem = 100;
 /** The cost of looking whether an item was there before. */
 const unitsPerLook = 10;

@@ -154,7 +154,7 @@ export function acceptorOf(test: PointTest): (approx: number, residual: number) 
     (approx < high.approx || (approx === high.approx && residual <= high.residual));
 }
 
-/** The doubles that lie between two points. */
+/** The doubles that are between two points. */
 function stretchBetween({ low, high }: Extract<PointTest, { kind: 'between' }>): Stretch {
   return {
     low: low.residual > 0 ? nextUp(low.approx) : low.approx,

@@ -13,7 +13,7 @@ import { acceptorOf } from './number-column.ts';
 import { NumberOrder } from './number-order.ts';
 import { pointTest } from './point-test.ts';
 
-/** The cost of reading an item, in units of the pace. */
+/** The cost of reading an item, in units of the work budget. */
 const unitsPerItem = 20;
 const unitsPerNumber = 5;
 

@@ -15,9 +15,9 @@ const plainPartUnitsMax = 32;
 /** A text from this length on is long. Its units may be looked at less often, or the search would take too long. */
 const longTextUnitsMin = 65_536;
 const plainPartOfLongTextUnitsMax = 8;
-/** Shorter work is not worth counting, in units of the pace. */
+/** Shorter work is not worth counting, in units of the work budget. */
 const shortTextUnits = 64;
-/** The cost of looking for a part, besides the length of the text, in units of the pace. */
+/** The cost of looking for a part, besides the length of the text, in units of the work budget. */
 const unitsPerPart = 10;
 
 /**

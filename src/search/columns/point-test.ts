@@ -5,7 +5,7 @@ import type { ValueKind } from '../fields/field-type.ts';
 import { comparePoints, type NumberPoint, queryPointOf } from '../fields/number-point.ts';
 import { type Condition, listedValues } from '../filter/condition.ts';
 
-/** A condition on a number: it must lie between two points, both included, or be one of several. */
+/** A condition on a number: it must be between two points, both included, or be one of several. */
 export type PointTest =
   | { readonly kind: 'none' }
   | { readonly kind: 'between'; readonly low: NumberPoint; readonly high: NumberPoint }
@@ -14,7 +14,7 @@ export type PointTest =
 const none: PointTest = { kind: 'none' };
 export const lowest: NumberPoint = { approx: -Infinity, residual: 0 };
 export const highest: NumberPoint = { approx: Infinity, residual: 0 };
-/** The cost of reading a listed value, in units of the pace. */
+/** The cost of reading a listed value, in units of the work budget. */
 const unitsPerListed = 20;
 
 /** The condition as a test of points. A value that is not a number of the kind is equal to nothing. */
@@ -84,7 +84,7 @@ export class PointSet {
     return this.#approx[at] === approx && this.#residual[at] === residual;
   }
 
-  /** True when some point lies between the two, both included. */
+  /** True when some point is between the two, both included. */
   hasBetween(low: NumberPoint, high: NumberPoint): boolean {
     const at = this.#firstFrom(low.approx, low.residual);
     const approx = this.#approx[at];

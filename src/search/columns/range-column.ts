@@ -11,11 +11,11 @@ import type { Column } from './column.ts';
 import { highest, justAbove, justBelow, lowest, PointSet, pointsOf } from './point-test.ts';
 
 const boundsPerDoc = 4;
-/** The cost of looking at a doc, in units of the pace. */
+/** The cost of looking at a doc, in units of the work budget. */
 const intervalUnits = 10;
 
 /**
- * Ranges as closed intervals, with a point for each end. `equals` and `in` hold when a value lies in the range.
+ * Ranges as closed intervals, with a point for each end. `equals` and `in` hold when a value is in the range.
  * Ordering operators hold when some part of the range satisfies them (docs/reference/indexes-and-queries.md "Filters").
  * A range of whole numbers or dates holds only whole numbers or milliseconds. An empty range (`gt 3, lt 4`) holds
  * nothing.
@@ -111,7 +111,7 @@ export class RangeColumn implements Column {
     }
   }
 
-  /** The test whether one of the points lies in an interval; null when none can. */
+  /** The test whether one of the points is in an interval; null when none can. */
   *#holder(points: readonly NumberPoint[]): Steps<((interval: Interval) => boolean) | null> {
     const isWhole = this.#kind === 'integer' || this.#kind === 'long' || this.#kind === 'date';
     const possible = isWhole ? points.filter((point) => Number.isInteger(point.approx)) : points;

@@ -1,27 +1,27 @@
 import { workBudget } from '../../lib/cooperative-yield.ts';
 
-/** The values of a dictionary by the groups of three characters in them, so that few need to be read for a pattern. */
+/** A trigram index over the values of a dictionary, so that few of them need to be compared with a pattern. */
 
 const gram = 3;
-/** Texts from this length on are candidates of every pattern: they would take more room than they save time. */
+/** Strings of at least this length are not indexed, and are candidates for every pattern, to save memory. */
 const longUnitsMin = 1024;
 const bucketsMin = 256;
 const bucketsMax = 65_536;
-/** A block is the number of the next one, and seven codes. */
+/** A block is the number of the next block, and seven codes. */
 const blockSize = 8;
 const blockCodes = blockSize - 1;
-/** The cost of a group, in units of the pace. */
+/** The cost of a trigram, in units of the work budget. */
 const unitsPerGram = 5;
 
 /**
- * Groups are put into buckets by a hash, without their case. So a bucket has all codes with a group, and others: anyone who
- * asks must compare the values themselves. Codes are never taken out.
+ * Trigrams are hashed into buckets, ignoring case. A bucket has all codes with a trigram, and others, so callers must compare
+ * the values themselves. Codes are never removed.
  */
 export class Trigrams {
-  /** Codes from here on are not in it yet. */
+  /** Codes from this one on are not indexed yet. */
   builtTo = 0;
   readonly #mask: number;
-  /** Newest block of each bucket, and how many codes a bucket has. */
+  /** Newest block of each bucket, and the number of its codes. */
   readonly #heads: Uint32Array;
   readonly #counts: Uint32Array;
   /** Block 0 is the end of each bucket. */
@@ -30,7 +30,7 @@ export class Trigrams {
   readonly #long: number[] = [];
   #codeCount = 0;
 
-  /** @param valueCount number of values that will be in it, roughly */
+  /** @param valueCount expected number of values */
   constructor(valueCount: number) {
     let buckets = bucketsMin;
     while (buckets < valueCount && buckets < bucketsMax) buckets *= 2;
@@ -39,7 +39,7 @@ export class Trigrams {
     this.#counts = new Uint32Array(buckets);
   }
 
-  /** Codes that were added, those of values that are gone included. */
+  /** Number of added codes, including those of removed values. */
   get codeCount(): number {
     return this.#codeCount;
   }
@@ -60,8 +60,8 @@ export class Trigrams {
   }
 
   /**
-   * The codes of all values that can have each of the parts, and of others; a code may come twice. Null when these would
-   * be most values, or no part is long enough.
+   * Candidate codes for values that contain all parts, with false positives and duplicates. Null when these would be most
+   * values, or no part is long enough.
    */
   candidates(parts: readonly string[]): number[] | null {
     const bucket = this.#rarest(parts);
@@ -80,7 +80,7 @@ export class Trigrams {
     return codes;
   }
 
-  /** The bucket with the fewest codes of all groups in the parts. */
+  /** The smallest bucket of all trigrams in the parts. */
   #rarest(parts: readonly string[]): number | null {
     let rarest: number | null = null;
     for (const part of parts) {
@@ -99,7 +99,7 @@ export class Trigrams {
     const inBlock = count % blockCodes;
     const head = this.#heads[bucket] ?? 0;
     if (count > 0) {
-      // The groups of a value come one after the other.
+      // The trigrams of a value are consecutive.
       const last = head * blockSize + 1 + ((count - 1) % blockCodes);
       if (this.#blocks[last] === code) return;
     }
@@ -131,8 +131,8 @@ export class Trigrams {
 }
 
 /**
- * A text without its case, letter by letter: the lower case of a part of a text is a part of it. Of all letters, sigma alone
- * has a lower case that depends on its neighbours.
+ * Lower-cases a text letter by letter, so that the result for a part is a part of the result. Only sigma has a lower case
+ * that depends on its neighbors.
  */
 function withoutCase(text: string): string {
   return text.toLowerCase().replaceAll('ς', 'σ');

@@ -16,7 +16,7 @@ const indexedValuesMin = 256;
 export class ValueDictionary {
   readonly #values = new ValueList<PlainValue>();
   readonly #codes = new IdTable(this.#values);
-  /** Texts in lower case that were asked for. */
+  /** Requested strings in lower case. */
   readonly #lowered = new PagedList<string | undefined>();
   readonly #free: number[] = [];
   #uses = new Uint32Array(16);

@@ -1,5 +1,5 @@
 /**
- * Which item stands for each value of `distinct`, when several shards have items with it. The front decides, and tells the
+ * Which item stands for each value of `distinct`, when several shards have items with it. The front decides, and sends the
  * shards which of their items are beaten.
  */
 import type { EntityRef } from '../../contract/ids.ts';
@@ -62,7 +62,7 @@ export class Decision {
 
 /** Items of one text. */
 const refsPerText = 1000;
-/** The cost of parsing a character, in units of the pace. */
+/** The cost of parsing a character, in units of the work budget. */
 const unitsPerCharacter = 2;
 
 /** Very many references to items as JSON texts, which are parsed one by one, and so without a long pause. */

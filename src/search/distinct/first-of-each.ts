@@ -72,7 +72,7 @@ export interface ValueIds {
   valueOf(id: number): PlainValue;
 }
 
-/** The cost of looking a number up, in units of the pace. */
+/** The cost of looking a number up, in units of the work budget. */
 const unitsPerNumber = 20;
 
 /** The ids of the values of the first `count` docs; null for a field that has no single values, or that no doc has. */

@@ -1,5 +1,5 @@
 /**
- * What a shard tells of an item that is the first of its value, so that it can be compared with those of other shards.
+ * The first item of a value in a shard, as sent to be compared with those of other shards.
  * It is short whatever the query sorts by: of many sort values the first few, of a long one its beginning. So the number of
  * values that a query may find is bounded by their sort values.
  */

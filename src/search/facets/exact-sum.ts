@@ -1,13 +1,13 @@
 const chunkBits = 32;
 const chunkRadix = 2 ** chunkBits;
-/** A double has a mantissa of 53 bits from bit 0 to bit 2045 on, which reaches into three chunks. */
+/** The 53-bit mantissa of a double starts at bit 0 to 2045 and spans up to three chunks. */
 const chunkCount = 66;
-/** Each addition puts less than 2^32 into a chunk, so a chunk stays a whole number below 2^53 for so many of them. */
+/** Each addition adds less than 2^32 to a chunk, so after this many a chunk is still an exact integer below 2^53. */
 const additionsMax = 2 ** 20;
 
 /**
- * Adds doubles without any rounding, so that their order does not show. The sum is a whole number of the smallest
- * double, 2^-1074. It is kept in chunks of 32 bits, which take carries late (R. Neal, "Fast exact summation using small
+ * Adds doubles without rounding, so the result does not depend on their order. The sum is an integer multiple of the
+ * smallest double, 2^-1074. It is stored in chunks of 32 bits with delayed carries (R. Neal, "Fast exact summation using small
  * and large superaccumulators", 2015).
  */
 export class ExactSum {
@@ -30,7 +30,7 @@ export class ExactSum {
     const at = bit >>> 5;
     const scale = 2 ** (bit & 31);
     const sign = head >>> 31 === 0 ? 1 : -1;
-    // Each product is below 2^63 and has at most 32 bits that count, so it and its parts are exact.
+    // Each product is below 2^63 and has at most 32 significant bits, so it and its parts are exact.
     const lowest = low * scale;
     const highest = high * scale;
     const carry = Math.floor(lowest / chunkRadix);
@@ -67,14 +67,14 @@ export class ExactSum {
 const unitExponent = -1074;
 const mantissaBits = 53;
 
-/** A whole number that is given in units of 2^-1074. */
+/** Converts units of 2^-1074 to an integer, rounding down. */
 export function wholeOfUnits(units: bigint): bigint {
   return units >> BigInt(-unitExponent);
 }
 
 /**
- * The double nearest to `units / divisor`, in units of 2^-1074. It is rounded once, half to even, and infinite beyond
- * the doubles.
+ * The double nearest to `units / divisor`, in units of 2^-1074. It is rounded once, half to even, and is infinite beyond
+ * the largest double.
  * @param divisor at least 1
  */
 export function nearestDouble(units: bigint, divisor: bigint): number {

@@ -23,9 +23,9 @@ function compareLongs(a: PlainValue, b: PlainValue): number {
   return difference < 0n ? -1 : Number(difference > 0n);
 }
 
-/** The least cost of comparing two values or making a group, in units of the pace. */
+/** The least cost of comparing two values or making a group, in units of the work budget. */
 const unitsPerGroup = 10;
-/** The cost of offering a group to the heap, in units of the pace. */
+/** The cost of offering a group to the heap, in units of the work budget. */
 const unitsPerOffer = 2;
 
 /** The docs over which a facet is counted. */

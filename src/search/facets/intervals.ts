@@ -12,7 +12,7 @@ const dayMs = 86_400_000;
 /** 1970-01-01 was a Thursday, three days after a Monday. */
 const mondayOffsetDays = 3;
 
-/** The cost of reading the calendar, in units of the pace. */
+/** The cost of reading the calendar, in units of the work budget. */
 const calendarUnits = 40;
 
 /** The beginning of the interval that a time is in, in UTC; weeks begin on Monday. */

@@ -4,7 +4,7 @@ import type { CheckedQuery } from '../checked-query.ts';
 import { compareValues } from '../columns/value-dictionary.ts';
 import type { FacetGroup, FacetGroups, TextScale } from '../shard-answer.ts';
 import { compareGroups } from './facet.ts';
-import { momentOf, writtenAlike } from './moments.ts';
+import { momentOf, unifyNotations } from './moments.ts';
 
 type FacetValue = FacetGroup['value'];
 
@@ -29,7 +29,7 @@ export interface MergedGroups {
  */
 export function mergeFacet(sent: readonly FacetGroups[], size: number): MergedGroups {
   const scale = sent.find((part) => part.scale !== undefined)?.scale;
-  const parts = scale === 'date' ? writtenAlike(sent) : sent;
+  const parts = scale === 'date' ? unifyNotations(sent) : sent;
   const counts = new Map<FacetValue, number>();
   for (const { groups } of parts) {
     for (const { value, count } of groups) counts.set(value, (counts.get(value) ?? 0) + count);

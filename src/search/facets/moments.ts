@@ -1,6 +1,6 @@
 /**
- * Groups of dates by value. A date is its moment, however it was written: there is one group for each moment, and its
- * value is the first of its writings that the items have, numbers before texts.
+ * Facet groups of dates. Dates are grouped by their moment, whatever their notation. The value of a group is the first of
+ * the notations that the items have, numbers before strings.
  */
 
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
@@ -10,12 +10,12 @@ import { parseDate } from '../fields/date-text.ts';
 import type { PlainValue } from '../packed-values.ts';
 import type { FacetGroups } from '../shard-answer.ts';
 
-/** The cost of reading a date, in units of the pace. */
+/** The cost of parsing a date, in units of the work budget. */
 const unitsPerDate = 50;
 
-/** What dates are told apart by. */
-export function momentOf(writing: PlainValue): PlainValue {
-  return parseDate(writing) ?? writing;
+/** The moment of a date; any other value stays as it is. */
+export function momentOf(notation: PlainValue): PlainValue {
+  return parseDate(notation) ?? notation;
 }
 
 /** Orders dates by their moments. */
@@ -24,48 +24,48 @@ export function compareMoments(a: PlainValue, b: PlainValue): number {
   return compareValues(momentOf(a), momentOf(b));
 }
 
-/** Of each moment the first writing. */
-export function firstWritings(writings: Iterable<PlainValue>): PlainValue[] {
+/** The first notation of each moment. */
+export function firstNotations(notations: Iterable<PlainValue>): PlainValue[] {
   const first = new Map<PlainValue, PlainValue>();
-  for (const writing of writings) {
-    const moment = momentOf(writing);
+  for (const notation of notations) {
+    const moment = momentOf(notation);
     const known = first.get(moment);
-    if (known === undefined || compareValues(writing, known) < 0) first.set(moment, writing);
+    if (known === undefined || compareValues(notation, known) < 0) first.set(moment, notation);
   }
   return [...first.values()];
 }
 
-/** Notes how dates are written. As long as all are written alike, no moment has two writings. */
-export class Writings {
-  readonly #forms = new Set<string>();
+/** Records the formats of dates. While all have the same format, no moment has two notations. */
+export class DateFormats {
+  readonly #formats = new Set<string>();
 
-  note(writing: PlainValue): void {
-    this.#forms.add(formOf(writing));
+  add(notation: PlainValue): void {
+    this.#formats.add(formatOf(notation));
   }
 
   get areMixed(): boolean {
-    return this.#forms.size > 1 || this.#forms.has(otherForm);
+    return this.#formats.size > 1 || this.#formats.has(otherFormat);
   }
 }
 
-const otherForm = 'other';
+const otherFormat = 'other';
 /** A day; a second, with `Z` or without; a millisecond with `Z`. */
-const usualForm = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{3}Z|Z?))?$/;
+const usualFormat = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{3}Z|Z?))?$/;
 
-function formOf(writing: PlainValue): string {
-  if (typeof writing !== 'string') return typeof writing;
-  return usualForm.test(writing) ? String(writing.length) : otherForm;
+function formatOf(notation: PlainValue): string {
+  if (typeof notation !== 'string') return typeof notation;
+  return usualFormat.test(notation) ? String(notation.length) : otherFormat;
 }
 
-/** Adds the counts of the writings of each moment up, for the first of them. */
+/** Merges the counts of each moment into its first notation. */
 export function* joinMoments(dictionary: ValueDictionary, tally: CodeTally): Steps<void> {
   const codes = new Map<PlainValue, number>();
   for (let at = 0; at < tally.size; at += 1) {
     const code = tally.codeAt(at);
-    const writing = dictionary.valueOf(code);
-    const moment = momentOf(writing);
+    const notation = dictionary.valueOf(code);
+    const moment = momentOf(notation);
     const known = codes.get(moment) ?? code;
-    const isFirst = compareValues(writing, dictionary.valueOf(known)) < 0;
+    const isFirst = compareValues(notation, dictionary.valueOf(known)) < 0;
     if (known !== code) tally.join(isFirst ? known : code, isFirst ? code : known);
     codes.set(moment, isFirst ? code : known);
     workBudget.units += unitsPerDate;
@@ -74,10 +74,10 @@ export function* joinMoments(dictionary: ValueDictionary, tally: CodeTally): Ste
   tally.leaveOutEmpty();
 }
 
-/** The groups of shards, where each moment has the first of its writings in all of them. */
-export function writtenAlike(parts: readonly FacetGroups[]): FacetGroups[] {
-  const writings = firstWritings(parts.flatMap(({ groups }) => groups.map(({ value }) => value)));
-  const byMoment = new Map(writings.map((writing) => [momentOf(writing), writing]));
+/** Gives each moment the same notation in the groups of all shards: the first one. */
+export function unifyNotations(parts: readonly FacetGroups[]): FacetGroups[] {
+  const notations = firstNotations(parts.flatMap(({ groups }) => groups.map(({ value }) => value)));
+  const byMoment = new Map(notations.map((notation) => [momentOf(notation), notation]));
   return parts.map((part) => ({
     ...part,
     groups: part.groups.map(({ value, count }) => ({ value: byMoment.get(momentOf(value)) ?? value, count })),

@@ -42,7 +42,7 @@ export interface NumberResult {
   readonly stats?: FacetStats;
 }
 
-/** What a valid facet comes to over all shards. A shard that knows no such field has no counts. */
+/** The merged result of a valid facet. A shard without the field has no counts. */
 export function mergedNumbers({ numbers }: CheckedFacet, parts: readonly NumberCounts[]): NumberResult {
   if (numbers === undefined) return { groups: null };
   const groups = mergedGroups(numbers, parts);

@@ -24,7 +24,7 @@ export function numbersOf(column: Column | undefined): NumberItems | null {
   return column instanceof NumberColumn || column instanceof NumberListColumn ? column : null;
 }
 
-/** The cost of an item for each tally, in units of the pace. */
+/** The cost of an item for each tally, in units of the work budget. */
 const unitsPerItem = 15;
 
 /** Gives the numbers of the first `count` docs to each of the tallies. */

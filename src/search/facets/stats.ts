@@ -7,7 +7,7 @@ import type { StatsPart } from '../shard-answer.ts';
 import { ExactSum, nearestDouble, wholeOfUnits } from './exact-sum.ts';
 import type { NumberTally } from './number-tally.ts';
 
-/** A long that no double holds exactly is text, and so is a date. `sum` is absent for dates. */
+/** Dates, and longs that a double cannot represent, are strings. `sum` is absent for dates. */
 export interface FacetStats {
   readonly min: number | string | null;
   readonly max: number | string | null;
@@ -33,7 +33,7 @@ export class StatsTally implements NumberTally {
   }
 
   endDoc(): void {
-    // Statistics are over items, whichever docs have them.
+    // Statistics count values, not docs.
   }
 
   get part(): StatsPart {
@@ -47,7 +47,7 @@ export class StatsTally implements NumberTally {
   }
 }
 
-/** The statistics over the items of all shards, in whatever order the parts come. */
+/** The statistics of all shards. The order of the parts does not matter. */
 export function mergedStats(kind: ValueKind, parts: readonly StatsPart[]): FacetStats {
   const isDate = kind === 'date';
   let count = 0;
@@ -72,7 +72,7 @@ function numberOf(kind: ValueKind, point: NumberPoint): number | string {
   return kind === 'long' ? shownWhole(wholeOfPoint(point)) : point.approx;
 }
 
-/** Null for a sum beyond the doubles, which JSON has no number for. */
+/** Null for a sum that is too large for a double, and so for JSON. */
 function sumOf(kind: ValueKind, units: bigint): number | string | null {
   if (kind === 'long') return shownWhole(wholeOfUnits(units));
   const sum = nearestDouble(units, 1n);

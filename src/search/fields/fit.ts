@@ -14,7 +14,7 @@ const misfit: Fit = { ok: false };
 
 /** Items of a list that are looked at in one go. */
 const itemsPerGo = 1024;
-/** About what a look at an item costs, in units of the pace: most for a date. */
+/** About what a look at an item costs, in units of the work budget: most for a date. */
 const unitsPerItem = 20;
 
 /**

@@ -22,7 +22,7 @@ export function isDegrees(value: Json, max: number): value is number {
   return typeof value === 'number' && value >= -max && value <= max;
 }
 
-/** The place of a value as it was sent: `{lat, lon}` or `[lon, lat]` and nothing else. Null when it is none. */
+/** The place of a value as it was sent: `{lat, lon}` or `[lon, lat]` and nothing else. Null when it is not one. */
 export function geoPointOf(value: Json): GeoPoint | null {
   const [lat = null, lon = null] = coordinatesOf(value);
   return isDegrees(lat, latitudeMax) && isDegrees(lon, longitudeMax) ? { lat, lon } : null;

@@ -1,6 +1,6 @@
 /**
- * Members of objects as fields of auto-indexed types, by their path (docs/reference/indexes-and-queries.md "Auto-indexed
- * source groups"). Names of properties have no dot, so a path never has the name of a property.
+ * Object members as fields of auto-indexed types, named by their path (docs/reference/indexes-and-queries.md "Auto-indexed
+ * source groups"). Property names have no dots, so paths never collide with them.
  */
 import { getOwn, isJsonObject, type Json, type JsonObject } from '../../contract/json.ts';
 import { autoPathCharactersMax, autoPathNamesMax } from '../../contract/limits.ts';
@@ -8,7 +8,7 @@ import { chain, type Resumable, type Steps, Suspended, workBudget } from '../../
 import type { FieldType } from './field-type.ts';
 import { fitField } from './fit.ts';
 
-/** The cost of looking at a member, in units of the pace. */
+/** The cost of visiting a member, in units of the work budget. */
 const unitsPerMember = 20;
 
 export type PathValues = ReadonlyMap<string, Json>;
@@ -18,7 +18,7 @@ export function hasMembers(value: Json): boolean {
   return Array.isArray(value) ? value.some(isJsonObject) : isJsonObject(value);
 }
 
-/** The values of the members of all properties, by path. In lists of objects a path has the list of its values. */
+/** All member values by path. In a list of objects, a path collects the values of all objects. */
 export function* pathValues(properties: JsonObject): Steps<PathValues> {
   const found = new Map<string, Json>();
   for (const name of Object.keys(properties)) {
@@ -62,7 +62,7 @@ function addTo(found: Map<string, Json>, path: string, member: Json): void {
   else for (const item of member) list.push(item);
 }
 
-/** The value of a field in an item, as its column has it; null when there is none. */
+/** The value of a field in an item, converted as in its column; null when absent. */
 export function fieldValue(fields: JsonObject, name: string, type: FieldType): Resumable<Json> {
   const own = getOwn(fields, name);
   if (own !== undefined) return own;
@@ -71,7 +71,7 @@ export function fieldValue(fields: JsonObject, name: string, type: FieldType): R
   );
 }
 
-/** The value of a field in an item, as it was sent; null when there is none. */
+/** The value of a field in an item as it was sent; null when absent. */
 export function sentValue(fields: JsonObject, name: string): Resumable<Json> {
   const own = getOwn(fields, name);
   if (own !== undefined) return own;
@@ -81,7 +81,7 @@ export function sentValue(fields: JsonObject, name: string): Resumable<Json> {
   return chain(new Suspended(pathValues({ [property]: value })), (values) => values.get(name) ?? null);
 }
 
-/** The property that has a field: itself, or the first name of its path. */
+/** The property of a field: itself, or the first name of its path. */
 export function propertyOf(field: string): string {
   const dot = field.indexOf('.');
   return dot < 0 ? field : field.slice(0, dot);

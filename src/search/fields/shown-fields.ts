@@ -1,4 +1,4 @@
-/** What the values of an entity say about the fields of its auto-indexed type. */
+/** Field types that the values of an entity decide, for its auto-indexed type. */
 import type { Json, JsonObject } from '../../contract/json.ts';
 import { namesOf } from '../../contract/large-json/parse-in-parts.ts';
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
@@ -11,7 +11,7 @@ export type ShownField = readonly [name: string, type: FieldType];
 
 type FieldTypes = ReadonlyMap<string, FieldType>;
 
-/** The cost of a look at a property, in units of the pace. */
+/** The cost of a look at a property, in units of the work budget. */
 const unitsPerField = 20;
 
 /** The fields that are not known, or get another type: properties first, so that members of objects take no room of theirs. */

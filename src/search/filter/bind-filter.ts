@@ -12,7 +12,7 @@ import {
   type PositiveOperator,
 } from './condition.ts';
 import type { Matcher } from './matcher.ts';
-import { AllOf, AnyOf, ConditionMatcher, type ConditionNode, RestOf } from './node-matchers.ts';
+import { AllOf, AnyOf, Complement, ConditionMatcher, type ConditionNode } from './node-matchers.ts';
 
 /** The docs and columns to which a filter is bound. */
 export interface FilterScope {
@@ -47,11 +47,11 @@ function* bindCondition(node: ConditionNode, scope: FilterScope): Steps<Matcher>
   if (operator === 'equals' && value === null) return absentFrom(column, scope.live, node);
   if (operator === 'notIn' && Array.isArray(value) && value.includes(null)) {
     const listed = value.filter((item) => item !== null);
-    const others = new RestOf(yield* bindValue(column, 'in', listed, node), scope.live, node);
+    const others = new Complement(yield* bindValue(column, 'in', listed, node), scope.live, node);
     return new AllOf([new ConditionMatcher(presentIn(column), node), others]);
   }
   if (operator === 'notEquals' || operator === 'notIn' || operator === 'notContains') {
-    return new RestOf(yield* bindValue(column, opposites[operator], value, node), scope.live, node);
+    return new Complement(yield* bindValue(column, opposites[operator], value, node), scope.live, node);
   }
   if (operator !== 'in' || !Array.isArray(value) || !value.includes(null)) {
     return new ConditionMatcher(yield* bindValue(column, operator, value, node), node);
@@ -75,5 +75,5 @@ function presentIn(column: FilteredColumn | undefined): DocTest {
 }
 
 function absentFrom(column: FilteredColumn | undefined, live: Bitmap, node: ConditionNode): Matcher {
-  return new RestOf(presentIn(column), live, node);
+  return new Complement(presentIn(column), live, node);
 }

@@ -1,4 +1,4 @@
-/** The matchers of which a bound filter is made: of a condition, of its opposite, and of groups with "or" and "and". */
+/** The matchers of a bound filter: for a condition, its negation, and groups with "or" and "and". */
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import { Bitmap } from '../bitmap.ts';
 import { current } from '../phase.ts';
@@ -13,7 +13,7 @@ export class ConditionMatcher implements Matcher {
   readonly #docs: DocTest;
   readonly #node: ConditionNode | null;
 
-  /** @param node condition that the cost counts for */
+  /** @param node condition that the cost is attributed to */
   constructor(docs: DocTest, node: ConditionNode | null) {
     this.#docs = docs;
     this.#node = node;
@@ -41,13 +41,13 @@ function* scanAll(docs: DocTest, into: Bitmap, docCount: number): Steps<void> {
 }
 
 /** The live docs for which a condition does not hold. */
-export class RestOf implements Matcher {
+export class Complement implements Matcher {
   readonly few = null;
   readonly #other: DocTest;
   readonly #live: Bitmap;
   readonly #node: ConditionNode;
 
-  /** @param node condition that the cost counts for */
+  /** @param node condition that the cost is attributed to */
   constructor(other: DocTest, live: Bitmap, node: ConditionNode) {
     this.#other = other;
     this.#live = live;
@@ -86,7 +86,7 @@ export class AnyOf implements Matcher {
     }
   }
 
-  /** One matcher goes through all docs before the next one does, because a thousand matchers would take long for one doc. */
+  /** Each matcher tests all docs before the next one starts: a thousand matchers would take too long for one doc. */
   *sift(docs: Int32Array, count: number): Steps<number> {
     const found = new Bitmap(this.#docCount);
     const left = docs.slice(0, count);
@@ -113,7 +113,7 @@ export class AllOf implements Matcher {
     this.few = fewestOf(matchers);
   }
 
-  /** Scans until few docs are left, which are tested one by one. */
+  /** Scans until few docs are left, then tests those one by one. */
   *scan(into: Bitmap, docCount: number): Steps<void> {
     const [first, ...others] = this.#matchers;
     if (first === undefined) return;
@@ -147,7 +147,7 @@ function* siftSet(matchers: readonly Matcher[], set: Bitmap, count: number): Ste
   for (let at = 0; at < kept; at += 1) set.add(docs[at] ?? 0);
 }
 
-/** The docs of the matcher that lists the fewest. Each of them must still pass the other matchers. */
+/** The candidates of the matcher that lists the fewest docs. They must still pass the other matchers. */
 function fewestOf(matchers: readonly Matcher[]): Candidates | null {
   let fewest: Matcher | null = null;
   for (const matcher of matchers) {

@@ -14,7 +14,7 @@ import { type WordMatch, WordMatcher } from './word-matcher.ts';
 /** The member of a row that has its highlights. */
 export const highlightsName = '_highlights';
 
-/** The cost of reading a byte of JSON text, in units of the pace. */
+/** The cost of reading a byte of JSON text, in units of the work budget. */
 const unitsPerByte = 5;
 
 /**

@@ -11,18 +11,18 @@ const escapes: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Escaping a long text looks at the clock after so many units. */
+/** Long text is escaped in blocks of this size, with a check of the clock after each. */
 const blockUnits = 4096;
-/** The cost of a look at a match, of writing a unit, and of the marks of a match, in units of the pace. */
-const unitsPerLook = 5;
-const unitsPerUnit = 4;
+/** The cost of visiting a match, of writing a character, and of marking a match, in units of the work budget. */
+const unitsPerVisit = 5;
+const unitsPerCharacter = 4;
 const unitsPerMatch = 100;
-/** So many parts are joined at a time: joining millions of them at once takes long. */
+/** Parts are joined in groups of this size, because joining millions in one call takes too long. */
 const partsAtOnce = 4096;
 
 /**
- * A text with its matching words between marks, in steps: a text of megabytes may have a million matches. Where a mark is
- * markup, the text is escaped.
+ * Puts the matches in a text between marks. The text is escaped when a mark is markup. In steps, because a long text can have
+ * a million matches.
  * @param matches in order, not overlapping
  */
 export function* markedText(
@@ -37,7 +37,7 @@ export function* markedText(
   let parts: string[] = [];
   let at = from;
   for (const { start, end } of matches) {
-    workBudget.units += unitsPerLook;
+    workBudget.units += unitsPerVisit;
     if (workBudget.isOver()) yield;
     if (start < from || end > to) continue;
     yield* write(text, at, start, isMarkup, parts);
@@ -54,7 +54,7 @@ export function* markedText(
   return `${from > 0 ? ellipsis : ''}${portions.join('')}${parts.join('')}${to < text.length ? ellipsis : ''}`;
 }
 
-/** Adds a part of the text to `parts`, block by block. */
+/** Appends a range of the text to `parts`, block by block. */
 function* write(text: string, from: number, to: number, isMarkup: boolean, parts: string[]): Steps<void> {
   for (let at = from; at < to; at += blockUnits) {
     const part = text.slice(at, Math.min(to, at + blockUnits));
@@ -62,7 +62,7 @@ function* write(text: string, from: number, to: number, isMarkup: boolean, parts
       ? part.replace(/[&<>"']/g, (character) => escapes[character] ?? character)
       : part;
     parts.push(written);
-    workBudget.units += unitsPerUnit * written.length;
+    workBudget.units += unitsPerCharacter * written.length;
     if (workBudget.isOver()) yield;
   }
 }

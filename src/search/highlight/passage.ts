@@ -80,7 +80,7 @@ class CodePoints {
   }
 }
 
-/** The cost of a match in `bestRun`, in units of the pace. */
+/** The cost of a match in `bestRun`, in units of the work budget. */
 const unitsPerMatch = 30;
 /** More than any match is away, in quarters of an edit. */
 const farQuarters = 64;

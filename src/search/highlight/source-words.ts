@@ -6,7 +6,7 @@ import {
   visibleUnits,
   visitRuns,
   visitWords,
-} from '../analysis/word-cutter.ts';
+} from '../analysis/word-segmentation.ts';
 import { endOfPiece } from '../analysis/words.ts';
 
 /**
@@ -15,7 +15,7 @@ import { endOfPiece } from '../analysis/words.ts';
  */
 export type WordVisitor = (word: string, start: number, end: number) => void;
 
-/** The cost of reading a unit of a text, in units of the pace. */
+/** The cost of reading a unit of a text, in units of the work budget. */
 const unitsPerUnit = 20;
 
 /** Visits the words of a text as `wordsOf` cuts them, in order, with their places. */

@@ -1,7 +1,7 @@
 import { type Analyzer, type AskedWord, sharedWords } from '../analysis/analyzer.ts';
 import { foldAccents } from '../analysis/fold.ts';
 import { isPhrase, PhraseFinder, phraseTerm } from '../analysis/phrase-terms.ts';
-import type { Letters } from '../analysis/word-cutter.ts';
+import type { Letters } from '../analysis/word-segmentation.ts';
 import type { CheckedSearch } from '../checked-query.ts';
 import { EditDistance } from '../text/edit-distance.ts';
 import { hasMoreBits, letterMask } from '../text/letter-signature.ts';
@@ -25,7 +25,7 @@ interface Asked extends AskedWord {
   readonly distance: EditDistance;
 }
 
-/** Tells which words a search finds, one by one, without an index. It remembers what it told. */
+/** Tests whether a search finds a word, without an index. Results are cached. */
 export class WordMatcher {
   readonly #analyzer: Analyzer;
   readonly #asked: readonly Asked[];

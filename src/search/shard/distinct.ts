@@ -14,14 +14,14 @@ import type { DocHits, Hits } from './hits.ts';
 import { placeOf, rankingOf } from './ranking.ts';
 import type { Tables } from './tables.ts';
 
-/** The cost of looking up an item, in units of the pace. */
+/** The cost of looking up an item, in units of the work budget. */
 const unitsPerItem = 100;
-/** The cost of giving a place away, in units of the pace. */
+/** The cost of giving a place away, in units of the work budget. */
 const unitsPerPlace = 300;
 /** The cost of a sort value of it. */
 const unitsPerKey = 50;
 
-/** What the docs of a query are reduced by. */
+/** The values by which docs of a query are deduplicated. */
 export interface Reduction {
   readonly query: CheckedQuery;
   readonly distinct: CheckedDistinct;

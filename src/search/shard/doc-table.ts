@@ -148,7 +148,7 @@ export class DocTable {
     return isIndexed;
   }
 
-  /** Gives back an id that no inverted index has any more. */
+  /** Frees an id that is in no inverted index. */
   free(doc: number): void {
     assert(!this.live.has(doc), 'no live doc is freed');
     this.#free.push(doc);

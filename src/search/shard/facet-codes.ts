@@ -2,16 +2,16 @@ import type { Json } from '../../contract/json.ts';
 import { type Resumable, type Steps, Suspended, workBudget } from '../../lib/cooperative-yield.ts';
 import type { CodeColumn } from '../columns/code-column.ts';
 import { createCodeColumn } from '../columns/create-column.ts';
-import { firstWritings, Writings } from '../facets/moments.ts';
+import { DateFormats, firstNotations } from '../facets/moments.ts';
 import type { FieldTraits } from '../fields/field-type.ts';
 import { parseLong } from '../fields/number-point.ts';
 
-/** About what it costs to read a part of a large value, in units of the pace. */
+/** About what it costs to read a part of a large value, in units of the work budget. */
 const unitsPerPart = 20_000;
 
 /**
  * Codes of numbers or dates, for facets alone. The first facet on a field makes them. From then on they follow the
- * field's docs. If the query is interrupted, the next one goes on with the codes that are made. Docs may come and go
+ * field's docs. If the query is interrupted, the next one continues with the codes that are made. Docs may come and go
  * meanwhile.
  *
  * One doc may take long: its list is long, or the tables double that millions of others are in. What is left of it belongs
@@ -20,7 +20,7 @@ const unitsPerPart = 20_000;
 export class FacetCodes {
   readonly #traits: FieldTraits;
   readonly #column: CodeColumn;
-  readonly #writings = new Writings();
+  readonly #dateFormats = new DateFormats();
   /** Docs below this are followed. */
   #docsEnd = 0;
   /** The steps that are left of the last one of them; null: none. */
@@ -101,16 +101,16 @@ export class FacetCodes {
 
   /** Docs have had dates that are written in several ways. */
   get hasMixedDates(): boolean {
-    return this.#writings.areMixed;
+    return this.#dateFormats.areMixed;
   }
 
   #facetValue(value: Json): Json {
     const items = (Array.isArray(value) ? value : [value]).map((item) => this.#facetItem(item));
     const plain = items.filter((item) => this.#column.accepts(item));
-    if (this.#traits.kind === 'date') for (const date of plain) this.#writings.note(date);
+    if (this.#traits.kind === 'date') for (const date of plain) this.#dateFormats.add(date);
     if (!Array.isArray(value)) return plain[0] ?? null;
     // A doc counts once for a moment.
-    return this.#traits.kind === 'date' ? firstWritings(plain) : plain;
+    return this.#traits.kind === 'date' ? firstNotations(plain) : plain;
   }
 
   /** A long is a number if the number is exact, else text. 0 and -0 are one value. Dates stand as they were sent. */

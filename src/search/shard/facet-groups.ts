@@ -14,18 +14,18 @@ import { type Reduction, reduced } from './distinct.ts';
 import { type DocHits, type Hits, hitsBeside } from './hits.ts';
 import type { Tables } from './tables.ts';
 
-/** The cost of parsing a byte of JSON text, in units of the pace. */
+/** The cost of parsing a byte of JSON text, in units of the work budget. */
 const unitsPerByte = 5;
 
 export const noGroups: FacetGroups = { groups: [] };
 
-/** What the facets of a query are counted over. */
+/** The hits that the facets of a query count. */
 export interface FacetSight {
   readonly query: CheckedQuery;
   readonly tables: Tables;
   readonly scratch: Scratch;
   readonly hits: Hits;
-  /** What is left of the hits after `distinct`. */
+  /** The hits after `distinct`. */
   readonly left: DocHits;
   /** Null without `distinct`. */
   readonly reduction: Reduction | null;

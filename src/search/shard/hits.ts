@@ -29,7 +29,7 @@ export interface Hits extends DocHits, Found {
   readonly searched: DocHits | null;
 }
 
-/** What is said of hits that no search has found. */
+/** Search data of hits that were found without a search. */
 export const unsearched = { searched: null, touchedCount: 0, scoreOf: noScore, stats: null } as const;
 
 /** Puts the docs that match into `scratch.hits`. */
@@ -79,7 +79,7 @@ export function* findSearched(
   return { docs: hits, count, searched, touched, touchedCount, scoreOf, stats };
 }
 
-/** What the items here say about a search. */
+/** Statistics of a search over the items here. */
 export function* searchStats(words: WordSearch, scratch: Scratch): Steps<SearchStats> {
   current.enter('search');
   return yield* statsOf(words, scratch);

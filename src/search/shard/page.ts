@@ -10,7 +10,7 @@ import type { Hits } from './hits.ts';
 import { placeOf, rankingOf } from './ranking.ts';
 import type { Tables } from './tables.ts';
 
-/** The cost of a row for each key of its sort, in units of the pace. */
+/** The cost of a row for each key of its sort, in units of the work budget. */
 const unitsPerKey = 50;
 
 /** The first rows of the matching docs in order, up to the end of the page. */

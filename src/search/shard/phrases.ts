@@ -17,10 +17,10 @@ import { type DocRun, docOf } from '../text/postings.ts';
 import type { Found } from '../text/word-search.ts';
 import type { Tables } from './tables.ts';
 
-/** The cost of reading an item, in units of the pace, besides its characters. */
+/** The cost of reading an item, in units of the work budget, besides its characters. */
 const unitsPerItem = 1000;
 
-/** What is left of the items that a search found, in `scratch.hits`. */
+/** Removes hits from `scratch.hits` that do not match the quotes and hyphens of a search. */
 export function* withOperators(
   found: Found,
   search: CheckedSearch,

@@ -84,7 +84,7 @@ export class ScoreOrder implements Order {
   }
 }
 
-/** The least cost of a comparison, in units of the pace. */
+/** The least cost of a comparison, in units of the work budget. */
 const comparisonUnits = 100;
 
 /** Texts in the order of a locale. No number orders like them, so all texts have one key. */

@@ -31,7 +31,7 @@ import { unscoredAnswer } from './unscored.ts';
 export type TakeFirst = (populationIndex: number, name: PlainValue, place: SentPlace) => boolean;
 
 const scratches = new Scratches();
-/** The cost of putting or taking out an item, in units of the pace, besides a unit for each character. */
+/** The cost of putting or taking out an item, in units of the work budget, besides a unit for each character. */
 const itemUnits = 1000;
 const noMembers: ReadonlyMap<string, Json> = new Map();
 
@@ -72,7 +72,7 @@ export class Shard {
     return [...this.#tables.fields].map(([name, { type }]) => [name, type]);
   }
 
-  /** What it is made of. Nothing may change it before the last part is written. */
+  /** Its parts, for a snapshot. The shard must not change before the last one is written. */
   *parts(): Parts {
     const { docs, fields } = this.#tables;
     yield Uint32Array.of(this.#hasUnknownField ? 1 : 0);
@@ -82,7 +82,7 @@ export class Shard {
 
   /**
    * Takes the parts of another shard that had the same fields in the same order. It must be empty. Until each item was
-   * confirmed, put or taken, nobody may ask it (`hasUnproven`). @throws SnapshotDamagedError; it must then be thrown away
+   * confirmed, put or taken, it must not be queried (`hasUnproven`). @throws SnapshotDamagedError; it must then be thrown away
    */
   async restore(from: PartReader): Promise<void> {
     const { docs, fields } = this.#tables;
@@ -103,7 +103,7 @@ export class Shard {
     }
   }
 
-  /** Items of a snapshot are here of which nobody has said yet whether they are still so. */
+  /** Some items of a snapshot are not verified yet. */
   get hasUnproven(): boolean {
     return this.#tables.docs.hasUnproven;
   }
@@ -125,7 +125,7 @@ export class Shard {
     return true;
   }
 
-  /** Removes the items of a snapshot that nobody has confirmed, in steps. */
+  /** Removes the unconfirmed items of a snapshot, in steps. */
   dropUnproven(): Resumable<void> {
     return new Suspended(this.#dropAll((doc) => this.#tables.docs.isUnproven(doc)));
   }

@@ -11,12 +11,12 @@ const stepPostingsMin = 256;
 const stepDocs = 16;
 
 const advanceMax = 4096;
-/** The cost of a posting, in units of the pace. */
+/** The cost of a posting, in units of the work budget. */
 const unitsPerPosting = 10;
 
 /**
  * Takes dead docs out of the inverted indexes, a little with every change. So no change waits for a whole index, and
- * the dead docs never outweigh the live ones. A doc's id is given back only when no list holds it any more.
+ * the dead docs never outweigh the live ones. A doc's id is only freed when no list has it.
  */
 export class Sweeper {
   readonly #texts: TextIndex[] = [];

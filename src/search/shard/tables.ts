@@ -1,4 +1,4 @@
-/** What a shard keeps: the table of its docs, and for each field a column, an inverted index and codes for facets. */
+/** The data of a shard: the table of its docs, and for each field a column, an inverted index and codes for facets. */
 import type { Json } from '../../contract/json.ts';
 import { type Resumable, type Steps, Suspended, workBudget } from '../../lib/cooperative-yield.ts';
 import { type Analyzer, plainAnalyzer } from '../analysis/analyzer.ts';
@@ -15,7 +15,7 @@ import { DocTable } from './doc-table.ts';
 import { FacetCodes } from './facet-codes.ts';
 import { PendingSearches } from './pending-searches.ts';
 
-/** The cost of reading an item, in units of the pace, besides a unit for each character. */
+/** The cost of reading an item, in units of the work budget, besides a unit for each character. */
 const unitsPerItem = 1000;
 
 /** The docs of a shard, and its fields by name. A built-in name comes before a field with the same name. */

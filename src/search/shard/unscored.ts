@@ -1,6 +1,6 @@
 /**
  * The first answer of a shard to a search, when other shards have items too. It has the statistics of the items here. If few items
- * match, it also has all that their scores are computed from, and nobody needs to ask again.
+ * match, it also has all that their scores are computed from, so there is no second round.
  */
 import { unscoredBytesMax, unscoredFrequenciesMax, unscoredItemsMax } from '../../contract/limits.ts';
 import { assert } from '../../lib/assert.ts';
@@ -50,7 +50,7 @@ export function* unscoredAnswer(
   return { stats: hits.stats, few };
 }
 
-/** False for a search that surely finds many items, or takes long to tell. */
+/** False for a search that finds many items, or may take long to find out. */
 function* mayBeFew({ filter, distinct, highlight, after }: CheckedQuery, words: WordSearch): Steps<boolean> {
   if (distinct !== null || highlight !== null || after !== null) return false;
   const { mode, prefix, literal, operators } = words.search;

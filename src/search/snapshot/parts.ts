@@ -1,15 +1,15 @@
 /**
- * What a shard is made of, for a file: arrays of numbers as they lie in memory. A structure gives its parts in an order, and
+ * What a shard is built from, for a file: arrays of numbers as they are in memory. A structure gives its parts in an order, and
  * takes them back in the same one. What queries make for themselves, such as sorted docs, is not included.
  */
 export type Part = Float64Array | Int32Array | Uint32Array | Int16Array | Uint8Array;
 
-/** Parts as they are now. They are the memory itself: nobody may change the structure before the last one is written. */
+/** Parts as they are now. They are not copies: the structure must not change before the last part is written. */
 export type Parts = Generator<Part, void, undefined>;
 
 /** Gives parts back, in their order. */
 export interface PartReader {
-  /** @param make an array of so many zeros @throws SnapshotDamagedError when the next part is another one, or damaged */
+  /** @param make an array of this many zeros @throws SnapshotDamagedError when the next part is another one, or damaged */
   numbers<A extends Part>(make: (length: number) => A): Promise<A>;
 }
 

@@ -51,7 +51,7 @@ export interface Ranking {
   compareIdsTo(doc: number, place: RowPlace): number;
 }
 
-/** The least cost of comparing two docs, in units of the pace. */
+/** The least cost of comparing two docs, in units of the work budget. */
 const comparisonUnits = 10;
 
 /** The order of two docs whose first keys are equal; never 0. */

@@ -31,7 +31,7 @@ export interface FirstDocs {
 
 /**
  * The docs of a column in the order of their numbers, as they were at one time, and those that changed since. The numbers
- * are the column's own (`values`, by doc): they tell where a stretch begins and ends, so that its size is a difference.
+ * are the column's own (`values`, by doc): they give the bounds of a range, so its size is a difference.
  */
 export class SortedDocs {
   readonly #docs: Int32Array;

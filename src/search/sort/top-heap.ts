@@ -1,6 +1,6 @@
 import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 
-/** The least cost of putting an item in order, in units of the pace. */
+/** The least cost of putting an item in order, in units of the work budget. */
 const unitsPerItem = 10;
 
 /**
@@ -32,7 +32,7 @@ export class TopHeap {
     if (this.#size === this.#items.length) this.lastKey = this.#keys[0] ?? 0;
   }
 
-  /** The items in order. The heap cannot be used any more. */
+  /** The items in order. Must be the last call. */
   *drain(): Steps<Int32Array> {
     for (let left = this.#size; left > 1; ) {
       left = this.#drainSome(left);

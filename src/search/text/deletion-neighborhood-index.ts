@@ -21,7 +21,7 @@ export interface TermsById {
   at(termId: number): string | undefined;
 }
 
-/** What is left to read of the buckets of a word: from each of `at` to the `end` beside it. */
+/** Unread rest of the buckets of a word: from each of `at` to its `end`. */
 export interface NeighborhoodCursor {
   readonly at: number[];
   readonly ends: number[];

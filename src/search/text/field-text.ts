@@ -7,7 +7,7 @@ import type { PartReader, Parts } from '../snapshot/parts.ts';
 import { TextIndex } from './text-index.ts';
 import { WordCounts } from './word-counts.ts';
 
-/** Number of words that are put at once, and the cost of each in units of the pace. */
+/** Number of words that are put at once, and the cost of each in units of the work budget. */
 const wordsAtOnce = 1024;
 const unitsPerWord = 200;
 

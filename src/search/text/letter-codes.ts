@@ -111,7 +111,7 @@ export class CodeDistance {
    * @param bound at most 2
    */
   atLeast(first: number, second: number, bound: number, isBeginning: boolean): number {
-    // Behind a code that is cut the term may go on in any way.
+    // Behind a code that is cut the term may continue in any way.
     if ((second & cutBit) !== 0 && !(isBeginning && this.#length + bound <= codedMax)) return 0;
     const having = this.#having;
     const last = this.#length - 1;

@@ -24,7 +24,7 @@ export function hasMoreBits(bits: number, bound: number): boolean {
   return left !== 0;
 }
 
-/** What stands for a term in most comparisons: its letter mask, and its length as far as that fits into the spare bits. */
+/** The signature that represents a term in most comparisons: its letter mask, and its length as far as it fits into the spare bits. */
 export type LetterSignature = number;
 
 const lengthMax = 2 ** spareBits - 1;

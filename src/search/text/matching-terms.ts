@@ -8,7 +8,7 @@ import type { FieldText } from './field-text.ts';
 import { beginningFactors, stemFactor, synonymFactor, tierCount, wholeFactors } from './relevance.ts';
 import type { TextIndex } from './text-index.ts';
 
-/** The cost of looking up a term that means a word, in units of the pace. */
+/** The cost of looking up a term that means a word, in units of the work budget. */
 const unitsPerMeantTerm = 100;
 
 /** Terms that count alike. */

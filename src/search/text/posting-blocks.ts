@@ -1,7 +1,7 @@
 import { assert } from '../../lib/assert.ts';
 import { int32, type PartReader, type Parts } from '../snapshot/parts.ts';
 
-/** A page that is full grown has so many numbers. It must be a power of two. */
+/** A page that is full grown has this many numbers. It must be a power of two. */
 const pageBits = 16;
 const pageInts = 1 << pageBits;
 const firstPageInts = 64;

@@ -32,7 +32,7 @@ const bytesPerFrequency = 48;
 
 /**
  * Knows which docs have a term, and how often: a list of postings for each term of a dictionary, in typed arrays. Why it
- * is not FlexSearch's index is told in docs/design/search.md. Dead docs stay in the lists, and a sweep filters whole lists when
+ * is not FlexSearch's index is explained in docs/design/search.md. Dead docs stay in the lists, and a sweep filters whole lists when
  * enough docs are dead.
  *
  * Most terms have one doc, so a term without a second one takes 4 bytes. The others have a block: their number of docs, then
@@ -236,7 +236,7 @@ function headOf(block: number): number {
   return -2 - block;
 }
 
-/** Size of the block of so many docs, 2 or more: the least power of two that holds them and their number. */
+/** Size of the block of this many docs, 2 or more: the least power of two that holds them and their number. */
 function blockInts(docs: number): number {
   return 1 << (32 - Math.clz32(docs));
 }

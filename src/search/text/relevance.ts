@@ -17,7 +17,7 @@ export const noScore: DocScore = () => 0;
 const lengthShare = 0.6;
 /** How soon further occurrences of a word add little. */
 const saturation = 1;
-/** What an item counts in which a word matches less closely than in others. */
+/** Weight of an item in which a word matches less closely than in others. */
 const laterShare = 0.1;
 
 /**

@@ -11,7 +11,7 @@ import { tierCount } from './relevance.ts';
 /** The postings of one term at a time. */
 const run: DocRun = { docs: new Int32Array(0), from: 0, end: 0 };
 
-/** True when the terms of the words have at most so many postings. */
+/** True when the terms of the words have at most this many postings. */
 export function hasFewPostings(search: WordSearch, postingsMax: number): Steps<boolean> {
   return areFew(search, postingsMax, (word) => word.tiers());
 }

@@ -2,7 +2,7 @@ import { type Steps, workBudget } from '../../lib/cooperative-yield.ts';
 import { merged, sorted } from '../../lib/slices/merge-sort.ts';
 import type { TermsById } from './deletion-neighborhood-index.ts';
 
-/** The cost of a look at a term, in units of the pace. */
+/** The cost of a look at a term, in units of the work budget. */
 const lookUnits = 20;
 
 const astral = 0x10000;
@@ -47,7 +47,7 @@ class TermList {
   }
 }
 
-/** Terms that go on with the same code point: those from `low` to before `high`. */
+/** Terms that continue with the same code point: those from `low` to before `high`. */
 interface Branch {
   readonly codePoint: number;
   readonly low: number;

@@ -3,7 +3,7 @@ import type { Stem } from '../analysis/languages.ts';
 import { IdTable } from '../id-table.ts';
 import { PagedList, ValueList } from '../value-list.ts';
 
-/** The cost of finding the stem of a term, in units of the pace. */
+/** The cost of finding the stem of a term, in units of the work budget. */
 const unitsPerStem = 1000;
 /** Roughly what a stem takes, with the list of its terms, besides its entry in the table. */
 const bytesPerStem = 150;

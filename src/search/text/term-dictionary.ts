@@ -15,13 +15,13 @@ import { goneSignature, LetterSignatureFilter, letterSignatureOf } from './lette
 import { SortedPrefixIndex } from './sorted-prefix-index.ts';
 
 const capacityMin = 16;
-/** The cost of comparing a character of a term, in units of the pace. */
+/** The cost of comparing a character of a term, in units of the work budget. */
 const comparisonUnits = 5;
-/** The cost of comparing a term of the index by its code, in units of the pace. */
+/** The cost of comparing a term of the index by its code, in units of the work budget. */
 const candidateUnits = 20;
-/** The cost of indexing a term, in units of the pace. */
+/** The cost of indexing a term, in units of the work budget. */
 const indexingUnits = 200;
-/** A search indexes at most so many portions of terms, of so many each. It looks at the terms that are left. */
+/** A search indexes at most this many portions of terms, of this many each. It looks at the terms that are left. */
 const portionsPerSearch = 512;
 const portionTerms = 64;
 /** Terms that are not indexed are looked at. The index is made again when they are so many, and this share of the others. */
@@ -65,7 +65,7 @@ export class TermDictionary {
   /** Null: nothing is made. */
   #builder: DeletionNeighborhoodIndexBuilder | null = null;
   #order: SortedPrefixIndex | null = null;
-  /** What is left to do for the next order; null: nothing is made. */
+  /** The remaining work for the next order; null when none is being made. */
   #ordering: Steps<SortedPrefixIndex> | null = null;
   readonly #distance = new EditDistance();
   readonly #codeDistance = new CodeDistance();
@@ -175,7 +175,7 @@ export class TermDictionary {
     }
   }
 
-  /** The order of most terms, which it begins, or goes on to make for a while; null when there is none yet. */
+  /** The order of most terms, which it begins, or continues to make for a while; null when there is none yet. */
   *#ordered(): Steps<SortedPrefixIndex | null> {
     const ordered = this.#order?.end ?? 0;
     if (this.#ordering === null && !this.#isDue(ordered)) return this.#order;
@@ -189,7 +189,7 @@ export class TermDictionary {
     return this.#order;
   }
 
-  /** The index of most terms, which it makes or goes on to make; null when there is none yet. */
+  /** The index of most terms, which it makes or continues to make; null when there is none yet. */
   *#indexed(): Steps<DeletionNeighborhoodIndex | null> {
     const { phase, detail } = current;
     current.enter('shared');
@@ -266,7 +266,7 @@ export class TermDictionary {
     return at;
   }
 
-  /** Notes the id of a term that is near. @returns the cost in units of the pace */
+  /** Notes the id of a term that is near. @returns the cost in units of the work budget */
   #compare(termId: number, near: Nearby): number {
     const term = this.termOf(termId);
     const distance = this.#distanceTo(term, near);
@@ -280,8 +280,8 @@ export class TermDictionary {
 
   /**
    * Visits the ids of terms until the budget is spent. `visit` returns the cost of a term, or -1 for a term to remove.
-   * @param cursor where to go on; null at the beginning
-   * @returns where to go on; null when every term was visited
+   * @param cursor where to continue; null at the beginning
+   * @returns where to continue; null when every term was visited
    */
   sweep(cursor: SweepCursor | null, budget: number, visit: (termId: number) => number): SweepCursor | null {
     let left = budget;

@@ -8,7 +8,7 @@ import { Postings } from './postings.ts';
 import { StemTerms } from './stem-terms.ts';
 import { type SweepCursor, TermDictionary } from './term-dictionary.ts';
 
-/** The cost of looking up a term, in units of the pace. */
+/** The cost of looking up a term, in units of the work budget. */
 const unitsPerTerm = 100;
 /** Roughly what the text of a term takes. */
 const bytesPerTerm = 40;

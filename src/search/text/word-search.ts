@@ -17,7 +17,7 @@ import {
   wordScore,
 } from './relevance.ts';
 
-/** What a search found. The docs that match are the first `count` of `scratch.hits`. */
+/** The result of a search. The matching docs are the first `count` of `scratch.hits`. */
 export interface Found {
   readonly count: number;
   /** The first `touchedCount` docs are noted in the scratch, which must be set back. They are those that match, and more. */
@@ -28,7 +28,7 @@ export interface Found {
   readonly stats: SearchStats | null;
 }
 
-/** What the items here say about a search; statistics of several shards add up. */
+/** Statistics of a search over the items here. Those of several shards add up. */
 export function* statsOf(searched: WordSearch, scratch: Scratch): Steps<SearchStats> {
   const { fields, items } = searched;
   const words: WordStats[] = [];
@@ -206,7 +206,7 @@ class SearchRun {
   }
 }
 
-/** What is noted of a doc: that it is known, how many needed words it has, and how many words match it closely. */
+/** Bits of a doc: that it is known, how many required words it has, and how many words match it closely. */
 const knownNote = 1 << 30;
 const neededNote = 1 << 12;
 

@@ -10,7 +10,7 @@ type Reply = [horizon: Buffer, last: Buffer, announced: Buffer, ofLog: Buffer[],
 
 const readScript = new Script<Reply>('change-log/read', 4);
 
-/** What an entry is about: a view, or a claim field whose redirects a page on every host hides, or no longer hides. */
+/** The subject of an entry: a view, or a claim field whose redirects a page on every host hides, or no longer hides. */
 export type LogSubject =
   | { readonly kind: 'view'; readonly view: LoggedView }
   | { readonly kind: 'field'; readonly field: string };
@@ -23,7 +23,7 @@ export interface LogEntry {
   readonly subject: LogSubject;
 }
 
-/** What one partition has after a position. */
+/** The entries of one partition after a position. */
 export interface LogPortion {
   readonly partition: number;
   /** Sequence up to which traces are forgotten. */
@@ -134,7 +134,7 @@ function pairsOf(list: readonly Buffer[]): { member: string; sequence: number }[
   }));
 }
 
-/** The last sequence that a list tells of: all of them when it was not cut. */
+/** The last sequence that a list covers: the end of the log if the list was not cut. */
 function endOf(list: readonly Buffer[], limit: number): number {
   return list.length < limit * 2 ? Number.POSITIVE_INFINITY : Number(list.at(-1));
 }

@@ -1,5 +1,5 @@
 /**
- * Which views refer to a view. On one Redis the commit of a view moves its referrers. In a cluster they lie in other slots: a
+ * Which views refer to a view. On one Redis the commit of a view moves its referrers. In a cluster they are in other slots: a
  * referrer is put here before the commit, and taken away after it. So none is missing, and one may be there too much after a
  * crash: a reader looks into the referrer's processed record.
  */
@@ -72,12 +72,12 @@ export class ReferenceChanges {
     return this.#byTarget.values();
   }
 
-  /** What goes before the commit in a cluster. */
+  /** Writes before the commit in a cluster. */
   get additions(): ReferrerWrite[] {
     return this.#writes(({ added }) => added, 'add');
   }
 
-  /** What goes after the commit in a cluster. */
+  /** Writes after the commit in a cluster. */
   get removals(): ReferrerWrite[] {
     return this.#writes(({ dropped }) => dropped, 'drop');
   }

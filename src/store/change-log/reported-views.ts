@@ -17,11 +17,11 @@ import { answerOf } from '../redis/redis-errors.ts';
 import type { Store } from '../store.ts';
 import { type LoggedView, logField, logMember, logName, readLogNames } from './logged-views.ts';
 
-/** What a removed view was. */
+/** The last state of a removed view. */
 export interface RemovedView {
   /** Of its entity, when the view was last reported. */
   readonly type: string;
-  /** '' if its source was not configured any more. */
+  /** '' if its source was no longer configured. */
   readonly sourceGroup: string;
   /** All that it claimed at the end or before; `keys.left` says which of it was served. */
   readonly claims: readonly FormerClaim[];
@@ -42,7 +42,7 @@ export class ReportedViews {
   /** The group of the last call: neighbours are most often of one environment, source and schema. */
   #last: { scope: EnvironmentScope; sourceId: string; alias: string; group: Group } | null = null;
 
-  /** Its bytes are new, or it has to be told for another reason. */
+  /** Its bytes are new, or there is another reason to report it. */
   changed(scope: EnvironmentScope, view: LoggedView): void {
     this.#groupOf(scope, view).changed.push(view.originId);
   }

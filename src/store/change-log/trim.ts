@@ -1,6 +1,6 @@
 /**
- * Forgets what the change log keeps for a time only, traces and claims that are not served any more; and the logs of
- * environments that no configuration has any more.
+ * Trims the change log: removes expired traces and claims that are no longer served, and the logs of environments that are
+ * no longer configured.
  */
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
@@ -34,7 +34,7 @@ export async function trimTraces(store: Store, lease: Lease, retentionMs: number
 const trimEveryMsMin = 1000;
 const trimEveryMsMax = 600_000;
 
-/** How often an owner trims. */
+/** Milliseconds between two trims of an owner. */
 export function trimPauseMs(retentionMs: number): number {
   return Math.min(trimEveryMsMax, Math.max(trimEveryMsMin, retentionMs / 20));
 }
@@ -42,9 +42,9 @@ export function trimPauseMs(retentionMs: number): number {
 const forgetScript = new Script<0 | 1>('change-log/forget', 7);
 
 /**
- * Forgets, in all partitions, what the change log keeps of environments without views. What is left is the horizon, so a
- * reader who comes back with an offset is refused and not told less than happened.
- * @param isGone true for an environment that nobody may read any more
+ * Removes the change logs of environments without views in all partitions. Their horizons stay, so a reader that returns
+ * with an old offset is rejected instead of missing changes.
+ * @param isGone true for an environment that is no longer configured
  * @throws StoreUnavailableError
  */
 export async function forgetLogs(store: Store, isGone: (scope: EnvironmentScope) => boolean): Promise<void> {
@@ -56,7 +56,7 @@ export async function forgetLogs(store: Store, isGone: (scope: EnvironmentScope)
   }
 }
 
-/** @returns false when views are in it, and nothing was forgotten. @throws StoreUnavailableError */
+/** @returns false when it still has views, so nothing was removed. @throws StoreUnavailableError */
 async function forgetLog(store: Store, tag: string, scope: EnvironmentScope): Promise<boolean> {
   const { tenant, environmentId } = scope;
   const scriptKeys = [

@@ -1,4 +1,4 @@
-/** What is stored of claims on URLs and handles: one claim, and the record of a claim field. */
+/** The stored form of claims on URLs and handles: one claim, and the record of a claim field. */
 import type { EntityRef } from '../../contract/ids.ts';
 import { pack, unpack } from '../codec/pack.ts';
 import { longId, shortId } from '../codec/short-id.ts';
@@ -42,7 +42,7 @@ type PackedClaim = [
   display?: string,
 ];
 
-/** What is served on a claim field. */
+/** The served claims of a claim field. */
 export interface ServedClaims {
   /** The first claim of each host, best first; no redirects where a page answers on every host. */
   readonly claims: readonly Claim[];
@@ -106,6 +106,6 @@ export interface ClaimWrite {
   /** From `claimField`. */
   readonly field: string;
   readonly claim: Claim;
-  /** The commit that it belongs to tells of the view anyhow: it leaves no trace in the change log for it. */
+  /** The commit reports the view anyway, so the claim leaves no trace in the change log. */
   readonly isReported?: boolean;
 }

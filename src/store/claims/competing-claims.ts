@@ -22,7 +22,7 @@ const fieldPrefix = 'r:';
 export interface CompetingClaim {
   /** Sorts as claims are served. */
   readonly rank: Buffer;
-  /** What the rank says of the claim. */
+  /** The claim data in its rank. */
   readonly ranked: RankedClaim;
   /** Null when the claim is missing, which only damage can cause. */
   readonly claim: Claim | null;
@@ -81,7 +81,7 @@ interface RankRange {
   readonly isPerHost: boolean;
 }
 
-/** Claims of one field in each range, in the order asked; all fields in one partition. */
+/** Claims of one field in each range, in the order given; all fields in one partition. */
 async function readRanges(
   store: Store,
   scope: EnvironmentScope,
@@ -161,7 +161,7 @@ export interface HostOfField {
   readonly host: string | null;
 }
 
-/** The first claim of each host on its contested field, in the order asked. @throws StoreUnavailableError */
+/** The first claim of each host on its contested field, in the order given. @throws StoreUnavailableError */
 export async function readFirstOfHosts(
   store: Store,
   scope: EnvironmentScope,

@@ -1,4 +1,4 @@
-/** Reading the claims on URLs and handles. */
+/** Reads the claims on URLs and handles. */
 
 import type { EnvironmentScope } from '../environment-scope.ts';
 import { keys } from '../keys.ts';
@@ -14,7 +14,7 @@ export function claimTag(store: Store, scope: EnvironmentScope, field: string): 
   return store.partitions.tag(partitionOf(store, scope, field));
 }
 
-/** What is served on claim fields, in the order asked. @throws StoreUnavailableError */
+/** The served claims of claim fields, in the order given. @throws StoreUnavailableError */
 export async function readServed(
   store: Store,
   scope: EnvironmentScope,
@@ -25,8 +25,8 @@ export async function readServed(
 }
 
 /**
- * All claims on claim fields, in the order asked, best first: as many as there are.
- * @param most of a contested field no more are looked for once so many are found; they are not the best then
+ * All claims of claim fields, in the order given, best first.
+ * @param most stop after this many claims of a contested field, which then are not necessarily the best
  * @throws StoreUnavailableError
  */
 export async function readClaimFields(
@@ -45,7 +45,7 @@ export async function readClaimFields(
   );
 }
 
-/** Where the record of a claim field lies. */
+/** The location of the record of a claim field. */
 export function placeOfClaims(store: Store, scope: EnvironmentScope, field: string): HashField {
   return { key: keys.claims(claimTag(store, scope, field), scope.tenant, scope.environmentId), field };
 }

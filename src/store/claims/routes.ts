@@ -54,7 +54,7 @@ export async function listRoutes(
   return { entries: page.slice(0, request.limit), total, hasMore: page.length > request.limit };
 }
 
-/** One entry more than the request asks for, if there is one. Any number of hidden redirects may lie in between. */
+/** One entry more than the request asks for, if there is one. Any number of hidden redirects may be in between. */
 async function visiblePage(
   store: Store,
   scope: RouteScope,

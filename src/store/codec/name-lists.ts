@@ -1,6 +1,6 @@
 /**
  * Most entities of a type have properties of the same names, and so have the items of an index and the views of a schema; what
- * is made of entities of one type mostly has the same names, too. Their records leave the names out, and say under which digest
+ * is built from entities of one type mostly has the same names, too. Their records leave the names out, and say under which digest
  * their list is in `keys.names`, in the same partition. The call that stores a record stores its list with it
  * (`scripts/entities/accept.lua`, commits), so no record is ever without it. A list never changes: anyone who has read it may keep it.
  */
@@ -38,7 +38,7 @@ const recordsMin = 64;
 const charactersMax = 4_096;
 const listsMet = 1_000;
 const listsRead = 2_000;
-/** Enough to tell apart the lists of one source. Anyone who searched for two lists with one digest would garble entities of their own. */
+/** Enough to distinguish the lists of one source. Whoever crafts a collision only corrupts their own entities. */
 export const listDigestBytes = 8;
 
 const met = new BoundedCache<string, MetList>({ entriesMax: listsMet });
@@ -94,7 +94,7 @@ export function nameListFor(names: readonly string[]): NameList {
   return list;
 }
 
-/** Entities of one source in one partition, and what was made of them. */
+/** Entities of one source in one partition, and what was built from them. */
 export interface NamesPlace {
   readonly tag: string;
   readonly tenant: string;
@@ -102,7 +102,7 @@ export interface NamesPlace {
 }
 
 /**
- * The lists of records, in the order asked; null for a record that has its names itself. Undefined for one that went with its
+ * The lists of records, in the order given; null for a record that has its names itself. Undefined for one that went with its
  * list since it was read: a purge forgets the lists of a source after the last of their records.
  * @param digests null for a record that has its names itself. @throws StoreUnavailableError
  */

@@ -14,7 +14,7 @@ import { activeGeneration, readDocuments, readTenants } from './published-config
 
 const pollMs = 1000;
 
-/** What a process follows while it loads: a slice at a time, and only the tenants that are not as they were. */
+/** Loads the stored configuration in slices. Unchanged tenants are not loaded again. */
 function loadStored(
   tenants: ReadonlyMap<string, TenantTexts>,
   former: Configuration | null,
@@ -55,7 +55,7 @@ export class ActiveConfiguration {
   readonly #listeners: ConfigurationListener[] = [];
   readonly #layoutListeners: (() => void)[] = [];
   readonly #troubleListeners: ((reason: string) => void)[] = [];
-  /** The reason that listeners were last told why the active configuration cannot be used; null while it can be used. */
+  /** The last reported reason why the active configuration is unusable; null while it is usable. */
   #trouble: string | null = null;
 
   /** @param load as `loadingStored`; a test that starts many processes may keep what it gives */
@@ -100,7 +100,7 @@ export class ActiveConfiguration {
     this.#troubleListeners.push(listener);
   }
 
-  /** Loads what is active, if anything is, and goes on following. @throws StoreUnavailableError */
+  /** Loads what is active, if anything is, and continues following. @throws StoreUnavailableError */
   async start(): Promise<void> {
     await this.refresh();
     this.#subscription = new Subscription(this.store, keys.configurationChannel, {

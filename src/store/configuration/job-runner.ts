@@ -20,7 +20,7 @@ export interface JobRun<Task, Progress> {
   readonly task: Task;
   /** As an earlier run saved it; null at the first run. */
   readonly progress: Progress | null;
-  /** Saves where a later run goes on if this one is broken off. */
+  /** Saves where a later run continues if this one is broken off. */
   save(progress: Progress): Promise<void>;
   /** Aborts when the process stops; the job is then taken up by another one immediately. */
   readonly signal: AbortSignal;

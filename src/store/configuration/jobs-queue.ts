@@ -1,6 +1,6 @@
 /**
  * Background jobs that people want to see: named, resumable, tried again, with progress. BullMQ keeps them; its keys
- * carry one tag of their own, so that a queue lies in one slot of a cluster.
+ * carry one tag of their own, so that a queue is in one slot of a cluster.
  */
 import type { Job, Queue } from 'bullmq';
 import { connectForJobs, disconnect, type RedisClient } from '../redis/redis-connection.ts';
@@ -35,7 +35,7 @@ const stateOf: Readonly<Record<string, JobState>> = {
 };
 
 /**
- * Adds jobs and tells how they are. Where commands of the store have a time limit, a question to the queue has it too: BullMQ
+ * Adds jobs and reads their states. Where commands of the store have a time limit, a question to the queue has it too: BullMQ
  * itself waits for Redis without end.
  */
 export class JobQueue<Task extends object, Progress extends object> {
@@ -83,13 +83,13 @@ export class JobQueue<Task extends object, Progress extends object> {
     });
   }
 
-  /** States of jobs in the order asked; null for a job that is not known, or not any more. @throws StoreUnavailableError */
+  /** States of jobs in the given order; null for an unknown or removed job. @throws StoreUnavailableError */
   statuses(ids: readonly string[]): Promise<(JobStatus<Progress, Task> | null)[]> {
     return this.#ask((queue) => Promise.all(ids.map((id) => this.#status(queue, id))));
   }
 
   async #status(queue: Queue<Task>, id: string): Promise<JobStatus<Progress, Task> | null> {
-    // The state comes first: a job that was read before it ended would be told as done with what it had saved until then.
+    // Read the state first. Otherwise a job that ends in between would be returned as done, with outdated data.
     const state = await queue.getJobState(id);
     const job = await queue.getJob(id);
     if (job === undefined) return null;
@@ -156,7 +156,7 @@ async function openQueue<Task>(name: string, connection: RedisClient): Promise<Q
   return queue;
 }
 
-/** What a job has saved; null before the first time. */
+/** Saved data of a job; null before the first time. */
 export function progressOf<Progress extends object>(job: Job): Progress | null {
   // BullMQ's first value is the number 0.
   return typeof job.progress === 'object' ? (job.progress as Progress) : null;
@@ -171,7 +171,7 @@ export class PartitionJobs<Run extends object, Progress extends object> extends 
   Run & PartitionTask,
   Progress
 > {
-  /** @param keyOf tells one run of the jobs of all partitions from the others */
+  /** @param keyOf identifies a run of the jobs of all partitions */
   constructor(
     private readonly store: Store,
     private readonly name: string,
@@ -188,7 +188,7 @@ export class PartitionJobs<Run extends object, Progress extends object> extends 
     );
   }
 
-  /** States by partition; null for a job that is not known, or not any more. @throws StoreUnavailableError */
+  /** States by partition; null for an unknown or removed job. @throws StoreUnavailableError */
   async statusesOf(run: Run): Promise<(JobStatus<Progress> | null)[]> {
     const { tags } = this.store.partitions;
     return await this.statuses(tags.map((_, partition) => this.#idOf(run, partition)));

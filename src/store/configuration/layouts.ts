@@ -1,7 +1,7 @@
 /**
  * Which lookup layout of each source is whole. A changed configuration may ask for another layout. Until every entity is
  * under the new one, lookups read the whole one, and entities are kept under both. The forms of URLs, which change in a
- * similar way, are beside them (`url-forms.ts`). Lookups that code asked for when it was run, and that no layout has, wait here
+ * similar way, are beside them (`url-forms.ts`). Lookups that code requested when it was run, and that no layout has, wait here
  * until a configuration has them.
  */
 import { createHash } from 'node:crypto';
@@ -54,7 +54,7 @@ export class LayoutStates {
   }
 
   /**
-   * The layouts under which entities of the source are kept: the one that the configuration asks for, the one that
+   * The layouts under which entities of the source are kept: the one that the configuration requires, the one that
    * lookups read, and the former one. A worker that has not received the change may still read the former one.
    */
   keptOf({ tenant, sourceId }: SourcePlace, wanted: LookupLayout | null): LookupLayout[] {

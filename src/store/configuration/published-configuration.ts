@@ -1,6 +1,6 @@
 /**
- * The published configuration: its documents lie in Redis, so that every process on every host runs the same one. Those of a
- * tenant are a field of their own, whose name has their fingerprint: nobody reads or writes those of tenants that stay as
+ * The published configuration: its documents are in Redis, so that every process on every host runs the same one. Those of a
+ * tenant are a field of their own, whose name has their fingerprint: tenants are neither read nor written if they stay as
  * they are.
  */
 
@@ -23,7 +23,7 @@ const publishScript = new Script<number | Buffer>('configuration/publish', 4);
 
 /**
  * Where the active configuration came from. `own`: the folder `config` of this repository, which is the default. No path is
- * stored: a store tells nothing of the machines that use it.
+ * stored, so a store reveals nothing about the machines that use it.
  */
 export type ConfigurationOrigin = 'own' | 'other';
 
@@ -35,13 +35,13 @@ export interface PublishOptions {
   readonly after?: number;
 }
 
-/** The store does not take a configuration now; its message tells people why and what to do. */
+/** The store cannot accept a configuration now. The message says why and what to do. */
 export class ConfigurationRefusedError extends Error {
   override readonly name = 'ConfigurationRefusedError';
 }
 
 /**
- * Makes documents the active configuration and tells every process. Callers have validated them.
+ * Makes documents the active configuration and notifies every process. Callers have validated them.
  * @param configuration loaded from the documents. @returns its generation
  * @throws ConfigurationRefusedError, StoreUnavailableError
  */
@@ -155,7 +155,7 @@ function purgedError(field: string): ConfigurationRefusedError {
   );
 }
 
-/** What a store runs, without its documents. */
+/** The published configuration without its documents. */
 export interface ActiveDigest {
   readonly generation: number;
   readonly digest: string;
@@ -173,7 +173,7 @@ export async function readActiveDigest(store: Store): Promise<ActiveDigest | nul
   return { generation: Number(generation), digest, origin: origin === 'own' ? 'own' : 'other', folder };
 }
 
-/** What a store says of the documents of a tenant. */
+/** Stored data about the documents of a tenant. */
 export interface PublishedTenant {
   readonly fingerprint: string;
   /** As `writtenDigest`. */
@@ -220,7 +220,7 @@ export async function readDocuments(
   return documents;
 }
 
-/** What is active, with the documents of one tenant: none where it has none. Null when nothing was published yet. */
+/** The active configuration with the documents of one tenant, which may have none. Null when nothing is published yet. */
 export async function readTenant(
   store: Store,
   tenant: string,

@@ -1,5 +1,5 @@
 /**
- * The purge of sources that no configuration has any more. Jobs remove their entities as clients remove them.
+ * The purge of sources that are no longer configured. Jobs remove their entities as clients remove them.
  * The note of a purge keeps a configuration from taking the sources up again meanwhile.
  */
 import { randomBytes } from 'node:crypto';

@@ -52,7 +52,7 @@ export function packItemNames(changes: readonly ItemChange[]): Buffer {
   return pack(packed);
 }
 
-/** What several commits changed together. @param lists from `packItemNames` */
+/** The combined changes of several commits. @param lists from `packItemNames` */
 export function changedItems(lists: readonly Buffer[]): ChangedItems[] {
   return gathered(lists.flatMap(namesIn));
 }

@@ -45,7 +45,7 @@ export async function noteIntents(
   await intendScript.run(store.client, lease, [keys.owner(tag), keys.intents(tag)], [epoch, ...fields]);
 }
 
-/** What a former owner left unsettled, by field of `keys.intents`. @throws StoreUnavailableError */
+/** Intents that the previous owner left unsettled, by field of `keys.intents`. @throws StoreUnavailableError */
 export async function readIntents(store: Store, tag: string): Promise<Map<string, IntentNote>> {
   const stored = await answerOf(store.client.hgetallBuffer(keys.intents(tag)));
   return new Map(Object.entries(stored).map(([field, note]) => [field, decodeNote(note)]));

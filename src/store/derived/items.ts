@@ -1,4 +1,4 @@
-/** Index items as they lie in Redis: what a worker's shards are loaded from. */
+/** Index items as they are in Redis: what a worker's shards are loaded from. */
 
 import { largeJsonCharacters } from '../../contract/large-json/parse-in-parts.ts';
 import { sliceMs } from '../../contract/limits.ts';
@@ -25,7 +25,7 @@ export interface ScopedIndex {
   readonly index: string;
 }
 
-/** What a portion of a scan should hold; items may be of any size, so the count asked for follows their sizes. */
+/** Target size of a portion of a scan. Items may have any size, so the requested count adapts. */
 const portionBytes = 512 * 1024;
 const portionItemsMin = 4;
 const portionItemsMax = 1000;
@@ -98,7 +98,7 @@ async function sourcesOf(store: Store, tag: string, tenant: string): Promise<str
   return sources.filter((source) => source.tenant === tenant).map(({ sourceId }) => sourceId);
 }
 
-/** Items as Redis has them now, in the order asked; null for one that is gone. @throws StoreUnavailableError */
+/** Items as Redis has them now, in the order given; null for one that is gone. @throws StoreUnavailableError */
 export async function readItems(
   store: Store,
   partition: number,

@@ -8,7 +8,7 @@ import type { Store } from '../store.ts';
 const keysPerScan = 1000;
 const fieldsPerScan = 200;
 
-/** Kinds of keys that hold what was made of entities. */
+/** Kinds of keys that hold what was built from entities. */
 export type StoredKind = 'views' | 'items' | 'claims' | 'ranks' | 'routes' | 'lookup' | 'log';
 
 export interface StoredKey {
@@ -67,7 +67,7 @@ export async function* scanSorted(store: Store, key: string): AsyncGenerator<str
   }
 }
 
-/** Which of the members a sorted set has, in the order asked. @throws StoreUnavailableError */
+/** Which of the members a sorted set has, in the order given. @throws StoreUnavailableError */
 export async function hasSorted(store: Store, key: string, members: readonly string[]): Promise<boolean[]> {
   if (members.length === 0) return [];
   return (await answerOf(store.client.zmscore(key, ...members))).map((score) => score !== null);

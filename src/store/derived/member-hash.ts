@@ -10,7 +10,7 @@ import { fieldsPortion, portionsFrom } from '../redis/scan.ts';
 import { OwnerScript } from '../redis/script.ts';
 import type { Store } from '../store.ts';
 
-/** What follows each member. */
+/** The value of every member. */
 export const noValue = '';
 
 export interface MemberChange {

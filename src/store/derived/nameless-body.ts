@@ -73,7 +73,7 @@ const namesBytes = Buffer.allocUnsafeSlow(bodyBytesMax);
 interface CutBody {
   /** JSON text of the names. */
   readonly namesText: string;
-  /** What is left. */
+  /** The rest of the body. */
   readonly body: Buffer;
 }
 

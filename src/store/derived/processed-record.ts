@@ -1,4 +1,4 @@
-/** The processed record of an entity: what was last made of it, enough to see what a new state changes and to undo the rest. */
+/** The processed record of an entity: what was last built from it, enough to see what a new state changes and to undo the rest. */
 import type { EntityRef } from '../../contract/ids.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import { type PublishState, type PublishTimes, publishStates } from '../../contract/publish-times.ts';
@@ -37,9 +37,9 @@ export interface ProcessedOutput {
   readonly formerClaims?: readonly FormerClaim[];
   /** Views that the view refers to (`referenceText`), each once; absent: none. */
   readonly references?: readonly string[];
-  /** Webhooks that the schema names for the view, and what it tells them of it; absent: none. */
+  /** Webhooks that the schema names for the view, with options; absent for none. */
   readonly destinations?: readonly Destination[];
-  /** What caused the last build that changed a byte; absent: a change of the entity itself. */
+  /** The cause of the last build that changed a byte; absent for a change of the entity itself. */
   readonly because?: BuildCause;
   /** Why the schema makes nothing of the entity as it is now; the rest is what was made last. Absent: it does. */
   readonly failure?: ProcessedFailure;
@@ -88,7 +88,7 @@ export interface ProcessedRecord {
   readonly times?: ProcessedTimes;
 }
 
-/** What an entity was when it was processed last. */
+/** The state of an entity when it was last processed. */
 export function processedState({ times }: ProcessedRecord): PublishState {
   return times?.state ?? 'published';
 }
@@ -115,7 +115,7 @@ type WholeClaim = [
   redirect: string | Same | null,
 ];
 
-/** What many records have alike of an output: most of what is made of the entities of one type has the same. */
+/** The part of an output that many records share: most outputs of one entity type have the same. */
 type OutputNames = [
   kind: 0 | 1,
   /** From `shortId`. Same: that of the output before. */
@@ -168,7 +168,7 @@ type NamelessRecord = [
   times?: PackedTimes,
 ];
 
-/** What records that are alike leave out: the type, then of each output its kind, environment, name and schema. */
+/** The shared part that records leave out: the type, then kind, environment, name and schema of each output. */
 function namesOf({ type, outputs }: ProcessedRecord): string[] {
   const names = [type];
   for (const { kind, environmentId, name, schemaDigest } of outputs) {
@@ -396,7 +396,7 @@ function unpackedOutput(
   };
 }
 
-/** True for a record that a restore has put there: its stamp lies between those of two states. */
+/** True for a record that a restore has put there: its stamp is between those of two states. */
 export function isRestored(record: ProcessedRecord | null): boolean {
   return record !== null && !Number.isInteger(record.stamp);
 }

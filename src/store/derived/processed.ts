@@ -1,4 +1,4 @@
-/** Reads processed records: what was last made of each entity. */
+/** Reads processed records: what was last built from each entity. */
 import type { EntityRef } from '../../contract/ids.ts';
 import { findNames, type NamesPlace } from '../codec/name-lists.ts';
 import { keys } from '../keys.ts';
@@ -13,7 +13,7 @@ import {
   type ProcessedRecord,
 } from './processed-record.ts';
 
-/** Records of entities of one source in one partition, in the order asked. @throws StoreUnavailableError */
+/** Records of entities of one source in one partition, in the order given. @throws StoreUnavailableError */
 export async function readProcessed(
   store: Store,
   tag: string,
@@ -68,7 +68,7 @@ export async function processedSources(
 }
 
 /**
- * Stamp of the last processed state of each entity, in the order asked; null where none was processed.
+ * Stamp of the last processed state of each entity, in the order given; null where none was processed.
  * @throws StoreUnavailableError
  */
 export async function readProcessedStamps(

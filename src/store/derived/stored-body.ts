@@ -9,7 +9,7 @@ import { largeBodyField, viewIdentity } from '../keys.ts';
 /** A view of an environment (`viewTarget`). */
 export interface ViewTarget extends EntityRef {
   readonly alias: string;
-  /** What tells it from the other views of the environment. */
+  /** Identifies it among the views of the environment. */
   readonly identity: string;
 }
 
@@ -17,7 +17,7 @@ export interface ViewTarget extends EntityRef {
 export interface StoredReference {
   /** Null when the schema gave a text that is not a view id; then nothing can be found. */
   readonly target: ViewTarget | null;
-  /** What the schema gave where there is no target, else null. */
+  /** The given reference, if it has no target; otherwise null. */
   readonly viewId: string | null;
   /** Place inside the view: `.author`, `.related[1]`. */
   readonly path: string;
@@ -34,7 +34,7 @@ export interface StoredBody {
  * references; for each reference the lengths of its names in UTF-16 units; for each text its bytes; bytes of all names), then
  * all names as one text, then the texts. One text for all names, because decoding one is nearly as dear as decoding
  * many. Names that a reference does not have take nothing: no source where it is that of the view itself.
- * `apart`: the body is large and lies under a field of its own; the bytes of its texts follow, so that a reader knows the
+ * `apart`: the body is large and is under a field of its own; the bytes of its texts follow, so that a reader knows the
  * size before it reads.
  */
 const plainText = 0;
@@ -56,10 +56,10 @@ const scratchBytes = 64 * 1024;
 /** Bodies are written here first, because the byte length of a text is known only when it is written. */
 const scratch = Buffer.allocUnsafeSlow(scratchBytes);
 
-/** References and numbers that are written in one go, and about what one costs in units of the pace. */
+/** References and numbers that are written in one go, and about what one costs in units of the work budget. */
 const perGo = 1000;
 const unitsEach = 100;
-/** A number takes at most so many bytes of seven bits. */
+/** A number takes at most this many bytes of seven bits. */
 const numberBytesMax = 5;
 
 const plainHead = Buffer.of(plainText);
@@ -185,7 +185,7 @@ class Numbers {
   }
 }
 
-/** What is stored of a view: fields with their bytes. @param body from `encodeBody` */
+/** The stored fields of a view, with their bytes. @param body from `encodeBody` */
 export function storedFields(field: string, body: Buffer): (readonly [field: string, bytes: Buffer])[] {
   if (body.length <= inlineViewBytesMax) return [[field, body]];
   const note = Buffer.alloc(1 + apartBytes);
@@ -197,7 +197,7 @@ export function storedFields(field: string, body: Buffer): (readonly [field: str
   ];
 }
 
-/** Bytes of the texts of a large view, when `stored` only says that its body lies apart; null when it is the body itself. */
+/** Bytes of the texts of a large view, when `stored` only says that its body is apart; null when it is the body itself. */
 export function bytesApart(stored: Buffer): number | null {
   return stored[0] === apart ? stored.readUInt32LE(1) : null;
 }

@@ -1,8 +1,8 @@
 /**
- * What a response was made of and what a change is about: subjects. The digests of a commit's subjects tell fronts which cached
+ * Subjects: what a response was built from, and what a change affects. The digests of a commit's subjects tell fronts which cached
  * responses no longer hold; tags of the same subjects tell it to caches before the fronts (docs/guide/caches.md).
  *
- * An answer has a tag of everything that it was made of. A change has the same tags, narrow and wide. So anyone who purges
+ * An answer has a tag of everything that it was built from. A change has the same tags, narrow and wide. So anyone who purges
  * all tags of a change purges every answer that it could change:
  *
  *     an answer has           in the tags of a change of
@@ -44,7 +44,7 @@ export function subjectKey(subject: string): string {
 
 type View = EntityRef & { readonly alias: string };
 
-/** What an answer was made of. */
+/** Everything that a response was built from. */
 export interface AnswerParts {
   /** Views in it, and missing ones. */
   readonly views: Iterable<View>;

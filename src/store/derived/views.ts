@@ -18,7 +18,7 @@ export function viewTarget({
   return { sourceId, alias, originId, identity: viewIdentity(sourceId, alias, originId) };
 }
 
-/** Where a view lies. */
+/** Where a view is stored. */
 export function placeOfView(
   { partitions }: Store,
   { tenant, environmentId }: EnvironmentScope,
@@ -28,7 +28,7 @@ export function placeOfView(
   return { key: keys.views(tag, tenant, environmentId, sourceId), field: viewField(alias, originId) };
 }
 
-/** Whether each of the views is there, in the order asked. @throws StoreUnavailableError */
+/** Whether each of the views is there, in the order given. @throws StoreUnavailableError */
 export async function viewsAreThere(
   store: Store,
   scope: EnvironmentScope,
@@ -44,7 +44,7 @@ export async function viewsAreThere(
   );
 }
 
-/** Where the body of a large view lies. */
+/** Where the body of a large view is stored. */
 export function placeApart({ key, field }: HashField): HashField {
   return { key, field: largeBodyField(field) };
 }

@@ -38,11 +38,11 @@ export async function forgetDryRun(store: Store, token: string): Promise<void> {
   await answerOf(store.client.del(keys.dryRun(token)));
 }
 
-/** Working data of a dry run that nobody goes on with are gone after this. */
+/** Working data of an abandoned dry run expires after this. */
 const workingDataSeconds = 24 * 3600;
 const movesPerRead = 500;
 
-/** What claims compete for: a claim field, or several that become one when URLs change their form. */
+/** The group in which claims compete: a claim field, or several that become one when URLs change their form. */
 export interface Contest {
   readonly tenant: string;
   readonly environmentId: string;
@@ -96,7 +96,7 @@ function nameOf({ tenant, environmentId, name }: Contest): string {
 
 export interface ContestMoves {
   readonly contest: Contest;
-  /** For the next read to go on after it. */
+  /** For the next read to continue after it. */
   readonly place: string;
   readonly moves: readonly ClaimMove[];
 }

@@ -1,13 +1,12 @@
 /**
- * Field types of auto-indexed entity types. The first value that is not null decides a field's type, once and for all
- * workers (docs/reference/indexes-and-queries.md "Auto-indexed source groups"), so the decision is a write that only
- * the first one makes. A date field that gets another text becomes text; each type counts how often that was (`retypings`), so that
- * everybody can tell what they know from what is so.
+ * Field types of auto-indexed entity types. The first value that is not null decides a field's type for all workers
+ * (docs/reference/indexes-and-queries.md "Auto-indexed source groups"), so the decision is a write that succeeds only once. A
+ * date field that gets another string becomes text. Each entity type counts these changes (`retypings`), so that processes
+ * can detect an outdated copy.
  *
- * Every field is a column, and every type an index, in the memory of all workers; the names of both come from the
- * sources. So the fields of a type are bounded, and so are the types and fields of a source. What comes later is not
- * indexed. All workers agree on that, because Redis decides it in the same step. For this, all types of a source lie in
- * one slot.
+ * Every field is a column and every type an index in the memory of all workers, and sources choose their names. So there is a
+ * limit on the fields of a type, and on the types and fields of a source. What exceeds it is not indexed. All workers agree
+ * on that because Redis decides it in the same call, for which all types of a source are in one slot.
  */
 import type { Configuration } from '../../config/configuration.ts';
 import { autoFieldsMax, autoIndexedNamesMax } from '../../contract/limits.ts';
@@ -23,14 +22,14 @@ import type { Store } from '../store.ts';
 const decide = new Script<number>('entities/decide', 2);
 const decideOutcome = { typeRefused: 0, someRefused: 2 } as const;
 
-/** Says that the type exists, with or without fields, and how many were retyped; no field has this name. */
+/** Marks that the type exists, even without fields. Its value counts retyped fields; no field has this name. */
 const marker = '*';
-/** A script holds up all other commands while it runs. */
+/** A script blocks all other commands while it runs. */
 const fieldsPerCall = 500;
 
 interface KnownType {
   readonly fields: Map<string, FieldType>;
-  /** `fields` are all that the type will ever have. */
+  /** The type has no room for more fields. */
   readonly isFull: boolean;
   /** How many fields got another type. */
   readonly retypings: number;
@@ -41,26 +40,25 @@ export class AutoFields {
 
   constructor(private readonly store: Store) {}
 
-  /** What this process has learnt so far; null when it has not met the type. */
+  /** The fields known to this process; null for an unknown type. */
   known(tenant: string, sourceId: string, type: string): ReadonlyMap<string, FieldType> | null {
     return this.#types.get(nameOf(tenant, sourceId, type))?.fields ?? null;
   }
 
-  /** How many fields of a type got another type, as far as this process has learnt. */
+  /** How many fields of a type were retyped, as far as this process knows. */
   retypings(tenant: string, sourceId: string, type: string): number {
     return this.#types.get(nameOf(tenant, sourceId, type))?.retypings ?? 0;
   }
 
-  /** True for a type that this process knows to have no room for another field. */
+  /** True if this process knows that the type has no room for another field. */
   isFull(tenant: string, sourceId: string, type: string): boolean {
     return this.#types.get(nameOf(tenant, sourceId, type))?.isFull === true;
   }
 
   /**
-   * Decides the types of fields that have none or get another, and that the entity type exists. In the order of the candidates: those
-   * at the end are left out when there is no room (`autoFieldsMax`, `autoIndexedNamesMax`).
-   * @returns the decided types, or null when there is no room for the entity type; Redis is not asked when there is
-   * nothing to decide
+   * Creates the entity type and decides the types of new or retyped fields, in the order of the candidates: the last ones are
+   * left out when there is no room (`autoFieldsMax`, `autoIndexedNamesMax`). Does not call Redis when nothing is new.
+   * @returns the decided types, or null when there is no room for the entity type
    * @throws StoreUnavailableError
    */
   async decide(
@@ -75,7 +73,7 @@ export class AutoFields {
       (field) => isNews(field, known?.fields ?? null) && !(known?.isFull && !known.fields.has(field[0])),
     );
     if (known !== undefined && missing.length === 0) return known.fields;
-    // If a failover took the decision back, another process could decide otherwise.
+    // If a failover lost the decision, another process could decide otherwise.
     const outcome = await surviving(this.store.replication, [this.#tag(tenant, sourceId)], () =>
       this.#claim(tenant, sourceId, type, missing),
     );
@@ -89,7 +87,7 @@ export class AutoFields {
   }
 
   /**
-   * All fields as Redis has them now; null when the entity type was never seen. Fields are only ever added or retyped, so
+   * All fields in Redis; null for an unknown entity type. Fields are only ever added or retyped, so
    * unchanged counts mean an unchanged map and the fields need not be sent again. @throws StoreUnavailableError
    */
   async read(tenant: string, sourceId: string, type: string): Promise<ReadonlyMap<string, FieldType> | null> {
@@ -116,7 +114,7 @@ export class AutoFields {
   }
 
   /**
-   * Those of `types` that do not exist and cannot come to be, because their source has no room. @throws
+   * Returns the `types` that do not exist and cannot be created because their source has no room. @throws
    * StoreUnavailableError
    */
   async typesWithoutRoom(
@@ -139,8 +137,8 @@ export class AutoFields {
   }
 
   /**
-   * Forgets in this process what it learnt of sources that came or went with a configuration: what was purged in between
-   * is decided again.
+   * Clears the cache of this process for sources that a configuration added or removed: after a purge, their types are decided
+   * again.
    */
   forgetChanged(current: Configuration, former: Configuration | null): void {
     const has = (configuration: Configuration | null, tenant: string, sourceId: string) =>
@@ -152,7 +150,7 @@ export class AutoFields {
   }
 
   /**
-   * Removes what is decided for a source that no configuration has any more, if it lies in the partition with the tag.
+   * Deletes the types of a source that is no longer configured, if they are in the partition with the tag.
    * @returns number of entity types and fields. @throws StoreUnavailableError
    */
   async forgetDecided(tag: string, tenant: string, sourceId: string): Promise<number> {
@@ -172,7 +170,7 @@ export class AutoFields {
     return forgotten;
   }
 
-  /** Whether anything is decided for a source. @throws StoreUnavailableError */
+  /** True if a source has decided types. @throws StoreUnavailableError */
   async hasDecided(tenant: string, sourceId: string): Promise<boolean> {
     const key = keys.autoIndexed(this.#tag(tenant, sourceId), tenant, sourceId);
     return (await answerOf(this.store.client.exists(key))) === 1;
@@ -191,7 +189,7 @@ export class AutoFields {
       keys.autoIndexed(tag, tenant, sourceId),
     ];
     let worst: number = decideOutcome.typeRefused;
-    // One portion at least: a type without any field has to be decided too.
+    // At least one portion, because a type without fields has to be created too.
     for (let at = 0; at === 0 || at < fields.length; at += fieldsPerCall) {
       const portion = fields.slice(at, at + fieldsPerCall);
       const scriptArguments = [autoFieldsMax, autoIndexedNamesMax, marker, ...portion.flat()];
@@ -208,7 +206,7 @@ export class AutoFields {
   }
 }
 
-/** Tenants and source ids never hold a colon. */
+/** Tenants and source ids have no colons. */
 function nameOf(tenant: string, sourceId: string, type: string): string {
   return `${tenant}:${sourceId}:${type}`;
 }
@@ -219,14 +217,14 @@ function retypingsIn(marked: string | null | undefined): number {
   return Number.isInteger(retypings) ? retypings : 0;
 }
 
-/** What a hash of `keys.autoFields` holds. */
+/** Decodes a hash of `keys.autoFields`. */
 export function decodeFields(stored: Record<string, string>): Map<string, FieldType> {
   const fields = new Map(Object.entries(stored) as [string, FieldType][]);
   fields.delete(marker);
   return fields;
 }
 
-/** The decided field types of an auto-indexed entity type: what a backup keeps of `AutoFields`. */
+/** The decided field types of an auto-indexed entity type, as in a backup. */
 export interface AutoFieldTypes {
   readonly tenant: string;
   readonly sourceId: string;
@@ -235,10 +233,10 @@ export interface AutoFieldTypes {
   readonly fields: ReadonlyMap<string, FieldType>;
 }
 
-/** An entity type may hold anything, a line feed too. */
+/** An entity type can contain any character, even a line feed. */
 const keyPattern = /^\{[^}]*\}:fields:([^:]*):([^:]*):(.*)$/s;
 
-/** The types of every source, configured or not. As with SCAN, one may come twice. @throws StoreUnavailableError */
+/** Yields the types of every source, configured or not. As with SCAN, one can appear twice. @throws StoreUnavailableError */
 export async function* scanAutoFieldTypes(store: Store): AsyncGenerator<AutoFieldTypes> {
   for await (const names of scanKeyNames(store, '{p*}:fields:*')) {
     for (const name of names) {

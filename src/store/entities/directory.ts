@@ -101,7 +101,7 @@ export async function forgetTypes(store: Store, tag: string, source: DirectorySo
   }
 }
 
-/** Which of the entities are in the directory of their type, in the order asked. @throws StoreUnavailableError */
+/** Which of the entities are in the directory of their type, in the order given. @throws StoreUnavailableError */
 export async function areListed(
   store: Store,
   tag: string,

@@ -20,7 +20,7 @@ import type { Store } from '../store.ts';
 import type { VersionVector } from '../visibility/version.ts';
 import { decodeEntity, decodeInParts, type OpenRecord, openRecord } from './entity-record.ts';
 
-/** Entities as they are now, in the order asked; null where there is none. @throws StoreUnavailableError */
+/** Entities as they are now, in the order given; null where there is none. @throws StoreUnavailableError */
 export async function readEntities(
   store: Store,
   tenant: string,

@@ -16,13 +16,13 @@ export interface EncodedEntity {
   readonly contentHash: Buffer;
   /** How much of a call it takes: about the bytes that `encode` gives. */
   readonly size: number;
-  /** What is stored. It is made at the first call, and never for an entity that is stored already as it is. */
+  /** The record to store, encoded at the first call. An unchanged entity is never encoded. */
   encode(): EncodedRecord;
 }
 
 /** The stored form of an entity. */
 export interface EncodedRecord {
-  /** What follows the stamps in its record: type, url and all else. */
+  /** The rest of its record after the stamps: type, url and everything else. */
   readonly body: Buffer;
   /** Names that the body leaves out, to be stored beside it; null: none. */
   readonly names: NameList | null;

@@ -1,6 +1,6 @@
 /**
  * The schedule: for each entity that a moment is still to change, that moment. It is an ordered list for each source and
- * partition, written by the commit that stores what was made of the entity, so an entity that was processed has its entry.
+ * partition, written by the commit that stores what was built from the entity, so an entity that was processed has its entry.
  */
 import { sourceField } from '../derived/processed.ts';
 import { keys } from '../keys.ts';
@@ -44,7 +44,7 @@ export async function scheduledSources(store: Store, tag: string): Promise<Sched
   });
 }
 
-/** Forgets a source of which nothing waits any more. @throws StoreUnavailableError */
+/** Removes a source without scheduled entities. @throws StoreUnavailableError */
 export async function forgetSchedule(
   store: Store,
   tag: string,
@@ -75,7 +75,7 @@ export async function nextMoments(
   return texts.map((text) => parseScheduleText(String(text)));
 }
 
-/** Which of the moments the schedule of a partition has, in the order asked. @throws StoreUnavailableError */
+/** Which of the moments the schedule of a partition has, in the order given. @throws StoreUnavailableError */
 export async function areScheduled(
   store: Store,
   tag: string,

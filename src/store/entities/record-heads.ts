@@ -1,9 +1,9 @@
-/** What entity records begin with; see `scripts/parts/entity-heads.lua`. Type, url and body follow. */
+/** The head of entity records; see `scripts/parts/entity-heads.lua`. Type, url and body follow. */
 import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import type { StoredEntity } from '../../contract/entity.ts';
 
-/** `performance` does not notice that somebody sets the clock. When the two differ by more than this, `Date` is right. */
+/** `performance` does not follow changes of the system clock. If the two differ by more than this, `Date` is right. */
 const apartMs = 2;
 
 let lastStamp = 0;

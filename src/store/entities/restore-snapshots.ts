@@ -99,7 +99,7 @@ function argumentsOf({ entity, processed }: EntitySnapshot): ScriptArgument[] {
 
 /**
  * The record with nothing but the claims and their age, and what the entity was by its times. No bytes have its empty digests, so everything is written again. No
- * state of an entity has its stamp, which lies between two stamps, so the first turn counts as a change.
+ * state of an entity has its stamp, which is between two stamps, so the first turn counts as a change.
  */
 function withoutResults({ stamp, type, outputs, times }: ProcessedRecord): ProcessedRecord {
   return {

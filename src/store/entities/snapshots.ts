@@ -9,7 +9,7 @@ import { readEntities, scanOriginIds } from './entities.ts';
 
 export interface EntitySnapshot {
   readonly entity: StoredEntity;
-  /** What was last made of it, which says since when it has made its claims; null when nothing was yet. */
+  /** Its last outputs, with the ages of its claims; null when there are none yet. */
   readonly processed: ProcessedRecord | null;
 }
 

@@ -49,7 +49,7 @@ export interface TakenLease extends Lease {
 export type RenewalMark = Pick<PartitionOwner, 'epoch' | 'leaseUntilMs'>;
 
 /**
- * Takes a partition that nobody owns; null while another worker does.
+ * Takes a partition without an owner; null while another worker owns it.
  * @param unrenewed the lease as this process saw it a whole lease time ago by its own clock. It is taken if it is still
  * the same: its owner is dead then, though the lease may still hold by Redis' clock, which may have been set back
  * @throws StoreUnavailableError

@@ -17,7 +17,7 @@ export interface PartitionOwner {
   readonly holds: boolean;
   readonly epoch: number;
   readonly checkpoint: number;
-  /** What Redis' clock said when the owner was read. */
+  /** Redis' clock when the owner was read. */
   readonly clockMs: number;
 }
 
@@ -57,7 +57,7 @@ function ownerOf([worker, until, epoch, checkpoint]: OwnerFields, nowMs: number)
   };
 }
 
-/** What Redis' clock said last, and how much time has passed since by the process' own clock. */
+/** The last value of Redis' clock, and the time since then on the process' own clock. */
 export class ServerClock {
   #aheadMs: number | null = null;
 

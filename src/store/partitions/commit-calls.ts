@@ -1,7 +1,7 @@
 /**
  * Sends commits to Redis. The partitions of a worker get their entries by one read and compute in turns, so many of their
  * commits come in one turn of the event loop. On one Redis these go in one call: what a call costs, and what is done for each
- * place that claims and references lie in, is then paid once for hundreds of entities instead of for a dozen
+ * place that claims and references are in, is then paid once for hundreds of entities instead of for a dozen
  * (bench/README.md "Fast paths"). A call does all of its commits or none, and each partition is still fenced and numbered for
  * itself. One of them that is refused is not a reason to refuse the others: then each goes alone.
  */

@@ -14,7 +14,7 @@ import type { Store } from '../store.ts';
 import { downstreamField, type OwnAnnouncement, type PackedAnnouncement } from '../streams/announcement.ts';
 import { sendCommit } from './commit-calls.ts';
 
-/** To pack a list of so many bytes takes some milliseconds. */
+/** To pack a list of this many bytes takes some milliseconds. */
 const partBytesMax = 4 * 1024 * 1024;
 interface WritesPart {
   readonly sets: readonly (string | Buffer)[];
@@ -120,13 +120,13 @@ export class PartitionWrites {
   }
 }
 
-/** What goes in the call of a commit besides the writes to its partition. */
+/** Writes in the call of a commit besides those to its partition. */
 export interface AlongsideCommit {
   /** On one Redis alone: in a cluster a call reaches one slot. Absent: none, and so below. */
   readonly claims?: readonly ClaimWrite[];
   /** On one Redis alone, too. */
   readonly references?: ReferenceChanges;
-  /** What it reports of its views; each of them gets an entry in the change log. */
+  /** Reported views. Each of them gets an entry in the change log. */
   readonly reported?: ReportedViews;
 }
 

@@ -25,7 +25,7 @@ export type IntakeEntry =
       readonly tenant: string;
       /** As `formatDependent` writes them. */
       readonly dependents: readonly string[];
-      /** For each dependent the entity whose change invalidated it; null where it is not known. */
+      /** For each dependent the entity whose change invalidated it; null if unknown. */
       readonly causes: readonly (EntityRef | null)[];
     };
 
@@ -96,7 +96,7 @@ export interface EntityWork extends EntityName {
    * output.
    */
   repair: Suspect[] | null;
-  /** Dependent, as it is written -> the entity whose change asks for its rebuild; absent where none is known. */
+  /** Dependent, as it is written -> the entity whose change causes its rebuild; absent where none is known. */
   causes?: Map<string, EntityRef>;
   /** Moments of the schedule that ask for the turn; absent: none. */
   moments?: number[];
@@ -128,7 +128,7 @@ export class Mailboxes {
     this.#work(tenant, sourceId, originId).only = null;
   }
 
-  /** @param caused the dependent as it is written, and the entity whose change asks for its rebuild */
+  /** @param caused the dependent as it is written, and the entity whose change causes its rebuild */
   addDependent(
     tenant: string,
     dependent: Dependent,
@@ -168,7 +168,7 @@ export class Mailboxes {
 export interface Invalidation {
   readonly tenant: string;
   readonly dependents: readonly string[];
-  /** For each dependent the entity whose change invalidated it; null where it is not known. */
+  /** For each dependent the entity whose change invalidated it; null if unknown. */
   readonly causes: readonly (EntityRef | null)[];
   readonly sequence: number;
 }

@@ -25,7 +25,7 @@ export interface PartitionState {
   readonly downstream: readonly DownstreamInvalidation[];
 }
 
-/** What an owner's last commit says of its partition. */
+/** The state of a partition after its owner's last commit. */
 export type CommittedState = Pick<PartitionState, 'checkpoint' | 'commits' | 'pendingRebuilds'>;
 
 /** For callers that wait until the owner has come so far, and ask often. @throws StoreUnavailableError */

@@ -1,7 +1,7 @@
 /**
- * What waits in a partition, as its commits store it for the next owner: rebuilds that invalidations ask for, and deferred
- * outputs. Those were not built with the batch that should have: they wait for a schema in JavaScript, for a lookup index, or for
- * a turn of their tenant because the batch had no more time.
+ * Pending work of a partition, which commits store for the next owner: rebuilds requested by invalidations, and deferred
+ * outputs. A batch defers an output that waits for JavaScript, for a lookup index, or for its tenant's next turn because the
+ * time of the batch was up.
  */
 import type { EntityRef } from '../../contract/ids.ts';
 import { pack, unpack } from '../codec/pack.ts';
@@ -9,18 +9,18 @@ import { keys } from '../keys.ts';
 import { answerOf } from '../redis/redis-errors.ts';
 import type { Store } from '../store.ts';
 
-/** What asks for a rebuild. */
+/** A rebuild, and the invalidations that request it. */
 export interface PendingRebuild {
   /** First and last invalidation. */
   readonly first: number;
   readonly last: number;
-  /** The entity whose change asks for it; null where it is not known. */
+  /** The entity whose change caused it; null if unknown. */
   readonly cause: EntityRef | null;
 }
 
 type PackedPending = [first: number, last: number, sourceId?: string, originId?: string];
 
-/** Rebuilds that a former owner left pending, by member. @throws StoreUnavailableError */
+/** Rebuilds that the previous owner left pending, by member. @throws StoreUnavailableError */
 export async function readPendingRebuilds(store: Store, tag: string): Promise<Map<string, PendingRebuild>> {
   const stored = await answerOf(store.client.hgetallBuffer(keys.pendingRebuilds(tag)));
   return new Map(Object.entries(stored).map(([member, packed]) => [member, decodePending(packed)]));
@@ -41,15 +41,15 @@ export function encodePendingRebuild({ first, last, cause }: PendingRebuild): Bu
 
 export type DeferredFor = 'code' | 'index' | 'time';
 
-/** An output that waits. */
+/** A deferred output. */
 export interface DeferredState {
   readonly reason: DeferredFor;
   /** Reads with a version wait for it: a write caused it, not a change of configuration. */
   readonly isAwaited: boolean;
-  /** First and last entry of the stream that may ask for it. */
+  /** First and last stream entry that may have caused it. */
   readonly first: number;
   readonly last: number;
-  /** The entity whose change asks for it; null where it is not known. */
+  /** The entity whose change caused it; null if unknown. */
   readonly cause: EntityRef | null;
 }
 
@@ -69,7 +69,7 @@ export async function readDeferred(store: Store, tag: string): Promise<Map<strin
 }
 
 function decodeDeferred(packed: Buffer): DeferredState {
-  // Earlier versions noted here what was to be tried again, without a value.
+  // Earlier versions stored outputs to retry here, without a value.
   if (packed.length === 0) return { reason: 'code', isAwaited: false, first: 0, last: 0, cause: null };
   const [reason, isAwaited, first, last, sourceId, originId] = unpack<PackedDeferred>(packed);
   const cause = sourceId === undefined || originId === undefined ? null : { sourceId, originId };

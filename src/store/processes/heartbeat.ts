@@ -1,15 +1,15 @@
-/** The heartbeat of a process: every second, and when another process asks, it reports that it is alive and what it does. */
+/** Sends the heartbeat of a process, with its state: every second, and when another process asks. */
 import { Subscription } from '../redis/subscription.ts';
 import type { MetricsText, ProcessAsk, ProcessBeat, ProcessHost, ProcessNews } from './process-messages.ts';
 
 export const heartbeatMs = 1000;
-/** Questions that come meanwhile are answered together. */
+/** Requests within this time get one common reply. */
 const answerMs = 5;
 
 export interface HeartbeatSource {
-  /** What the process reports; null when it reports nothing, because it is as good as dead. */
+  /** The state of the process; null to send nothing, because the process counts as dead. */
   beat(): ProcessBeat | null;
-  /** Its metrics in Prometheus' text form, made when a process asks for them. */
+  /** Metrics in the Prometheus text format, collected on request. */
   metrics(): Promise<string>;
 }
 
@@ -18,35 +18,35 @@ export class Heartbeat {
   readonly #timer: NodeJS.Timeout;
   #answering: NodeJS.Timeout | null = null;
 
-  /** Begins immediately. The next beat makes up for one that gets lost. */
+  /** Starts immediately. A lost beat is made up for by the next one. */
   constructor(
     private readonly host: ProcessHost,
     private readonly source: HeartbeatSource,
   ) {
     this.#subscription = new Subscription(host, host.channels.asks, {
       message: (text) => this.#answer(JSON.parse(text)),
-      subscribed: () => this.tell(),
+      subscribed: () => this.send(),
     });
-    this.#timer = setInterval(() => this.tell(), heartbeatMs);
-    this.tell();
+    this.#timer = setInterval(() => this.send(), heartbeatMs);
+    this.send();
   }
 
-  /** Reports immediately, besides every second. */
-  tell(): void {
+  /** Sends a beat now. */
+  send(): void {
     const beat = this.source.beat();
     if (beat !== null) this.#publish({ kind: 'beat', beat }).catch(() => {});
   }
 
-  /** Says that the process has ended. */
+  /** Stops, and announces that the process has ended. */
   async close(): Promise<void> {
     const beat = this.source.beat();
     this.fallSilent();
-    // Without a connection it would wait for one.
+    // Without a connection, publishing would wait for one.
     if (beat !== null && this.host.client.status === 'ready')
       await this.#publish({ kind: 'left', id: beat.id }).catch(() => {});
   }
 
-  /** Ends without a word, as the heartbeat of a process that is killed. */
+  /** Stops without an announcement, as when a process is killed. */
   fallSilent(): void {
     clearInterval(this.#timer);
     if (this.#answering !== null) clearTimeout(this.#answering);
@@ -54,15 +54,15 @@ export class Heartbeat {
   }
 
   #answer(ask: ProcessAsk): void {
-    if (ask.kind === 'metrics') this.#tellMetrics(ask).catch(() => {});
+    if (ask.kind === 'metrics') this.#sendMetrics(ask).catch(() => {});
     else
       this.#answering ??= setTimeout(() => {
         this.#answering = null;
-        this.tell();
+        this.send();
       }, answerMs);
   }
 
-  async #tellMetrics({ replyTo, except }: Extract<ProcessAsk, { kind: 'metrics' }>): Promise<void> {
+  async #sendMetrics({ replyTo, except }: Extract<ProcessAsk, { kind: 'metrics' }>): Promise<void> {
     const beat = this.source.beat();
     if (beat === null || beat.id === except) return;
     const { id, role } = beat;

@@ -1,6 +1,6 @@
 /**
- * What the processes of a store tell of themselves and ask each other, as JSON on pub/sub channels. What is published is neither
- * stored nor appended to a file. Channels know no databases, so their names tell one store from another.
+ * Messages between the processes of a store, as JSON on pub/sub channels. They are neither
+ * stored nor appended to a file. Channels are shared by all databases of a Redis, so their names identify the store.
  */
 import { createHash } from 'node:crypto';
 import { Cluster, type Redis } from 'ioredis';
@@ -13,7 +13,7 @@ export interface ProcessBeat {
   readonly role: Role;
   readonly host: string;
   readonly pid: number;
-  /** Version of the package that it runs; absent for versions that do not tell it. */
+  /** Version of the package that it runs; absent for versions that do not send it. */
   readonly version?: string;
   /** Configuration generation that it runs. */
   readonly generation: number;
@@ -21,11 +21,11 @@ export interface ProcessBeat {
   readonly layouts: number;
   /** Partitions that it serves; empty but for workers. */
   readonly partitions: readonly number[];
-  /** What it still waits for before it can serve; empty when ready. */
+  /** Reasons why it is not ready; empty when it is. */
   readonly waitingFor: readonly string[];
-  /** What a front answered lately; absent for other processes. */
+  /** Recent responses of a front; absent for other processes. */
   readonly requestsPerSecond?: number;
-  /** What a small read of Redis took a front, on average of its last second, in ms; null when nobody asked it anything. */
+  /** Mean latency of a small read from Redis over the last second, in ms; null without requests. */
   readonly readWaitMs?: number | null;
   /** The same by what was asked for. */
   readonly rates?: { readonly ingest: number; readonly delivery: number; readonly query: number };
@@ -50,12 +50,12 @@ export interface CopiesBeat {
   readonly ready: readonly string[];
 }
 
-/** What processes tell of themselves. */
+/** Messages about a process. */
 export type ProcessNews =
   | { readonly kind: 'beat'; readonly beat: ProcessBeat }
   | { readonly kind: 'left'; readonly id: string };
 
-/** What is asked of all processes: that they tell who they are, or their metrics on another channel. */
+/** A request to all processes: for their heartbeats, or for their metrics on another channel. */
 export type ProcessAsk =
   | { readonly kind: 'who' }
   | { readonly kind: 'metrics'; readonly replyTo: string; readonly except: string };
@@ -71,13 +71,13 @@ export interface MetricsText {
 const nameCharacters = 16;
 
 export interface ProcessChannels {
-  /** What processes tell of themselves. */
+  /** Messages about a process. */
   readonly beats: string;
-  /** What is asked of all of them. */
+  /** Requests to all processes. */
   readonly asks: string;
 }
 
-/** Where processes tell and ask: a client for commands, and where to connect to listen. */
+/** How a process reaches the others: a client to publish, and the address to subscribe. */
 export interface ProcessHost {
   readonly client: RedisClient;
   readonly address: RedisAddress;
@@ -90,7 +90,7 @@ export function channelsOf(secret: Buffer): ProcessChannels {
   return { beats: `millrace:${name}:beats`, asks: `millrace:${name}:asks` };
 }
 
-/** Publishes to everybody. @returns how many listen */
+/** Publishes to all processes. @returns the number of listeners */
 export async function publishToAll(client: RedisClient, channel: string, message: string): Promise<number> {
   const here = await client.publish(channel, message);
   if (!(client instanceof Cluster)) return here;

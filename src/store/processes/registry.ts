@@ -36,9 +36,9 @@ export class Registry {
   /** `asking`: until all living processes should have answered. `lost`: the connection broke or Redis did not answer in time. */
   #state: 'asking' | 'known' | 'lost' = 'asking';
   #waiting: (() => void)[] = [];
-  /** When anything was received last, or when it became known that nobody is there. */
+  /** When the last message arrived, or when it was known that there is no process. */
   #heardMs = 0;
-  /** Ids of the processes that have told something since the last question. */
+  /** Ids of the processes that have sent a message since the last question. */
   readonly #answered = new Set<string>();
   /** How many processes got the last question; null until Redis has said that. */
   #asked: number | null = null;
@@ -151,7 +151,7 @@ export class Registry {
       const asked = await publishToAll(this.host.client, this.host.channels.asks, JSON.stringify(ask));
       if (round !== this.#round) return;
       this.#asked = asked;
-      // Redis took so long for the question that nobody has had time to answer.
+      // Redis delivered the question too late for replies to arrive in time.
       if (this.#state === 'lost' && this.#isConnected) this.#awaitAnswers(onSilence);
       this.#knowWhenAllAnswered();
     } catch {
@@ -168,7 +168,7 @@ export class Registry {
     }, answersWaitMs);
   }
 
-  /** Silence counts against nobody while nothing could be heard. */
+  /** Missing heartbeats do not count while none can be received. */
   #excuseSilence(): void {
     const nowMs = performance.now();
     for (const heard of this.#heard.values()) {

@@ -14,7 +14,7 @@ export interface HashField {
 /** Fields of one command: Redis does nothing else meanwhile. */
 const fieldsPerCommand = 256;
 
-/** What one caller waits for. */
+/** The pending read of one caller. */
 interface Asked {
   readonly values: (Buffer | null)[];
   left: number;
@@ -72,7 +72,7 @@ export class FieldReader {
 
   constructor(private readonly client: RedisClient) {}
 
-  /** Values in the order asked, null where there is none. @throws StoreUnavailableError */
+  /** Values in the order given, null where there is none. @throws StoreUnavailableError */
   read(wanted: readonly HashField[]): Promise<(Buffer | null)[]> {
     if (wanted.length === 0) return Promise.resolve([]);
     return new Promise((resolve, reject) => {

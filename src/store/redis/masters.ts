@@ -8,11 +8,11 @@ export interface Masters {
   readonly replicas: number;
   /** Those of the written tags that are to be confirmed. */
   toConfirm(tags: readonly string[]): readonly string[];
-  /** Name of the master that has the keys of a tag; null while nobody serves them. */
+  /** Name of the master that has the keys of a tag; null while no master serves it. */
   nameOf(tag: string): string | null;
   /** A connection that ends for good when it breaks. */
   connect(name: string): Redis;
-  /** Whether a master may go on without its replicas: no other could take its place. */
+  /** Whether a master may continue without its replicas: no other could take its place. */
   isLone(client: Redis): Promise<boolean>;
   /** A master turned out to be another one, or gone. */
   onMoved(): void;
@@ -21,7 +21,7 @@ export interface Masters {
 export class ClusterMasters implements Masters {
   /**
    * @param replicas of each master that must have a write
-   * @param mayBeLone whether a master goes on without them when the cluster has given up all replicas it had
+   * @param mayBeLone whether a master continues without them when the cluster has given up all replicas it had
    */
   constructor(
     private readonly cluster: Cluster,

@@ -1,5 +1,5 @@
 /**
- * Reads ordered lists: texts in code-point order, which for UTF-8 is that of their bytes. What a list is made of is in
+ * Reads ordered lists: texts in code-point order, which for UTF-8 is that of their bytes. What a list is built from is in
  * `scripts/parts/ordered-lists.lua`; commits and claims write them.
  */
 import { keys, tagOf } from '../keys.ts';
@@ -63,7 +63,7 @@ export async function readPageOfAll(
   return texts;
 }
 
-/** What is left of a page when one of its texts was read. */
+/** The rest of a page after one of its strings was read. */
 export function behind<Page extends Pick<ListPage, 'direction'>>(page: Page, text: string): Page {
   return { ...page, [page.direction === 'ascending' ? 'after' : 'before']: text };
 }
@@ -84,13 +84,13 @@ export async function* readList(store: Store, list: string): AsyncGenerator<stri
   }
 }
 
-/** Which of the texts a list has, in the order asked. @throws StoreUnavailableError */
+/** Which of the texts a list has, in the order given. @throws StoreUnavailableError */
 export async function hasListed(store: Store, list: string, texts: readonly string[]): Promise<boolean[]> {
   if (texts.length === 0) return [];
   return (await hasScript.run(store.client, keysOf(list), texts)).map((has) => has === 1);
 }
 
-/** How many texts lists of one partition have, in the order asked. @throws StoreUnavailableError */
+/** How many texts lists of one partition have, in the order given. @throws StoreUnavailableError */
 export async function listLengths(store: Store, tag: string, lists: readonly string[]): Promise<number[]> {
   if (lists.length === 0) return [];
   return (await answerOf(store.client.hmget(keys.lengths(tag), ...lists))).map(Number);

@@ -48,7 +48,7 @@ function redisOptions(options: RedisConnectionOptions) {
   return {
     // The replies of RESP2 are the ones that scripts and streams are documented with.
     protocol: 2 as const,
-    // An open socket may lead nowhere: only what does not come tells.
+    // An open socket may be dead. Only a missing reply shows that.
     socketTimeout: redisSilenceMs,
     enableAutoPipelining: true,
     autoPipeliningIgnoredCommands: notPipelined,
@@ -78,7 +78,7 @@ function distrusting<Client extends RedisClient>(client: Client): Client {
   return client;
 }
 
-/** A reply that nobody asked for, or a connection that would go on in another database than the one of the address. */
+/** An unexpected reply, or a connection that would continue in another database than that of the address. */
 function isUnexpected(error: Error & { readonly command?: { readonly name?: string } }): boolean {
   return error.message.startsWith('Command queue state error') || error.command?.name === 'select';
 }
@@ -107,7 +107,7 @@ function follow(cluster: Cluster): Cluster {
 
 /**
  * Asks now and then who serves which slots. The library could do it (`slotsRefreshInterval`), but a client that was closed
- * while it asked would go on asking, and no process of it would ever end.
+ * while it asked would continue asking, and no process of it would ever end.
  */
 function askForSlots(cluster: Cluster): void {
   const timer = setInterval(() => cluster.refreshSlotsCache(), slotsRefreshMs).unref();
@@ -116,7 +116,7 @@ function askForSlots(cluster: Cluster): void {
 
 /**
  * The client library drops a node that serves no slot yet, even while commands for a slot that moves there are under way. It
- * sends those commands again. But nobody hears that the ASKING before them failed, and that would end the process.
+ * sends those commands again. But the failure of the ASKING before them is unhandled, and would crash the process.
  */
 function outliveMoves(cluster: Cluster): void {
   cluster.on('+node', (node: Redis) => {
@@ -188,7 +188,7 @@ function clusterOptions(options: RedisConnectionOptions) {
   };
 }
 
-/** `host:port` of the master that serves a key, as far as the client knows; null when nobody serves it. */
+/** `host:port` of the master that serves a key, as far as the client knows; null when no master serves it. */
 export function nodeOf(cluster: Cluster, key: string): string | null {
   return cluster.slots[calculateSlot(key)]?.[0] ?? null;
 }

@@ -14,7 +14,7 @@ export class FencedError extends Error {
   override readonly name = 'FencedError';
 }
 
-/** What Redis answers. @throws FencedError, StoreFullError, StoreUnavailableError where the client library would throw its own */
+/** Awaits a reply of Redis, and converts the client library's errors. @throws FencedError, StoreFullError, StoreUnavailableError */
 export async function answerOf<T>(asked: Promise<T>): Promise<T> {
   try {
     return await asked;
@@ -30,7 +30,7 @@ export function storeError(error: unknown): Error {
   if (error.message.startsWith('FENCED')) return new FencedError(error.message);
   if (error.message.startsWith('OOM')) return new StoreFullError(`Redis: ${error.message}`);
   if (isProgrammingError(error)) return error;
-  // Its own words name an option of the library, which nobody here can set.
+  // Its own message names an option of the library, which cannot be set here.
   if (error.name === 'MaxRetriesPerRequestError') {
     return new StoreUnavailableError('Redis: the connection was lost before it responded');
   }
@@ -39,7 +39,7 @@ export function storeError(error: unknown): Error {
 
 /**
  * Errors of the class ERR that pass: what scripts get for a slot on the move, by Redis 7 and by Redis 8; and what a Redis at its
- * `maxclients` tells a new connection, in a cluster with how its nodes are connected.
+ * The `maxclients` error of a new connection; in a cluster, it includes the connections between nodes.
  */
 const passing = /non local key|during rehashing of the slot|max number of clients/;
 

@@ -4,7 +4,7 @@
  * before something else rests on it (an acknowledgement, an effect in another partition).
  *
  * A confirmation is a write of its own with `WAIT` after it. It covers all that the master did before. Calls that come
- * meanwhile share the next one. It tells the history of the master, and every failover begins another history. So what was
+ * meanwhile share the next one. It returns the history of the master, and every failover begins a new history. So what was
  * done between two looks at the same history is in that history.
  *
  * The writes of one Redis are one log, and a promoted replica has a beginning of it. So effects there need no confirmation.

@@ -1,7 +1,7 @@
 /**
  * Scans that skip nothing when Redis restarts. A cursor of HSCAN, ZSCAN or SCAN means something only to the server process
  * that gave it. Every process spreads fields in another way, and with a foreign cursor it silently passes over many of them.
- * So each portion names its process, and a scan begins again when another process goes on with it.
+ * So each portion names its process, and a scan begins again when another process continues with it.
  */
 import type { Redis } from 'ioredis';
 import type { Store } from '../store.ts';
@@ -12,7 +12,7 @@ import { sendRaw } from './send.ts';
 const serverScript = new Script<Buffer>('redis/server', 1);
 const fieldsScript = new Script<[server: Buffer, cursor: Buffer, fields: Buffer[]]>('redis/fields', 1);
 
-/** Where a scan goes on. */
+/** Where a scan continues. */
 export interface ScanPlace {
   readonly cursor: string;
   /** Process that gave the cursor. */

@@ -35,7 +35,7 @@ export class Script<Reply> {
   }
 
   /**
-   * Sends the script at once, after what was sent before. Commands that the client pipelines by itself go later.
+   * Sends the script immediately, after earlier commands. Commands that the client pipelines by itself go later.
    * @throws FencedError, StoreFullError, StoreUnavailableError
    */
   async run(

@@ -36,7 +36,7 @@ export function sendRaw(
   return sendCommand(client, new Command(name.toUpperCase(), [...commandArguments], { replyEncoding: null }));
 }
 
-/** Sends a command at once, in one write with all others of this turn. */
+/** Sends a command in one write with all others of this turn. */
 export function sendCommand(client: RedisClient, command: Command): Promise<unknown> {
   gatherWrites(client);
   return client.sendCommand(command) as Promise<unknown>;

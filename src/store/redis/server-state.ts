@@ -1,4 +1,4 @@
-/** What each Redis of the store says about itself: memory, replicas, and whether it can write its append-only file. */
+/** The state of each Redis of the store: memory, replicas, and whether it can write its append-only file. */
 import { Cluster } from 'ioredis';
 import { replicaSilentSeconds } from '../../contract/limits.ts';
 import { keys } from '../keys.ts';

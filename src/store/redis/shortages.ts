@@ -1,4 +1,4 @@
-/** What Redis lacks for taking in something new, while it serves what is there. */
+/** Conditions in which Redis rejects writes but still serves reads. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { keys, platformTag } from '../keys.ts';
 import type { Store } from '../store.ts';

@@ -1,4 +1,4 @@
-/** What a commit announces: how far its partition has come, and what became visible. */
+/** The announcement of a commit: the progress of its partition, and what became visible. */
 import { unpack } from '../codec/pack.ts';
 
 /** The last invalidation that a batch sent to a partition for a tenant. */
@@ -8,7 +8,7 @@ export interface DownstreamInvalidation {
   readonly sequence: number;
 }
 
-/** What fronts learn of a commit. */
+/** The commit data that fronts receive. */
 export interface Announcement {
   readonly checkpoint: number;
   /** Tenant -> first invalidation whose rebuild is pending. */
@@ -23,7 +23,7 @@ export interface Announcement {
   readonly digests: Buffer;
 }
 
-/** What the owner announces. */
+/** Data from the owner. */
 export interface OwnAnnouncement extends Omit<Announcement, 'deferred'> {
   /** Absent: none. */
   readonly deferred?: Announcement['deferred'];

@@ -23,8 +23,8 @@ export interface ChangesListener {
   /** The partition is not heard of until `onGap`: what is known of it may be taken back (a failover). */
   onLost(partition: number): void;
   /**
-   * Changes were missed: nothing that was concluded from earlier ones holds. Reading goes on when the promise has settled.
-   * @param place sequence of the last change that is not told of
+   * Changes were missed: nothing that was concluded from earlier ones holds. Reading continues when the promise has settled.
+   * @param place sequence of the last change that is not passed on
    */
   onGap(partition: number, place: number): Promise<void>;
 }

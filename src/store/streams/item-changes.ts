@@ -19,9 +19,9 @@ export interface ItemCommits {
 export interface ItemChangesListener {
   /** Reads all items. Every change since before the call is reported afterwards. */
   onGap(partition: number): Promise<void>;
-  /** Reading goes on when the promise has settled. What ended with a StoreUnavailableError is reported again. */
+  /** Reading continues when the promise has settled. What ended with a StoreUnavailableError is reported again. */
   onCommits(partition: number, commits: ItemCommits): Promise<void>;
-  /** What was told may be taken back (a failover), or something was missed. `onGap` follows. @param why for a log */
+  /** A failover may have reverted changes, or some were missed. `onGap` follows. @param why for the log */
   onLost(partition: number, why: unknown): void;
 }
 
@@ -81,7 +81,7 @@ export class ItemChangesFollower {
           if (told !== null) await this.listener.onCommits(this.partition, told);
           told = null;
         } catch (error) {
-          // A connection that broke goes on where it was, unless what was read may be forgotten.
+          // A connection that broke continues where it was, unless what was read may be forgotten.
           if (reader.isOver || !(error instanceof StoreUnavailableError)) throw error;
           await pause(retryMs);
         }

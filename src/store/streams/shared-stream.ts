@@ -15,7 +15,7 @@ interface Waiting {
 }
 
 export class SharedStream implements StreamConnection {
-  /** The next shared read goes on after this place; null before the first read. */
+  /** The next shared read continues after this place; null before the first read. */
   #readTo: string | null = null;
   /** Place of the last entry that was handed out. */
   #takenTo: string | null = null;

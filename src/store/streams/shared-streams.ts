@@ -17,7 +17,7 @@ const entriesPerRead = 200;
 /** Longest wait of a read while no reader waits. */
 const blockMsMax = 1_000;
 const retryMs = 100;
-/** How often a read is told to end: it does not notice it before Redis has begun to wait. */
+/** How often UNBLOCK is repeated: it has no effect before the read blocks. */
 const interruptAgainMs = 20;
 
 /** Where streams are read. */

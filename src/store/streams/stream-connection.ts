@@ -27,7 +27,7 @@ export class LastIds {
   async of(key: string): Promise<string> {
     const at = this.#keys.push(key) - 1;
     this.#reply ??= new Promise((resolve) => {
-      // After all that goes on in this turn, and before what the next one sends.
+      // After everything else in this turn, and before the commands of the next one.
       process.nextTick(() => resolve(this.#send()));
     });
     return String((await this.#reply)[at]);
@@ -58,7 +58,7 @@ export interface StreamConnection {
 
 /**
  * One Redis: the connection comes back by itself. Cluster: it ends with the first error, because after that another
- * node may go on from an earlier state. A reader that wants to go on asks for a new connection, and looks where the
+ * node may continue from an earlier state. A reader that wants to go on asks for a new connection, and looks where the
  * stream is.
  */
 export function connectToStream({ client, address }: RedisHost, key: string): StreamConnection {

@@ -68,7 +68,7 @@ export class StreamReader {
     }
   }
 
-  /** It no longer reads: what it has read may be taken back, or it was closed. After another error it can go on. */
+  /** It no longer reads: what it has read may be taken back, or it was closed. After another error it can continue. */
   get isOver(): boolean {
     return this.#closed || this.#connection.isOver;
   }

@@ -1,4 +1,4 @@
-/** How far one partition has come, as this process has received it. */
+/** The progress of one partition, as far as this process has received it. */
 import { unpack } from '../codec/pack.ts';
 import { keys } from '../keys.ts';
 import type { Store } from '../store.ts';
@@ -6,18 +6,18 @@ import { type DownstreamInvalidation, downstreamField } from '../streams/announc
 import type { AnnouncedChange } from '../streams/changes-stream.ts';
 
 export class PartitionProgress {
-  /** False until its state was read, and again while what is known of it may have been taken back. */
+  /** False until the state is read, and while a failover may have reverted it. */
   known = false;
   checkpoint = 0;
   /** Sequence of the last change that the listeners were notified of. */
-  heard = 0;
+  notified = 0;
   /** Number of the last commit seen. */
   commits = 0;
-  /** Last stream entry known to exist: by the state that was read, and by our own writes. */
+  /** Last stream entry known to exist, from the state in Redis or from our own writes. */
   announced = 0;
   /** Tenant -> first invalidation whose rebuild is pending. */
   #pendingRebuilds: ReadonlyMap<string, number> = new Map();
-  /** Tenant -> place in the stream from which on outputs may not be built yet. */
+  /** Tenant -> first stream entry whose outputs may not be built yet. */
   #deferred: ReadonlyMap<string, number> = new Map();
   /** `downstreamField` -> last invalidation that changes of this partition sent there. */
   #downstream = new Map<string, number>();
@@ -26,12 +26,12 @@ export class PartitionProgress {
     return Math.max(0, this.announced - this.checkpoint);
   }
 
-  /** True once a write is taken in. */
+  /** True once a write is processed. */
   hasPassed(sequence: number): boolean {
     return this.known && this.checkpoint >= sequence;
   }
 
-  /** True once every output of a write that was taken in is built. */
+  /** True once every output of a processed write is built. */
   hasBuilt(tenant: string, sequence: number): boolean {
     return this.known && (this.#deferred.get(tenant) ?? Number.POSITIVE_INFINITY) > sequence;
   }
@@ -40,7 +40,7 @@ export class PartitionProgress {
     return this.#downstream.size > 0;
   }
 
-  /** The last invalidation that it sent to a partition for a tenant; undefined for none. */
+  /** The last invalidation sent to a partition for a tenant, if any. */
   sentTo(tenant: string, partition: number): number | undefined {
     return this.#downstream.get(downstreamField(tenant, partition));
   }
@@ -53,11 +53,11 @@ export class PartitionProgress {
     return Math.min(this.checkpoint, firstPending - 1, firstDeferred - 1);
   }
 
-  /** @returns whether there was a commit that was not seen before */
+  /** @returns true if there was a new commit */
   apply(changes: readonly AnnouncedChange[]): boolean {
     let hasCommits = false;
     for (const { commit } of changes) {
-      // A commit older than the state that was read would take the progress back.
+      // A commit older than the state would move the progress backwards.
       if (commit === null || commit.number <= this.commits) continue;
       hasCommits = true;
       this.commits = commit.number;
@@ -75,7 +75,7 @@ export class PartitionProgress {
     this.#downstream.set(field, Math.max(sequence, this.#downstream.get(field) ?? 0));
   }
 
-  /** Reads the state again, whatever was heard before. @throws what the client throws */
+  /** Replaces everything with the state in Redis. @throws what the client throws */
   async load({ client }: Store, tag: string): Promise<void> {
     const [owner, downstream, announced] = await Promise.all([
       client.hgetallBuffer(keys.owner(tag)),

@@ -11,7 +11,7 @@ import { openStreamSource, type StreamSource } from '../streams/shared-streams.t
 import { PartitionProgress } from './partition-progress.ts';
 import { type HighWaterMark, UnseenWrites, type Version, type VersionVector } from './version.ts';
 
-/** What callers wait for: conditions that are looked at again whenever something was heard. */
+/** Conditions that callers wait for. They are checked again after every message. */
 export class Conditions {
   readonly #open = new Set<() => void>();
 
@@ -32,7 +32,7 @@ export class Conditions {
     });
   }
 
-  /** Looks at all conditions again, because something was heard. */
+  /** Checks all conditions again after a message. */
   check(): void {
     for (const look of [...this.#open]) look();
   }
@@ -150,7 +150,7 @@ export class Progress {
 
   /** As `waitFor`, of writes and announcements. */
   async waitForVersion(tenant: string, { writes, announced }: Version, timeoutMs: number): Promise<boolean> {
-    const isHeard = this.waitUntilHeard(announced, timeoutMs);
+    const isHeard = this.waitUntilNotified(announced, timeoutMs);
     return (await this.waitFor(tenant, writes, timeoutMs)) && (await isHeard);
   }
 
@@ -229,11 +229,11 @@ export class Progress {
   }
 
   /** True when the listeners have been notified of everything up to the high-water mark before the time is over. */
-  waitUntilHeard(mark: HighWaterMark, timeoutMs: number): Promise<boolean> {
-    return this.#conditions.wait(() => this.#isPast(mark, ({ heard }) => heard), timeoutMs);
+  waitUntilNotified(mark: HighWaterMark, timeoutMs: number): Promise<boolean> {
+    return this.#conditions.wait(() => this.#isPast(mark, ({ notified }) => notified), timeoutMs);
   }
 
-  /** As `waitUntilHeard`, of commits: partition -> number. */
+  /** As `waitUntilNotified`, of commits: partition -> number. */
   waitUntilCommits(commits: ReadonlyMap<number, number>, timeoutMs: number): Promise<boolean> {
     return this.#conditions.wait(() => this.#isPast(commits, (progress) => progress.commits), timeoutMs);
   }
@@ -251,12 +251,12 @@ export class Progress {
     if (progress === undefined) return;
     if (progress.apply(changes)) this.#commits = null;
     const digests = changes.flatMap((change) => change.digests);
-    this.#tell(partition, progress, digests, null);
-    progress.heard = changes.at(-1)?.sequence ?? progress.heard;
+    this.#notify(partition, progress, digests, null);
+    progress.notified = changes.at(-1)?.sequence ?? progress.notified;
     this.#conditions.check();
   }
 
-  /** What was visible before a failover may not be for a while after it: nothing is promised until it is known again. */
+  /** A failover may revert what was visible, so the progress is unknown until it is read again. */
   #forget(partition: number): void {
     const progress = this.#partitions[partition];
     if (progress !== undefined) progress.known = false;
@@ -268,12 +268,12 @@ export class Progress {
     await progress.load(this.#store, this.#store.partitions.tag(partition));
     this.#commits = null;
     this.#unseen.forgetBeyond(partition, progress.announced);
-    this.#tell(partition, progress, null, progress.announced);
-    progress.heard = place;
+    this.#notify(partition, progress, null, progress.announced);
+    progress.notified = place;
     this.#conditions.check();
   }
 
-  #tell(
+  #notify(
     partition: number,
     { checkpoint }: PartitionProgress,
     digests: readonly string[] | null,

@@ -13,7 +13,7 @@ import type { Store } from '../store.ts';
  */
 export type VersionVector = ReadonlyMap<number, number>;
 
-/** What a request asks to see: entries of streams that were processed, and announcements that were heard. */
+/** A version: positions in the streams that must be processed, and announcements that must have been received. */
 export interface Version {
   readonly writes: VersionVector;
   /** Partition -> number of an announcement in its changes; the version of a change of the feed has them. */

@@ -69,7 +69,7 @@ function parsedState(field: string, text: string): StoredState {
   return { field, text, state: JSON.parse(text) as WebhookState };
 }
 
-/** Null when the entry is not what it was any more. @throws StoreUnavailableError */
+/** Null when the entry has changed. @throws StoreUnavailableError */
 export async function replaceWebhookState(
   store: Store,
   { field, text }: StoredState,

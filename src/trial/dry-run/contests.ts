@@ -1,4 +1,4 @@
-/** What moving claims changes: which URLs and handles are served, and by which view. */
+/** Effects of moved claims: which URLs and handles are served, and by which view. */
 
 import type { Claim } from '../../store/claims/claim-records.ts';
 import { compareRanks } from '../../store/claims/competing-claims.ts';

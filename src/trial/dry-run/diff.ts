@@ -1,4 +1,4 @@
-/** What a configuration would change, as a dry run reports it (docs/reference/management.md "Dry run"). */
+/** The changes of a configuration, as reported by a dry run (docs/reference/management.md "Dry run"). */
 import type { Json } from '../../contract/json.ts';
 import { dryRunSampleCharactersMax, dryRunSamplesMax } from '../../contract/limits.ts';
 

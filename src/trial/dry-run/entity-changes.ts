@@ -1,5 +1,5 @@
 /**
- * What another configuration would make of entities, beside what is made of them now. An output whose schema stays is not
+ * What another configuration would make of entities, beside what is built from them now. An output whose schema stays is not
  * built: it is a function of what stays, and a rebuild leaves it alone, too.
  */
 

@@ -1,4 +1,4 @@
-/** Why a view is as it is: what it was made of, who shows it, why it was last built (docs/reference/management.md "A view"). */
+/** Why a view is as it is: what it was built from, who shows it, why it was last built (docs/reference/management.md "A view"). */
 
 import { builderOf } from '../../actors/batch/builder.ts';
 import { buildOutputs, Output } from '../../actors/batch/output.ts';

@@ -28,7 +28,7 @@ export interface ExplainRequest {
   readonly view: ViewRef;
 }
 
-/** What an explanation is made from. */
+/** The inputs of an explanation. */
 export interface Explained extends ExplainRequest {
   readonly store: Store;
   readonly entity: StoredEntity;

@@ -1,4 +1,4 @@
-/** What a schema makes of an entity: built as workers build it, and neither stored nor registered. */
+/** Previews the view of an entity: built as in a worker, but neither stored nor registered. */
 import { performance } from 'node:perf_hooks';
 import { AutoTypes } from '../../actors/batch/auto-types.ts';
 import { diagnosticsOf } from '../../actors/batch/batch-diagnostics.ts';
@@ -80,7 +80,7 @@ export interface Preview {
   /** References to views that are not there. */
   readonly missing: readonly { readonly path: string; readonly viewId: string }[];
   readonly diagnostics: readonly LocatedDiagnostic[];
-  /** What the code of the schema gave to `console`; absent: nothing. */
+  /** Console output of the schema's code; absent for none. */
   readonly console?: readonly string[];
   readonly milliseconds: number;
 }

@@ -111,7 +111,7 @@ function freeAlias(documents: ConfigDocuments): string {
   }
 }
 
-/** Only the new schema is compiled: the programs of the others lie among the documents. @throws SchemaTextError */
+/** Only the new schema is compiled: the programs of the others are among the documents. @throws SchemaTextError */
 async function compiled(documents: ConfigDocuments, path: string): Promise<ConfigDocuments> {
   const needed = [...documents].filter(([file]) => file === path || documentPlace(file)?.kind === 'module');
   const outcome = await compileCode(new Map(needed), 'preview');

@@ -77,7 +77,7 @@ export function askedViews(
 }
 
 export function checkListed(state: TurnState, { builder, failure }: Output, listed: ListedViews): Finding[] {
-  // Of a view that could never be made there is nothing to tell.
+  // A view that was never built has no entry.
   const former = state.former.get(outputKey(builder));
   if (failure !== null && (former === undefined || former.bytesDigest.length === 0)) return [];
   if (builder.kind !== 'view' || listed.has(askedView(state, builder.environmentId, builder.name))) return [];

@@ -1,4 +1,4 @@
-/** Whether the views that a view refers to know of it. One that knows too much harms nobody: readers look again. */
+/** Checks that referenced views have the referrers recorded. Extra records are harmless: readers check them. */
 
 import { outputKey } from '../../actors/batch/builder.ts';
 import type { Output } from '../../actors/batch/output.ts';

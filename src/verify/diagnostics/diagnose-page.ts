@@ -1,6 +1,6 @@
 /**
  * Findings of a tenant a page at a time, with bounded work for each: for people who look over HTTP. What only a look at all
- * entities tells (paths that are always null) is left to `npm run diagnostics`.
+ * entities can show (paths that are always null) is left to `npm run diagnostics`.
  */
 import { performance } from 'node:perf_hooks';
 import type { Turn } from '../../actors/batch/turn.ts';
@@ -35,7 +35,7 @@ interface PageOptions {
   readonly tenant: Tenant;
   /** Null: the beginning. */
   readonly after: DiagnosePlace | null;
-  /** The page ends once it has so many findings. */
+  /** The page ends once it has this many findings. */
   readonly first: number;
 }
 
@@ -71,7 +71,7 @@ class PageRun {
     return { diagnostics: this.groups.all, next: null };
   }
 
-  /** @returns originId after which the next page goes on; null when the source is looked through */
+  /** @returns originId after which the next page continues; null when the source is looked through */
   async #lookThrough(sourceId: string, from: string | null): Promise<string | null> {
     const { store, tenant } = this.options;
     for (let after = from; ; ) {

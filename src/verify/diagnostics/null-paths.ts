@@ -1,6 +1,6 @@
 /**
- * Paths of expressions that are null for every entity of a type: a name is misspelt, or nobody sends it. Schemas are
- * compiled with this as the observer of their paths, which sees every value that they read.
+ * Finds paths in expressions that are null for every entity of a type, because a name is misspelt or no source sends it.
+ * Schemas are compiled with `observe`, which then sees every value that they read.
  */
 import { documentPlace } from '../../config/document-path.ts';
 import { formatEntityId } from '../../contract/ids.ts';
@@ -13,7 +13,7 @@ interface PathUse {
   readonly path: string;
   readonly sourceId: string;
   readonly type: string;
-  /** Id of the first entity that it was evaluated for. */
+  /** The first entity that the path was evaluated for. */
   readonly originId: string;
   hasValue: boolean;
 }

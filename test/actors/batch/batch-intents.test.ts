@@ -47,7 +47,7 @@ async function commitOf(store: Store, lease: TakenLease, intents: Intents, origi
   intents.settle();
 }
 
-test('the notes of a batch go with its commit, and none of its own entities counts as suspect', async () => {
+test('batch intents: the notes of a batch go with its commit, and none of its own entities counts as suspect', async () => {
   const store = await redis.openEmptyStore(1);
   const lease = await owned(store);
   const intents = await Intents.load(store, lease);
@@ -63,7 +63,7 @@ test('the notes of a batch go with its commit, and none of its own entities coun
   assert.equal((await readIntents(store, lease.tag)).size, 0);
 });
 
-test('a note that was left is open for each of its entities until all of them are settled', async () => {
+test('batch intents: a note that was left is open for each of its entities until all of them are settled', async () => {
   const store = await redis.openEmptyStore(1);
   const before = await owned(store);
   const crashed = await Intents.load(store, before);
@@ -88,7 +88,7 @@ test('a note that was left is open for each of its entities until all of them ar
   assert.equal((await readIntents(store, lease.tag)).size, 0);
 });
 
-test('a batch that is begun again looks at what it noted the first time', async () => {
+test('batch intents: a batch that is begun again looks at what it noted the first time', async () => {
   const store = await redis.openEmptyStore(1);
   const lease = await owned(store);
   const intents = await Intents.load(store, lease);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { CallMemory } from '../../../src/actors/batch/call-memory.ts';
 import { CodeRuns } from '../../../src/actors/batch/code-runs.ts';
-import { OpenCharacters } from '../../../src/actors/batch/open-characters.ts';
 import { codeOpenBuildsMax, codePatienceMs, deferredWaitMs } from '../../../src/contract/limits.ts';
 import type { CodeCall, CodeReply } from '../../../src/schemas/build/code-call.ts';
 import { until } from '../../support/until.ts';
@@ -14,8 +14,8 @@ function callOf(input: string, owner = 'acme'): CodeCall {
   return { set, task: 'full', alias: 'a', input, answers: new Map(), spentMs: 0 };
 }
 
-/** A sandbox that answers when it is told to. */
-function scene(characters = new OpenCharacters(1000)) {
+/** A sandbox whose replies the test controls. */
+function scene(memory = new CallMemory(1000)) {
   const asked = new Map<string, (reply: CodeReply) => void>();
   const withdrawn: string[] = [];
   const counts = { asked: 0, answers: 0 };
@@ -28,7 +28,7 @@ function scene(characters = new OpenCharacters(1000)) {
   };
   const runs = new CodeRuns(
     source,
-    characters,
+    memory,
     () => {
       counts.answers += 1;
     },
@@ -91,7 +91,7 @@ test('code runs: an entity that has changed is not given the reply for its forme
 });
 
 test('code runs: a tenant has a bounded number of builds under way; others have room', async () => {
-  const { runs, withdrawn } = scene(new OpenCharacters(10_000));
+  const { runs, withdrawn } = scene(new CallMemory(10_000));
   const names = Array.from({ length: codeOpenBuildsMax + 2 }, (_, number) => `acme|${number}`);
   runs.begin();
   await runs.run(
@@ -111,7 +111,7 @@ test('code runs: when the sandbox cannot be run, nothing is asked for a while', 
   const source = { ask: () => ({ reply: Promise.reject(new Error('no process')), withdraw() {} }) };
   const runs = new CodeRuns(
     source,
-    new OpenCharacters(1000),
+    new CallMemory(1000),
     () => {},
     (error) => troubles.push(error),
   );
@@ -127,7 +127,7 @@ test('code runs: after a while without the sandbox there is room whenever its en
   const told: boolean[] = [];
   const runs: CodeRuns = new CodeRuns(
     source,
-    new OpenCharacters(1000),
+    new CallMemory(1000),
     () => told.push(runs.hasRoom('acme')),
     () => {},
   );
@@ -151,9 +151,9 @@ async function waits(runs: CodeRuns, tenant: string, characters: number): Promis
   return name;
 }
 
-test('code runs: what calls hold is bounded over all partitions, and nobody is kept out by who has more', async () => {
-  const characters = new OpenCharacters(1000);
-  const [one, two] = [scene(characters), scene(characters)];
+test('code runs: limit the memory of calls over all partitions without locking out smaller tenants', async () => {
+  const memory = new CallMemory(1000);
+  const [one, two] = [scene(memory), scene(memory)];
   const first = await waits(one.runs, 'large', 450);
   const second = await waits(one.runs, 'large', 450);
   const third = await waits(two.runs, 'large', 450);
@@ -176,8 +176,8 @@ test('code runs: what calls hold is bounded over all partitions, and nobody is k
   assert.equal(two.runs.hasRoom('large'), true);
 });
 
-test('code runs: replies that wait to be used count, and builds that hold too much give them up', async () => {
-  const { asked, counts, runs } = scene(new OpenCharacters(1000));
+test('code runs: count unused replies, and cancel builds that hold too much', async () => {
+  const { asked, counts, runs } = scene(new CallMemory(1000));
   const made = (characters: number): CodeReply => ({
     ...{ kind: 'made', value: { texts: ['x'.repeat(characters)], holes: [] }, urls: [], handles: [] },
     ...{ actions: [], destinations: [], findings: [], log: [], cpuMs: 1 },
@@ -200,8 +200,8 @@ test('code runs: replies that wait to be used count, and builds that hold too mu
 });
 
 test('code runs: a build that is larger than the bound waits alone', async () => {
-  const characters = new OpenCharacters(1000);
-  const [one, two] = [scene(characters), scene(characters)];
+  const memory = new CallMemory(1000);
+  const [one, two] = [scene(memory), scene(memory)];
   const name = await waits(one.runs, 'acme', 5000);
   assert.equal(one.runs.isOpen(name), true);
   one.runs.end();

@@ -38,7 +38,7 @@ const words = texts.join(' ');
 const numbered = Object.fromEntries(many(200_000, (at) => [`${(at * 7_919) % 1_000_003}`, at % 10]));
 const members = Object.fromEntries(many(200_000, (at) => [`k${at}`, at % 10]));
 
-/** Property of a view, and the value that it is made of: most take two to six times as long in one go as a turn may. */
+/** Property of a view, and the value that it is built from: most take two to six times as long in one go as a turn may. */
 const views: Readonly<Record<string, readonly [property: Json, value: Json]>> = {
   mapped: [
     {
@@ -130,7 +130,7 @@ const documents = new Map(
 const [tenant] = tenantsOf(documents);
 assert.ok(tenant !== undefined);
 
-/** What a view or an item is made of in one go. */
+/** What a view or an item is built from in one go. */
 function expected({ schemas, indexes, partials }: Tenant, entity: StoredEntity): Buffer {
   if (entity.type === wide) {
     const first = Object.entries(entity.properties).slice(0, autoFieldsMax);

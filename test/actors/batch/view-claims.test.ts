@@ -57,7 +57,7 @@ function since(claims: readonly ProcessedClaim[], display: string): number | und
   return claims.find((claim) => claim.display === display)?.sinceStamp;
 }
 
-test('a view claims its URL, its handles, and the redirects of its entity', () => {
+test('view claims: a view claims its URL, its handles, and the redirects of its entity', () => {
   const none: FormerClaims = { ofView: new Map(), ofOtherViews: new Map(), processed: null, published: null };
   const state = entity({ url: '/a/', redirects: ['/old', 'https://x.com/old', '/a', '/old?q', 'nonsense'] });
   const claims = claimsOf(state, { url: '/a/', handles: ['news', 'home'] }, none, 'exact');
@@ -74,14 +74,14 @@ test('a view claims its URL, its handles, and the redirects of its entity', () =
   );
 });
 
-test('without a URL of its own a view has no redirects; what is no URL claims nothing', () => {
+test('view claims: without a URL of its own a view has no redirects; what is no URL claims nothing', () => {
   const none: FormerClaims = { ofView: new Map(), ofOtherViews: new Map(), processed: null, published: null };
   const state = entity({ redirects: ['/old'] });
   assert.deepEqual(claimsOf(state, { url: null, handles: [] }, none, 'exact'), []);
   assert.deepEqual(claimsOf(state, { url: 'no url', handles: [] }, none, 'exact'), []);
 });
 
-test('a claim keeps its age through later changes', () => {
+test('view claims: a claim keeps its age through later changes', () => {
   const life = new Life();
   const claims = { url: '/a', handles: ['news'] };
   life.process(entity({ redirects: ['/old'] }), claims);
@@ -92,7 +92,7 @@ test('a claim keeps its age through later changes', () => {
   );
 });
 
-test('a claim that was given up and taken up again begins anew', () => {
+test('view claims: a claim that was given up and taken up again begins anew', () => {
   const life = new Life();
   for (const [stamp, url, expected] of [
     [10, '/a', 10],
@@ -104,7 +104,7 @@ test('a claim that was given up and taken up again begins anew', () => {
   }
 });
 
-test('a URL that went elsewhere and came back between two turns begins anew, once', () => {
+test('view claims: a URL that went elsewhere and came back between two turns begins anew, once', () => {
   const life = new Life();
   const first = entity({});
   life.process(first, own(first));
@@ -114,7 +114,7 @@ test('a URL that went elsewhere and came back between two turns begins anew, onc
   assert.equal(since(life.process(later, own(later)), '/a'), 30);
 });
 
-test('another writing of the same URL keeps the age, in that turn and in all later ones', () => {
+test('view claims: another writing of the same URL keeps the age, in that turn and in all later ones', () => {
   const life = new Life();
   const first = entity({});
   life.process(first, own(first));
@@ -125,7 +125,7 @@ test('another writing of the same URL keeps the age, in that turn and in all lat
   assert.equal(since(life.process(later, own(later)), '/a/'), 10);
 });
 
-test('after a delete and a new ingest claims begin anew', () => {
+test('view claims: after a delete and a new ingest claims begin anew', () => {
   const life = new Life();
   const claims = { url: '/a', handles: ['news'] };
   life.process(entity({ redirects: ['/old'] }), claims);
@@ -137,7 +137,7 @@ test('after a delete and a new ingest claims begin anew', () => {
   );
 });
 
-test('an entity that changed before its first turn claims since its birth', () => {
+test('view claims: an entity that changed before its first turn claims since its birth', () => {
   const life = new Life();
   const state = entity({ stamp: 30, bornStamp: 10, urlStamp: 10 });
   const made = life.process(state, { url: '/a', handles: ['news'] });
@@ -146,7 +146,7 @@ test('an entity that changed before its first turn claims since its birth', () =
   assert.equal(since(moved, '/a'), 20);
 });
 
-test('an entity that changes its type goes on making its claims through another view', () => {
+test('view claims: an entity that changes its type goes on making its claims through another view', () => {
   const life = new Life();
   const first = entity({});
   life.process(first, { url: '/a', handles: ['news'] }, 'page');
@@ -155,7 +155,7 @@ test('an entity that changes its type goes on making its claims through another 
   assert.deepEqual([since(made, '/a'), since(made, 'news')], [10, 10]);
 });
 
-test('an entity whose new type is the first to claim its URL claims it since then', () => {
+test('view claims: an entity whose new type is the first to claim its URL claims it since then', () => {
   const life = new Life();
   const note = entity({ type: 'note' });
   life.process(note, { url: null, handles: [] });
@@ -163,14 +163,14 @@ test('an entity whose new type is the first to claim its URL claims it since the
   assert.equal(since(life.process(page, own(page)), '/a'), 20);
 });
 
-test('a schema that begins to claim URLs orders them by the age of the URLs', () => {
+test('view claims: a schema that begins to claim URLs orders them by the age of the URLs', () => {
   const life = new Life();
   const state = entity({ stamp: 30, urlStamp: 15 });
   life.process(state, { url: null, handles: [] });
   assert.equal(since(life.process(state, own(state)), '/a'), 15);
 });
 
-test('making the claims of one state twice changes nothing', () => {
+test('view claims: making the claims of one state twice changes nothing', () => {
   const life = new Life();
   const claims = { url: '/a', handles: ['news', 'x'] };
   life.process(entity({}), claims);
@@ -179,7 +179,7 @@ test('making the claims of one state twice changes nothing', () => {
   assert.deepEqual(life.process(state, claims, 'page', ['card']), once);
 });
 
-test('a claim keeps its age when the URLs of its tenant change their form, in both directions', () => {
+test('view claims: a claim keeps its age when the URLs of its tenant change their form, in both directions', () => {
   const life = new Life();
   const state = (stamp: number) => entity({ url: '/About', redirects: ['/Old', '/OLD', '/about'], stamp });
   const born = life.process(state(10), own(state(10)));
@@ -210,7 +210,7 @@ test('a claim keeps its age when the URLs of its tenant change their form, in bo
   );
 });
 
-test('the age of a claim counts from the moment at which its entity became published', () => {
+test('view claims: the age of a claim counts from the moment at which its entity became published', () => {
   const claims = { url: '/a', handles: ['news'] };
   const at = (ms: number) => ms * 1000;
   const times = (publishAt: number | null, unpublishAt: number | null = null) => ({ publishAt, unpublishAt });

@@ -1,4 +1,4 @@
-/** What is told of batches that fail as a whole. */
+/** Error reports of batches that fail as a whole. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { Worker } from '../../../src/actors/worker.ts';

@@ -57,7 +57,7 @@ class Fleet {
 
 const names = fc.stringMatching(/^[a-z]{1,3}$/);
 
-test('workers that come and go share the partitions evenly, whatever the order of their steps', () => {
+test('assignment: workers that come and go share the partitions evenly, whatever the order of their steps', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 64 }),
@@ -81,7 +81,7 @@ test('workers that come and go share the partitions evenly, whatever the order o
   );
 });
 
-test('workers that act on old views converge once the views are true again', () => {
+test('assignment: workers that act on old views converge once the views are true again', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 40 }),
@@ -106,7 +106,7 @@ test('workers that act on old views converge once the views are true again', () 
   );
 });
 
-test('a worker that stops moves no partition but its own', () => {
+test('assignment: a worker that stops moves no partition but its own', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 64 }),
@@ -129,7 +129,7 @@ test('a worker that stops moves no partition but its own', () => {
   );
 });
 
-test('a worker that joins takes about its share and no more is moved', () => {
+test('assignment: a worker that joins takes about its share and no more is moved', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 64 }),
@@ -148,13 +148,13 @@ test('a worker that joins takes about its share and no more is moved', () => {
   );
 });
 
-test('in an even fleet nobody moves', () => {
+test('assignment: in an even fleet nobody moves', () => {
   const owners = ['a', 'b', 'a', 'b', 'a'];
   for (const workerId of ['a', 'b']) {
     assert.deepEqual(nextStep({ workerId, liveWorkerIds: ['a', 'b'], owners }), { take: [], release: [] });
   }
 });
 
-test('a worker counts itself, although nobody has heard of it yet', () => {
+test('assignment: a worker counts itself, although nobody has heard of it yet', () => {
   assert.deepEqual(nextStep({ workerId: 'b', liveWorkerIds: ['a'], owners: [null, null] }).take.length, 1);
 });

@@ -73,7 +73,7 @@ async function partitionsOf(store: Store, workerId: string): Promise<number[]> {
   );
 }
 
-/** Partitions that its heartbeat tells of; null when there is none any more. */
+/** Partitions in its heartbeat; null when there is no heartbeat. */
 async function toldBy(store: Store, workerId: string): Promise<readonly number[] | null> {
   const beat = (await liveProcesses(store)).find(({ id }) => id === workerId);
   return beat?.partitions ?? null;
@@ -84,7 +84,7 @@ const takenOver = (store: Store, { worker }: Member) =>
     return (await partitionsOf(store, worker.id)).length === partitionCount;
   });
 
-test('a worker whose main thread computes for three lease times keeps its partitions', async (context) => {
+test('keeper: a worker whose main thread computes for three lease times keeps its partitions', async (context) => {
   const { store, blockable } = await startBoth(context, patientMs);
   const before = (await readOwners(store)).map(({ workerId, epoch }) => [workerId, epoch]);
   const told = await toldBy(store, blockable.id);
@@ -97,14 +97,14 @@ test('a worker whose main thread computes for three lease times keeps its partit
   assert.deepEqual(await toldBy(store, blockable.id), told);
 });
 
-test('a worker whose main thread does not turn any more loses its partitions', async (context) => {
+test('keeper: a worker whose main thread does not turn any more loses its partitions', async (context) => {
   const { store, blockable, other } = await startBoth(context, 2 * leaseMs);
   const blocked = blockable.block(120_000);
   await Promise.race([takenOver(store, other), blocked]);
   await until('nobody hears of it', async () => (await toldBy(store, blockable.id)) === null);
 });
 
-test('a worker that is stopped loses its partitions, and gets its share again when it goes on', async (context) => {
+test('keeper: a worker that is stopped loses its partitions, and gets its share again when it goes on', async (context) => {
   const { store, blockable, other } = await startBoth(context, patientMs);
   blockable.process.kill('SIGSTOP');
   await takenOver(store, other);
@@ -112,7 +112,7 @@ test('a worker that is stopped loses its partitions, and gets its share again wh
   await until('it has its share', async () => (await partitionsOf(store, blockable.id)).length === 2);
 });
 
-test('the partitions of a dead worker move though the clock of Redis was set back', async (context) => {
+test('keeper: the partitions of a dead worker move though the clock of Redis was set back', async (context) => {
   const { store, blockable, other } = await startBoth(context, patientMs);
   const left = await partitionsOf(store, blockable.id);
   blockable.process.kill('SIGKILL');
@@ -126,7 +126,7 @@ test('the partitions of a dead worker move though the clock of Redis was set bac
   await takenOver(store, other);
 });
 
-test('a living worker keeps its partitions though the clock of Redis was set back', async (context) => {
+test('keeper: a living worker keeps its partitions though the clock of Redis was set back', async (context) => {
   const { store, blockable } = await startBoth(context, patientMs);
   const before = (await readOwners(store)).map(({ workerId, epoch }) => [workerId, epoch]);
   const untilMs = String((await redisTimeMs(store.client)) + hourMs);

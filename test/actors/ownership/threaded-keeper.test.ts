@@ -44,7 +44,7 @@ async function keepOne(context: TestContext, options: ThreadOptions = { script }
   const lease = await takeLease(store, 0, workerId, leaseMs);
   assert.ok(lease !== null);
   keeper.keep(lease, askedMs);
-  keeper.tell(beat);
+  keeper.sendBeat(beat);
   const channel = new BroadcastChannel('end-keeper-thread');
   context.after(async () => {
     channel.close();
@@ -62,7 +62,7 @@ async function untilRenewed(store: Store): Promise<void> {
   });
 }
 
-test('a thread that ended is replaced by one that keeps the same leases and tells the same', async (context) => {
+test('threaded keeper: a thread that ended is replaced by one that keeps the same leases and tells the same', async (context) => {
   const { store, troubles, endThread } = await keepOne(context);
   await untilRenewed(store);
   const { epoch } = await readOwner(store, 0);
@@ -71,11 +71,11 @@ test('a thread that ended is replaced by one that keeps the same leases and tell
   await untilRenewed(store);
   assert.equal((await readOwner(store, 0)).epoch, epoch);
   await until('it is heard of', async () => (await liveProcesses(store)).some(({ id }) => id === workerId));
-  // On a busy machine the next thread may need longer than its time. Then one more is started, which is told too.
+  // On a busy machine the next thread may need longer than its time. Then one more is started, and reported too.
   assert.match(troubles[0] ?? '', /^leases are now renewed by another thread: .*the leases ended$/);
 });
 
-test('where threads need longer to begin than the first one may take, a later one has the time', async (context) => {
+test('threaded keeper: where threads need longer to begin than the first one may take, a later one has the time', async (context) => {
   const slow = new URL('../support/slow-keeper-thread.mjs', import.meta.url);
   const { store, troubles } = await keepOne(context, { script: slow, firstWaitMs: 100 });
   await until('it is heard of', async () => (await liveProcesses(store)).some(({ id }) => id === workerId));
@@ -83,7 +83,7 @@ test('where threads need longer to begin than the first one may take, a later on
   assert.match(troubles[1] ?? '', /was not ready after 200 ms$/);
 });
 
-test('what a thread says after it was replaced does not count', async (context) => {
+test('threaded keeper: what a thread says after it was replaced does not count', async (context) => {
   const store = await redis.openEmptyStore(1);
   const channel = new BroadcastChannel('late-keeper-thread');
   const troubles: string[] = [];
@@ -110,10 +110,10 @@ test('what a thread says after it was replaced does not count', async (context) 
   assert.match(troubles[1] ?? '', /was not ready after 2000 ms$/);
 });
 
-test('a lease that was let go is not taken over by the next thread', async (context) => {
+test('threaded keeper: a lease that was let go is not taken over by the next thread', async (context) => {
   const { store, keeper, troubles, endThread } = await keepOne(context);
   await untilRenewed(store);
-  keeper.letGo(0);
+  keeper.stopRenewing(0);
   endThread();
   await until('its end is told of', () => troubles.length > 0);
   await until('the lease ends', async () => !(await readOwner(store, 0)).holds);

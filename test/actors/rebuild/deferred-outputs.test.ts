@@ -80,7 +80,7 @@ test('deferred outputs: those that wait for a lookup index count for versions, n
   settle([turnOf('a')], [deferred(viewOf('a'), 'index')], 3);
   assert.deepEqual([outputs.firstAwaited.get('acme'), outputs.firstRebuild.get('acme')], [3, undefined]);
   assert.equal(outputs.readyInMs(0), null);
-  // The rebuild that fills the index gives the entity a turn: it goes on waiting.
+  // The rebuild that fills the index gives the entity a turn: it continues waiting.
   settle([turnOf('a')], [{ ...deferred(viewOf('a'), 'index'), isAwaited: false, cause: null }], 8);
   assert.equal(outputs.firstAwaited.get('acme'), 3);
   settle([turnOf('b')], [{ ...deferred(viewOf('b'), 'index'), isAwaited: false, cause: null }], 1);

@@ -10,7 +10,7 @@ function dependents(taken: readonly { dependent: string }[]): string[] {
   return taken.map(({ dependent }) => dependent);
 }
 
-test('invalidations of one dependent merge while they wait', () => {
+test('rebuild queue: invalidations of one dependent merge while they wait', () => {
   const queue = new RebuildQueue();
   queue.add('acme', 'a', 3, 3);
   queue.add('acme', 'b', 4, 4);
@@ -24,7 +24,7 @@ test('invalidations of one dependent merge while they wait', () => {
   assert.deepEqual(queue.take(0, budgetMs), []);
 });
 
-test('tenants take turns, however much one of them waits for', () => {
+test('rebuild queue: tenants take turns, however much one of them waits for', () => {
   const queue = new RebuildQueue();
   for (let index = 0; index < 1000; index += 1) queue.add('big', `b${index}`, index + 1, index + 1);
   queue.add('small', 's', 2000, 2000);
@@ -33,7 +33,7 @@ test('tenants take turns, however much one of them waits for', () => {
   assert.ok(dependents(queue.take(0, budgetMs))[0]?.startsWith('b'));
 });
 
-test('a portion is about as much work as it may be, and at least one dependent', () => {
+test('rebuild queue: a portion is about as much work as it may be, and at least one dependent', () => {
   const queue = new RebuildQueue();
   queue.add('t', 'slow', 1, 1);
   queue.take(0, budgetMs);
@@ -44,7 +44,7 @@ test('a portion is about as much work as it may be, and at least one dependent',
   assert.deepEqual(dependents(queue.take(100_000, budgetMs)), ['next']);
 });
 
-test('what one of a kind cost says how many of them make a portion', () => {
+test('rebuild queue: what one of a kind cost says how many of them make a portion', () => {
   const queueOf = (kind: string) => {
     const queue = new RebuildQueue();
     for (let number = 0; number < 300; number += 1) {
@@ -65,7 +65,7 @@ test('what one of a kind cost says how many of them make a portion', () => {
   }
 });
 
-test('a portion is bounded in number, however quick its dependents are', () => {
+test('rebuild queue: a portion is bounded in number, however quick its dependents are', () => {
   const queue = new RebuildQueue();
   const all = Array.from({ length: 3000 }, (_, index) => `m${index}`);
   queue.done(all, 0, 1);
@@ -74,7 +74,7 @@ test('a portion is bounded in number, however quick its dependents are', () => {
   assert.ok(taken.length > 100 && taken.length <= 1000, String(taken.length));
 });
 
-test('a dependent that was just rebuilt rests for at least as long as it took, and not for ever', () => {
+test('rebuild queue: a dependent that was just rebuilt rests for at least as long as it took, and not for ever', () => {
   const queue = new RebuildQueue();
   queue.done(['a'], 1000, 100);
   queue.add('t', 'a', 1, 1);
@@ -88,7 +88,7 @@ test('a dependent that was just rebuilt rests for at least as long as it took, a
   assert.ok(longMs !== null && longMs <= 2000, 'Min-Version waits 5 s at most');
 });
 
-test('a resting dependent keeps no other one waiting', () => {
+test('rebuild queue: a resting dependent keeps no other one waiting', () => {
   const queue = new RebuildQueue();
   queue.done(['a'], 0, 1000);
   queue.add('t', 'a', 1, 1);
@@ -105,7 +105,7 @@ interface Model {
   first: number;
 }
 
-test('the first invalidation of each tenant is the oldest that waits, whatever was taken before', () => {
+test('rebuild queue: the first invalidation of each tenant is the oldest that waits, whatever was taken before', () => {
   fc.assert(
     fc.property(
       fc.array(

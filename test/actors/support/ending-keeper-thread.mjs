@@ -1,4 +1,4 @@
-/** The thread of a keeper as it is, which ends when it is told so over the channel `end-keeper-thread`. */
+/** A real keeper thread that exits on a message on the channel `end-keeper-thread`. */
 import { BroadcastChannel } from 'node:worker_threads';
 
 const channel = new BroadcastChannel('end-keeper-thread');

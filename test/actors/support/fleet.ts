@@ -15,7 +15,7 @@ import type { Store } from '../../../src/store/store.ts';
 import { tellEnd } from '../../support/heartbeats.ts';
 import type { TestRedis } from '../../support/redis.ts';
 
-/** Keeps what a shard would hold, and that it was told in order. */
+/** Records the state of a shard, and checks the order of its changes. */
 export class RecordingSink implements ItemSink {
   readonly #partitions = new Map<number, Map<string, StoredItem>>();
   readonly #commits = new Map<number, number>();

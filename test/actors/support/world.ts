@@ -1,5 +1,5 @@
 /**
- * A small world of two tenants with lookups of every kind, and a second, naive way to what must be made of it: plain
+ * A small world of two tenants with lookups of every kind, and a second, naive way to what must be built from it: plain
  * loops over all entities, sharing no code with the mapping language, the store or the actors.
  */
 import type { SourceEntity } from '../../../src/contract/entity.ts';

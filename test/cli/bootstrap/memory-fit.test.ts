@@ -37,7 +37,7 @@ test('young generation: takes at most a tenth of the memory, and never more than
   }
 });
 
-test('words other than the young generation stay as they are', () => {
+test('memory fit: words other than the young generation stay as they are', () => {
   const words = ['--expose-gc', '--no-parallel-scavenge', 'workers/web.ts'];
   assert.deepEqual(fittedWords(words, mebibyte), words);
 });
@@ -71,7 +71,7 @@ test('memory: is that of the machine at most, whatever limit a system without on
   assert.ok(memoryBytes() > 0 && memoryBytes() <= os.totalmem());
 });
 
-test('a role is a line of the Procfile or of workers/Procfile.small; another word is none', () => {
+test('memory fit: a role is a line of the Procfile or of workers/Procfile.small; another word is none', () => {
   for (const role of ['web', 'worker', 'jobs', 'small']) {
     const script = procfileWords(role)?.at(-1) ?? '';
     assert.ok(readFileSync(path.join(root, script), 'utf8').includes(`runProcess('${role}'`), role);

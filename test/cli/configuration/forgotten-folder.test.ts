@@ -1,4 +1,4 @@
-/** A host on which nobody said where the configuration lies must not replace the one that the store runs. */
+/** A host without a CONFIG_DIR must not replace the configuration in the store. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ const site = siteFiles({
   schemas: { page: { triggers: { cms: ['page'] }, properties: { title: '{p.name}' } } },
 });
 
-/** Nobody set the variable: an empty one counts as absent. */
+/** An empty variable counts as absent. */
 const forgotten = { CONFIG_DIR: '' };
 
 /** A process of the Procfile, and what it says. */

@@ -134,7 +134,7 @@ test('a platform that stays away ends the import after the time that was given, 
   const said: string[] = [];
   const importer = new Importer(
     {
-      // Port 9 is the discard service, which nobody runs.
+      // Port 9 is the discard service, which is never running.
       baseUrl: 'http://127.0.0.1:9',
       sourceKey: 'key',
       concurrency: 2,

@@ -30,7 +30,7 @@ function client(context: TestContext, url: string): RedisClient {
   return connected;
 }
 
-test('what was written is there after a stop and a new start', async (context) => {
+test('private Redis: what was written is there after a stop and a new start', async (context) => {
   const dataDir = await temporaryFolder(context);
   const first = await startIn(context, dataDir);
   await client(context, first.url).set('key', 'value');
@@ -41,7 +41,7 @@ test('what was written is there after a stop and a new start', async (context) =
   await second.supervisor.stop();
 });
 
-test('it listens on this machine alone and wants its password, which only this user can read', async (context) => {
+test('private Redis: it listens on this machine alone and wants its password, which only this user can read', async (context) => {
   const dataDir = await temporaryFolder(context);
   const { supervisor, url } = await startIn(context, dataDir);
   const { hostname, port } = new URL(url);
@@ -54,7 +54,7 @@ test('it listens on this machine alone and wants its password, which only this u
   await supervisor.stop();
 });
 
-test('its folder is closed to others, also one that was open, and a data folder that is open is reported', async (context) => {
+test('private Redis: its folder is closed to others, also one that was open, and a data folder that is open is reported', async (context) => {
   const modeOf = (folder: string) => statSync(folder).mode & 0o777;
   const above = await temporaryFolder(context);
   const made = path.join(above, 'made');
@@ -76,7 +76,7 @@ test('its folder is closed to others, also one that was open, and a data folder 
   );
 });
 
-test('Redis answers until everybody else has ended', async (context) => {
+test('private Redis: Redis answers until everybody else has ended', async (context) => {
   const dataDir = await temporaryFolder(context);
   const { supervisor, url } = await startIn(context, dataDir);
   const told = path.join(dataDir, 'told');
@@ -102,7 +102,7 @@ test('Redis answers until everybody else has ended', async (context) => {
   assert.equal(readFileSync(told, 'utf8'), 'runs answers ');
 });
 
-test('when it is killed it comes back with its data at the same address', async (context) => {
+test('private Redis: when it is killed it comes back with its data at the same address', async (context) => {
   const dataDir = await temporaryFolder(context);
   const { supervisor, url } = await startIn(context, dataDir);
   const redis = client(context, url);
@@ -113,7 +113,7 @@ test('when it is killed it comes back with its data at the same address', async 
   await supervisor.stop();
 });
 
-test('a Redis whose start was killed ends by itself, and the next start finds all its data', async (context) => {
+test('private Redis: a Redis whose start was killed ends by itself, and the next start finds all its data', async (context) => {
   const dataDir = await temporaryFolder(context);
   const script = `
     import { Output } from './src/cli/start/process-output.ts';
@@ -146,7 +146,7 @@ async function requireAnswer(redis: RedisClient): Promise<void> {
   await redis.ping();
 }
 
-test('a Redis that cannot start is told with its own last words', async (context) => {
+test('private Redis: a Redis that cannot start is told with its own last words', async (context) => {
   const dataDir = await temporaryFolder(context);
   const first = await startIn(context, dataDir);
   await client(context, first.url).set('key', 'value');
@@ -156,7 +156,7 @@ test('a Redis that cannot start is told with its own last words', async (context
   await assert.rejects(start, /^Error: The private redis-server did not start: .*manifest/);
 });
 
-test('a data folder has one start at a time, and a start that was killed leaves nothing in the way', async (context) => {
+test('private Redis: a data folder has one start at a time, and a start that was killed leaves nothing in the way', async (context) => {
   const dataDir = await temporaryFolder(context);
   const lock = await lockDataDir(dataDir);
   await assert.rejects(lockDataDir(dataDir), /Another npm start is using .*DATA_DIR/);
@@ -174,7 +174,7 @@ test('a data folder has one start at a time, and a start that was killed leaves 
   (await lockDataDir(dataDir)).close();
 });
 
-test('a data folder with a long name can be locked like any other', async (context) => {
+test('private Redis: a data folder with a long name can be locked like any other', async (context) => {
   const dataDir = path.join(await temporaryFolder(context), 'n'.repeat(200));
   mkdirSync(dataDir);
   const lock = await lockDataDir(dataDir);
@@ -182,7 +182,7 @@ test('a data folder with a long name can be locked like any other', async (conte
   lock.close();
 });
 
-test('a taken port is told with what to do about it', async (context) => {
+test('private Redis: a taken port is told with what to do about it', async (context) => {
   const port = await freePort('127.0.0.1');
   await requireFreePort('127.0.0.1', port);
   const lock = createServer().listen(port, '127.0.0.1');

@@ -43,14 +43,14 @@ function entry(name: string, script: string) {
 
 const waits = 'setInterval(() => {}, 1000)';
 
-test('every process of an entry runs, and each of its lines carries its name', async (context) => {
+test('supervisor: every process of an entry runs, and each of its lines carries its name', async (context) => {
   const { lines, supervisor } = start(context);
   supervisor.startEntry(entry('web', waits), 2, process.env);
   await until('both speak', () => lines.matching(/^web\.[12] +\| pid \d+$/).length === 2);
   await supervisor.stop();
 });
 
-test('a process that dies is started again, and a line says so', async (context) => {
+test('supervisor: a process that dies is started again, and a line says so', async (context) => {
   const { lines, supervisor } = start(context);
   supervisor.startEntry(entry('worker', waits), 1, process.env);
   await until('it runs', () => lines.numbers('worker.1', 'pid').length === 1);
@@ -63,7 +63,7 @@ test('a process that dies is started again, and a line says so', async (context)
   await supervisor.stop();
 });
 
-test('a process that keeps dying is started at longer and longer intervals', async (context) => {
+test('supervisor: a process that keeps dying is started at longer and longer intervals', async (context) => {
   const { lines, supervisor } = start(context);
   supervisor.startEntry(entry('jobs', 'process.exit(3)'), 1, process.env);
   await until('three ends', () => lines.matching(/exit code 3/).length === 3);
@@ -74,7 +74,7 @@ test('a process that keeps dying is started at longer and longer intervals', asy
   await supervisor.stop();
 });
 
-test('a program that is not there is told like any other end', async (context) => {
+test('supervisor: a program that is not there is told like any other end', async (context) => {
   const { lines, supervisor } = start(context);
   supervisor.startEntry({ name: 'web', program: 'no-such-program', words: [] }, 1, process.env);
   await until(
@@ -107,7 +107,7 @@ test('everything ends in order: fronts, workers, jobs; one that does not want to
   ]);
 });
 
-test('a front that needs longer to end has the time that all processes have together', async (context) => {
+test('supervisor: a front that needs longer to end has the time that all processes have together', async (context) => {
   const lines = new Lines();
   const supervisor = new Supervisor(new Output(lines), 15_000);
   context.after(() => supervisor.kill());
@@ -118,7 +118,7 @@ test('a front that needs longer to end has the time that all processes have toge
   await until('its last word is read', () => lines.matching(/^web\.1 +\| bye$/).length === 1);
 });
 
-test('stopping cancels a start that was still to come, so that nothing keeps the supervisor alive', async () => {
+test('supervisor: stopping cancels a start that was still to come, so that nothing keeps the supervisor alive', async () => {
   const script = `
     import { Output } from './src/cli/start/process-output.ts';
     import { Supervisor } from './src/cli/start/supervisor.ts';
@@ -134,7 +134,7 @@ test('stopping cancels a start that was still to come, so that nothing keeps the
   assert.deepEqual(result.stdout.match(/web\.1 ended/g), ['web.1 ended']);
 });
 
-test('processes that watch their parent end with it, even when it is killed', async () => {
+test('supervisor: processes that watch their parent end with it, even when it is killed', async () => {
   const script = `
     import { Output } from './src/cli/start/process-output.ts';
     import { Supervisor } from './src/cli/start/supervisor.ts';
@@ -157,7 +157,7 @@ test('processes that watch their parent end with it, even when it is killed', as
   await until('the child is gone', () => !isAlive(pid));
 });
 
-test('a Procfile is read in its order, quotes respected', () => {
+test('supervisor: a Procfile is read in its order, quotes respected', () => {
   const entries = parseProcfile(
     `# ours\n\nweb: node --import ./loader.mjs workers/web.ts\njobs:  run "two words" 'and more'\r\n`,
     '/nowhere',
@@ -169,7 +169,7 @@ test('a Procfile is read in its order, quotes respected', () => {
   assert.throws(() => parseProcfile('web node', '/nowhere'), /Procfile, line 1 must be 'name: command'/);
 });
 
-test('files of the folder of a Procfile are named by their whole path', () => {
+test('supervisor: files of the folder of a Procfile are named by their whole path', () => {
   const [entry] = parseProcfile('web: node --import ./src/typescript/loader.mjs workers/web.ts', root);
   assert.deepEqual(entry?.words, [
     '--import',
@@ -178,7 +178,7 @@ test('files of the folder of a Procfile are named by their whole path', () => {
   ]);
 });
 
-test('on a terminal names are coloured by role', () => {
+test('supervisor: on a terminal names are coloured by role', () => {
   const written: string[] = [];
   const output = new Output({ isTTY: true, write: (text) => written.push(text) });
   output.line('web.1', 'a');
@@ -189,7 +189,7 @@ test('on a terminal names are coloured by role', () => {
   assert.notEqual(colours[0], colours[1]);
 });
 
-test('what a Redis wrote last is shown when it ends, and when its disk is full', async (context) => {
+test('supervisor: what a Redis wrote last is shown when it ends, and when its disk is full', async (context) => {
   const { lines, supervisor } = start(context);
   const kept: string[] = [];
   const script = [

@@ -47,7 +47,7 @@ export async function run(
   return { code, stdout, stderr };
 }
 
-/** Ctrl-C on a terminal: the terminal tells the process, and npm tells it once more. */
+/** Ctrl-C on a terminal: the terminal signals the process, and npm signals it again. */
 function pressCtrlC(child: ChildProcess, at: RegExp): void {
   let said = '';
   const hear = (chunk: Buffer) => {

@@ -1,4 +1,4 @@
-/** Articles in categories: a site in which everything depends on something else, and a check of all of it. */
+/** A site of articles and categories with many dependencies, and a check of all its outputs. */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SourceEntity } from '../../../src/contract/entity.ts';
@@ -16,7 +16,7 @@ import { differencesFoundByVerify } from '../../system/support/verify.ts';
 
 const categoryCount = 20;
 const refusedPauseMs = 50;
-/** Views with references and lookups, an index; version 2 changes every article's view. */
+/** Views with references and lookups, and an index. Version 2 changes the view of every article. */
 export function files(version: 1 | 2): ConfigFiles {
   return siteFiles({
     schemas: {
@@ -77,7 +77,7 @@ export function article(random: Random, n: number): SourceEntity {
   );
 }
 
-/** Everything that is delivered, listed and found, against what the acknowledged entities make. */
+/** Compares everything delivered, listed and found with the outputs of the acknowledged entities. */
 export async function assertTrue(system: System, client: Client, ledger: Ledger): Promise<void> {
   const tenant = system.configuration.tenants.get('acme');
   assert.ok(tenant);
@@ -122,12 +122,12 @@ export async function assertTrue(system: System, client: Client, ledger: Ledger)
 }
 
 export interface Writing {
-  /** Of every request, in the order they came. */
+  /** One for every request, in order. */
   readonly answers: readonly { readonly isAcknowledged: boolean; readonly atMs: number }[];
   stop(): Promise<void>;
 }
 
-/** Saves articles all the time, each writer its own, so that the order of their states is known. */
+/** Saves articles continuously. Each writer has its own, so that the order of their states is known. */
 export function keepWriting(client: Client, ledger: Ledger, random: Random, articles: number): Writing {
   const writers = 4;
   const answers: { isAcknowledged: boolean; atMs: number }[] = [];
@@ -141,7 +141,7 @@ export function keepWriting(client: Client, ledger: Ledger, random: Random, arti
         portion.map((n) => article(random, n)),
       );
       answers.push({ isAcknowledged, atMs: performance.now() });
-      // Each refused write leaves another state that may be: refused at once and sent again at once they would be thousands.
+      // Every rejected write adds a possible state. Immediate retries would add thousands.
       if (!isAcknowledged) await sleep(refusedPauseMs);
     }
   };
@@ -155,7 +155,7 @@ export function keepWriting(client: Client, ledger: Ledger, random: Random, arti
   };
 }
 
-/** What was refused may have happened or not: sent again, as a client does, it is certain. */
+/** A rejected write may have been applied or not. Repeating it, as a client does, makes it certain. */
 export async function sendAgain(client: Client, ledger: Ledger): Promise<void> {
   for (const originId of ledger.originIds) {
     const states = ledger.possible(originId);

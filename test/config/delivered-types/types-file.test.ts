@@ -35,7 +35,7 @@ function said(types: string, name: string): string {
 const triggers = { cms: ['page'] };
 const triggered = "triggers(context) { context.triggers('cms', ['page']); },";
 
-test('each property type of a schema in JSON has its type, and null where it can be', async (context) => {
+test('types file: each property type of a schema in JSON has its type, and null where it can be', async (context) => {
   const types = await typesOf(context, {
     'schemas/page.json': {
       triggers,
@@ -100,7 +100,7 @@ test('each property type of a schema in JSON has its type, and null where it can
   assert.match(types, /export type Handle = "home" \| `page-\$\{string\}` \| `\{x\}-\$\{string\}`;/);
 });
 
-test('what code writes out has its type, and what it does not show is any JSON', async (context) => {
+test('types file: what code writes out has its type, and what it does not show is any JSON', async (context) => {
   const types = await typesOf(context, {
     'lib/words.ts': 'export const words = (text: string) => ({ count: text.split(" ").length });',
     'schemas/page.full.ts': `
@@ -164,7 +164,7 @@ test('what code writes out has its type, and what it does not show is any JSON',
 const eachOf = (properties: readonly string[]) =>
   `properties({ properties: p }) { return { ${properties.map((name) => `${name}: p.${name}`).join(', ')} }; },`;
 
-test('properties have the types that FullSchema says, and any JSON where it says none', async (context) => {
+test('types file: properties have the types that FullSchema says, and any JSON where it says none', async (context) => {
   const types = await typesOf(context, {
     'lib/types.ts': `
       export interface Tag { name: string; parent?: Tag }
@@ -278,7 +278,7 @@ test('properties have the types that FullSchema says, and any JSON where it says
   assert.equal(said(types, 'card'), '{ readonly name: string; };');
 });
 
-test('what may be missing, changed later or made by recursion is never promised', async (context) => {
+test('types file: what may be missing, changed later or made by recursion is never promised', async (context) => {
   const types = await typesOf(context, {
     'schemas/page.full.ts': `
       import type { FullSchema } from 'millrace/schema';
@@ -326,7 +326,7 @@ test('what may be missing, changed later or made by recursion is never promised'
   assert.match(types, /readonly tree: \{\s+readonly left: Json;\s+readonly right: Json;/);
 });
 
-test('the types and the client compile strictly, and a wrong name does not', async (context) => {
+test('types file: the types and the client compile strictly, and a wrong name does not', async (context) => {
   const demo = await readConfiguration(path.join(root, 'config'));
   assert.ok(demo.ok);
   const site = await readConfiguration(

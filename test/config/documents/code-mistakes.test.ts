@@ -1,4 +1,4 @@
-/** What is told of schemas in JavaScript that are not sound: file, line, column, and what to do. */
+/** Errors in JavaScript schemas: file, line, column, and what to do. */
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

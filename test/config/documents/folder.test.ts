@@ -9,7 +9,7 @@ import { hashKey } from '../../../src/config/tenant/api-keys.ts';
 import { folderWith } from '../support/folder.ts';
 import { documentsOf, pageSchema, siteTenant } from '../support/site.ts';
 
-test('reads tenant files and the three folders, hidden files and notes left out', async (t) => {
+test('folder: reads tenant files and the three folders, hidden files and notes left out', async (t) => {
   const folder = await folderWith(t, {
     'README.md': 'ours',
     'tenants/site/tenant.json': '{}',
@@ -32,7 +32,7 @@ test('reads tenant files and the three folders, hidden files and notes left out'
   assert.equal(documents.get('tenants/site/schemas/page.json'), '{"a": 1}');
 });
 
-test('backup and swap files of editors are left out, wherever they lie', async (t) => {
+test('folder: backup and swap files of editors are left out, wherever they lie', async (t) => {
   const kept = ['tenants/site/tenant.json', 'tenants/site/schemas/Blog/page.json'];
   const left = kept.flatMap((file) => {
     const [folder, name] = [path.dirname(file), path.basename(file)];
@@ -47,7 +47,7 @@ test('backup and swap files of editors are left out, wherever they lie', async (
   assert.deepEqual([...documents.keys()].sort(), kept.sort());
 });
 
-test('a folder and a file that only look like those of editors are read, or told', async (t) => {
+test('folder: a folder and a file that only look like those of editors are read, or told', async (t) => {
   const folder = await folderWith(t, {
     'tenants/site/tenant.json': '{}',
     'tenants/site/schemas/old~/page.json': '{}',
@@ -65,7 +65,7 @@ test('a folder and a file that only look like those of editors are read, or told
   );
 });
 
-test('files in folders below schemas are read, and say by their ending what they are', async (t) => {
+test('folder: files in folders below schemas are read, and say by their ending what they are', async (t) => {
   const files = [
     'page.full.json',
     'Blog posts/entry.json',
@@ -83,7 +83,7 @@ test('files in folders below schemas are read, and say by their ending what they
   assert.deepEqual([...documents.keys()].sort(), [...files, 'tenants/site/tenant.json'].sort());
 });
 
-test('symbolic links are followed; broken and circular ones are issues', async (t) => {
+test('folder: symbolic links are followed; broken and circular ones are issues', async (t) => {
   const folder = await folderWith(t, { 'elsewhere/tenant.json': '{}', 'tenants/.keep': '' });
   await symlink('../elsewhere', `${folder}/tenants/site`);
   await mkdir(`${folder}/elsewhere/schemas`);
@@ -97,7 +97,7 @@ test('symbolic links are followed; broken and circular ones are issues', async (
   );
 });
 
-test('what does not belong into the folder is an issue with advice, all at once', async (t) => {
+test('folder: what does not belong into the folder is an issue with advice, all at once', async (t) => {
   const folder = await folderWith(t, {
     'tenants/loose.json': '',
     'tenants/bad name/tenant.json': '{}',
@@ -137,14 +137,14 @@ test('what does not belong into the folder is an issue with advice, all at once'
   assert.equal(issues.length, expected.length);
 });
 
-test('a pipe is not opened', async (t) => {
+test('folder: a pipe is not opened', async (t) => {
   const folder = await folderWith(t, { 'tenants/site/schemas/.keep': '' });
   execFileSync('mkfifo', [`${folder}/tenants/site/tenant.json`]);
   const { issues } = await readDocuments(folder);
   assert.match(issues[0]?.message ?? '', /a thing that does not belong/);
 });
 
-test('a missing folder is an issue that says what to do', async (t) => {
+test('folder: a missing folder is an issue that says what to do', async (t) => {
   const { issues } = await readDocuments(`${await folderWith(t, {})}/nowhere`);
   assert.deepEqual(
     issues.map(({ file, message }) => [file, message]),
@@ -153,7 +153,7 @@ test('a missing folder is an issue that says what to do', async (t) => {
   assert.match(issues[0]?.advice ?? '', /CONFIG_DIR/);
 });
 
-test('no plain key travels, and keys that are hashed already stay', () => {
+test('folder: no plain key travels, and keys that are hashed already stay', () => {
   const path = 'tenants/site/tenant.json';
   const hashed = hashKey('client-key');
   const documents = documentsOf({
@@ -167,7 +167,7 @@ test('no plain key travels, and keys that are hashed already stay', () => {
   assert.deepEqual(hashKeys(hashKeys(documents)), hashKeys(documents));
 });
 
-test('broken documents and keys that nobody could send stay for the loader to refuse', () => {
+test('folder: broken documents and keys that nobody could send stay for the loader to refuse', () => {
   const documents = documentsOf({
     'tenants/a/tenant.json': '{"apiKeys": ["plain"]',
     'tenants/b/tenant.json': '{"apiKeys":["","with space","sha256:12"]}',
@@ -175,7 +175,7 @@ test('broken documents and keys that nobody could send stay for the loader to re
   assert.deepEqual(hashKeys(documents), documents);
 });
 
-test('the digest does not depend on white space, the order of files or the form of keys, but on all that matters', () => {
+test('folder: the digest does not depend on white space, the order of files or the form of keys, but on all that matters', () => {
   const tenant = 'tenants/site/tenant.json';
   const schema = 'tenants/site/schemas/page.json';
   const documents = documentsOf({ [tenant]: siteTenant(), [schema]: pageSchema });

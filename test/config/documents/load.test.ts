@@ -8,7 +8,7 @@ import type { JsonObject } from '../../../src/contract/json.ts';
 import { client, issuesOf, load, site, source } from '../support/loading.ts';
 import { documentsOf, pageSchema, siteTenant } from '../support/site.ts';
 
-test('a sound configuration is loaded with or without its keys hashed, and the same', () => {
+test('load: a sound configuration is loaded with or without its keys hashed, and the same', () => {
   const documents = documentsOf(site({}, { 'tenants/site/schemas/page.json': pageSchema }));
   const plain = loadConfiguration(documents);
   const hashed = loadConfiguration(hashKeys(documents));
@@ -26,7 +26,7 @@ test('a sound configuration is loaded with or without its keys hashed, and the s
   }
 });
 
-test('a key speaks for its source or client, in its tenant, with its scopes and domains', () => {
+test('load: a key speaks for its source or client, in its tenant, with its scopes and domains', () => {
   const other = siteTenant({
     sourceGroups: [
       {
@@ -55,7 +55,7 @@ test('a key speaks for its source or client, in its tenant, with its scopes and 
   assert.deepEqual(website.domains, [{ alias: 'site', hostnames: ['www.example.com', '*'] }]);
 });
 
-test('what is no key of anybody is nobody', () => {
+test('load: what is no key of anybody is nobody', () => {
   const { authenticate } = load(site({}));
   for (const key of [
     '',
@@ -70,7 +70,7 @@ test('what is no key of anybody is nobody', () => {
   }
 });
 
-test('tenants may use the same ids, aliases and hostnames', () => {
+test('load: tenants may use the same ids, aliases and hostnames', () => {
   const twin = siteTenant({
     sourceGroups: [{ alias: 'cms', sources: [source({ apiKeys: ['twin'] })] }],
     environmentClients: [],
@@ -78,7 +78,7 @@ test('tenants may use the same ids, aliases and hostnames', () => {
   assert.deepEqual(issuesOf(site({}, { 'tenants/twin/tenant.json': twin })), []);
 });
 
-test('one source group and environment name one source', () => {
+test('load: one source group and environment name one source', () => {
   const configuration = load(
     site({
       environments: [
@@ -105,7 +105,7 @@ test('one source group and environment name one source', () => {
   assert.equal(tenant?.sourceGroups.get('pim')?.autoIndex, false);
 });
 
-test('schemas are found by source group and type, in the order of their aliases', () => {
+test('load: schemas are found by source group and type, in the order of their aliases', () => {
   const schema = (types: string[]): JsonObject => ({ triggers: { cms: types }, properties: { a: 'x' } });
   const index: JsonObject = { ...schema(['page']), index: { fields: { a: { type: 'keyword' } } } };
   const tenant = load(
@@ -127,7 +127,7 @@ test('schemas are found by source group and type, in the order of their aliases'
   assert.deepEqual(aliases(tenant?.indexesFor('cms', 'page')), ['pages']);
 });
 
-test('types of any source group trigger in every group, and a lookup without a group reads each', () => {
+test('load: types of any source group trigger in every group, and a lookup without a group reads each', () => {
   const listed = {
     type: 'array',
     input: { $lookup: { filter: 'originParentId eq {originId}', orderBy: { property: 'p.rank' } } },
@@ -156,7 +156,7 @@ test('types of any source group trigger in every group, and a lookup without a g
   }
 });
 
-test('every source of a group that a lookup reads has a layout, and no other', () => {
+test('load: every source of a group that a lookup reads has a layout, and no other', () => {
   const lookup = (from: JsonObject): JsonObject => ({
     type: 'array',
     input: {
@@ -183,7 +183,7 @@ test('every source of a group that a lookup reads has a layout, and no other', (
   assert.deepEqual([...(tenant?.lookupLayouts.keys() ?? [])].sort(), ['src-cms', 'src-pim']);
 });
 
-test('names that prototypes have are names like any other', () => {
+test('load: names that prototypes have are names like any other', () => {
   const tenant = load({
     'tenants/__proto__/tenant.json': `{
       "environments": [{"id": "__proto__", "alias": "constructor"}],

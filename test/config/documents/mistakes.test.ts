@@ -1,4 +1,4 @@
-/** What is told about a configuration that is not sound. */
+/** Error messages for invalid configurations. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loadConfiguration } from '../../../src/config/documents/load.ts';

@@ -22,7 +22,7 @@ function mistakeOf(env: NodeJS.ProcessEnv): string {
   return assert.fail(`accepted ${JSON.stringify(env)}`);
 }
 
-test('without variables every setting has its documented default', () => {
+test('settings: without variables every setting has its documented default', () => {
   assert.deepEqual(readSettings({}), {
     port: 4000,
     host: '127.0.0.1',
@@ -71,7 +71,7 @@ test('without variables every setting has its documented default', () => {
   });
 });
 
-test('every setting is listed with its default as the variable is written', () => {
+test('settings: every setting is listed with its default as the variable is written', () => {
   for (const { variable, default: text, meaning, allowed } of listSettings()) {
     assert.ok(meaning !== '' && allowed !== '', variable);
     const isInWords = ['CONFIG_DIR', 'SNAPSHOT_DIR', 'WORKERS', 'DEMO', 'PUBLIC_URL'].includes(variable);
@@ -90,16 +90,16 @@ test('every setting is listed with its default as the variable is written', () =
   assert.equal(byName.get('REDIS_URL')?.default, '');
 });
 
-test('an empty variable is an absent one', () => {
+test('settings: an empty variable is an absent one', () => {
   assert.deepEqual(readSettings({ PORT: '', REDIS_URL: ' ', DEMO: '', HEADER_PREFIX: '' }), readSettings({}));
 });
 
-test('snapshots stand in the data folder, or are turned off', () => {
+test('settings: snapshots stand in the data folder, or are turned off', () => {
   assert.equal(readSettings({ DATA_DIR: 'here' }).snapshotDir, resolve('here/shards'));
   assert.equal(readSettings({ SNAPSHOT_DIR: 'off' }).snapshotDir, null);
 });
 
-test('every variable is read', () => {
+test('settings: every variable is read', () => {
   const settings = readSettings({
     PORT: '0',
     HOST: '0.0.0.0',
@@ -200,14 +200,14 @@ test('every variable is read', () => {
   assert.equal(readSettings({ WORKER_NICENESS: 'Idle' }).workerNiceness, 'idle');
 });
 
-test('an address of a worker is a host, with or without a port', () => {
+test('settings: an address of a worker is a host, with or without a port', () => {
   const addressOf = (text: string) => readSettings({ WORKER_ADDRESS: text }).workerAddress;
   assert.deepEqual(addressOf('worker-0.workers'), { host: 'worker-0.workers', port: null });
   assert.deepEqual(addressOf('::1'), { host: '::1', port: null });
   assert.deepEqual(addressOf('[::1]:4100'), { host: '::1', port: 4100 });
 });
 
-test('a setting of an earlier version stops no start, and is named', () => {
+test('settings: a setting of an earlier version stops no start, and is named', () => {
   const env = { MESSAGES_URL: 'whatever it was' };
   assert.deepEqual(readSettings(env), readSettings({}));
   const [line = '', ...more] = formerSettingsIn(env);
@@ -216,13 +216,13 @@ test('a setting of an earlier version stops no start, and is named', () => {
   assert.deepEqual(formerSettingsIn({ MESSAGES_URL: ' ', REDIS_URL: 'redis://h' }), []);
 });
 
-test('the demo is on only for the configuration of the repository, unless it is asked for', () => {
+test('settings: the demo is on only for the configuration of the repository, unless it is asked for', () => {
   assert.equal(readSettings({ CONFIG_DIR: '/etc/site' }).demo, false);
   assert.equal(readSettings({ CONFIG_DIR: resolve('config/../config') }).demo, true);
   for (const off of ['off', 'false', '0', 'False']) assert.equal(readSettings({ DEMO: off }).demo, false);
 });
 
-test('a folder counts as given when it is named, be it that of the repository, and not when the name is empty', () => {
+test('settings: a folder counts as given when it is named, be it that of the repository, and not when the name is empty', () => {
   const folderOf = (CONFIG_DIR: string) => {
     const { isConfigDirGiven, isConfigDirOwn } = readSettings({ CONFIG_DIR });
     return { isConfigDirGiven, isConfigDirOwn };
@@ -232,7 +232,7 @@ test('a folder counts as given when it is named, be it that of the repository, a
   assert.deepEqual(folderOf('/etc/site'), { isConfigDirGiven: true, isConfigDirOwn: false });
 });
 
-test('a wrong value is named with its variable and what is allowed', () => {
+test('settings: a wrong value is named with its variable and what is allowed', () => {
   const cases: [string, string[], RegExp][] = [
     ['PORT', ['80a', '-1', '65536', '4.5', '1e3', '٣'], /whole number from 0 to 65535/],
     ['HOST', ['a b', 'http://x', 'host:80'], /IP address or a host name/],
@@ -264,13 +264,13 @@ test('a wrong value is named with its variable and what is allowed', () => {
   }
 });
 
-test('several wrong values are told at once, on one line', () => {
+test('settings: several wrong values are told at once, on one line', () => {
   const message = mistakeOf({ PORT: 'x', HOST: 'no host', WEB: '0', LOG_LEVEL: 'loud\nand clear' });
   const names = message.split('; ').map((mistake) => mistake.split(' ')[0]);
   assert.deepEqual(names.toSorted(), ['HOST', 'LOG_LEVEL', 'PORT', 'WEB']);
 });
 
-test('sentinels need a name, and exclude the other addresses of Redis', () => {
+test('settings: sentinels need a name, and exclude the other addresses of Redis', () => {
   const env = { REDIS_SENTINEL: '10.0.0.5:26379,[::1]:26379', REDIS_SENTINEL_NAME: 'main' };
   assert.deepEqual(readSettings(env).redis, {
     kind: 'sentinel',
@@ -291,21 +291,21 @@ test('sentinels need a name, and exclude the other addresses of Redis', () => {
   );
 });
 
-test('REDIS_URL and REDIS_CLUSTER exclude each other', () => {
+test('settings: REDIS_URL and REDIS_CLUSTER exclude each other', () => {
   assert.match(
     mistakeOf({ REDIS_URL: 'redis://a', REDIS_CLUSTER: 'a:1' }),
     /REDIS_URL and REDIS_CLUSTER are both set/,
   );
 });
 
-test('a password is not repeated in a message', () => {
+test('settings: a password is not repeated in a message', () => {
   for (const url of ['http://user:secr@t/@host', 'redis://:secr@t@host/x', ':secr@t@']) {
     assert.doesNotMatch(mistakeOf({ REDIS_URL: url }), /secr/);
   }
   assert.doesNotMatch(mistakeOf({ REDIS_CLUSTER: 'user:secret@a:1' }), /secret/);
 });
 
-test('.env is read, the real environment wins, and what is read is not written back', async (t) => {
+test('settings: .env is read, the real environment wins, and what is read is not written back', async (t) => {
   const folder = await folderWith(t, { '.env': '# ours\nPORT=5000\nHOST="0.0.0.0"\nWEB=2\n' });
   const env = { PORT: '6000', WEB: '' };
   const settings = readSettings(environmentWithFile(env, folder));
@@ -313,7 +313,7 @@ test('.env is read, the real environment wins, and what is read is not written b
   assert.deepEqual(env, { PORT: '6000', WEB: '' });
 });
 
-test('no .env is fine, one that cannot be read is a clear line', async (t) => {
+test('settings: no .env is fine, one that cannot be read is a clear line', async (t) => {
   const folder = await folderWith(t, { 'below/.env/x': '' });
   assert.deepEqual(environmentWithFile({ PORT: '1' }, folder), { PORT: '1' });
   assert.throws(() => environmentWithFile({}, `${folder}/below`), {
@@ -322,7 +322,7 @@ test('no .env is fine, one that cannot be read is a clear line', async (t) => {
   });
 });
 
-test('the private Redis has no replicas that could be waited for', () => {
+test('settings: the private Redis has no replicas that could be waited for', () => {
   assert.throws(
     () => readSettings({ CONFIRM_REPLICAS: '1' }),
     /CONFIRM_REPLICAS is set and REDIS_URL is not/,

@@ -12,7 +12,7 @@ function clientWith(changes: JsonObject): ClientPrincipal {
 
 const clientOf = (...indexes: string[]) => clientWith({ indexes });
 
-test('a client queries every index, unless patterns narrow that kind of them', () => {
+test('index patterns: a client queries every index, unless patterns narrow that kind of them', () => {
   for (const open of [clientWith({}), clientOf()]) {
     assert.ok(open.indexes.allowsIndex('blog') && open.indexes.allowsType('cms', 'page'));
   }
@@ -45,7 +45,7 @@ test('a client queries every index, unless patterns narrow that kind of them', (
   assert.deepEqual([both.allowsIndex('news'), both.allowsType('cms', 'news')], [false, false]);
 });
 
-test('a pattern that nothing could match is a mistake', () => {
+test('index patterns: a pattern that nothing could match is a mistake', () => {
   for (const pattern of ['', 'a b', 'cms:', ':page', 'blög*', 'a/b', 'c ms:page']) {
     const [issue, ...others] = issuesOf(site({ environmentClients: [client({ indexes: [pattern] })] }));
     assert.equal(issue?.path, '$.environmentClients[0].indexes[0]', pattern);
@@ -56,7 +56,7 @@ test('a pattern that nothing could match is a mistake', () => {
   }
 });
 
-test('scopes may have the names of the hosted service, whose Query includes source groups', () => {
+test('index patterns: scopes may have the names of the hosted service, whose Query includes source groups', () => {
   const scopesOf = (...scopes: string[]) => [...clientWith({ scopes }).scopes].sort();
   assert.deepEqual(scopesOf('Delivery'), ['delivery']);
   assert.deepEqual(scopesOf('Routes'), ['routes']);

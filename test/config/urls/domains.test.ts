@@ -8,20 +8,20 @@ const shop: Domain = { alias: 'shop', hostnames: ['shop.example.com', 'shop.exam
 const site: Domain = { alias: 'site', hostnames: ['www.example.com', '*'] };
 const both = [shop, site];
 
-test('a host belongs to the domain that names it, whatever its port', () => {
+test('domains: a host belongs to the domain that names it, whatever its port', () => {
   assert.equal(domainOf(both, 'shop.example.org'), shop);
   assert.equal(domainOf(both, 'shop.example.org:8080'), shop);
   assert.equal(domainOf(both, 'www.example.com'), site);
 });
 
-test('hostname * takes relative URLs and any host not named by another domain', () => {
+test('domains: hostname * takes relative URLs and any host not named by another domain', () => {
   assert.equal(domainOf(both, null), site);
   assert.equal(domainOf(both, 'anything.test'), site);
   assert.equal(domainOf([shop], null), null);
   assert.equal(domainOf([shop], 'anything.test'), null);
 });
 
-test('relative routes answer on every hostname of the domains of the client', () => {
+test('domains: relative routes answer on every hostname of the domains of the client', () => {
   for (const asked of [null, 'shop.example.com', 'www.example.com', 'anything.test']) {
     assert.ok(routeAnswers(null, asked, both), String(asked));
   }
@@ -29,7 +29,7 @@ test('relative routes answer on every hostname of the domains of the client', ()
   assert.ok(!routeAnswers(null, null, [shop]));
 });
 
-test('absolute routes answer on the hostnames of the domain that has theirs, and on no other', () => {
+test('domains: absolute routes answer on the hostnames of the domain that has theirs, and on no other', () => {
   assert.ok(routeAnswers('shop.example.com', 'shop.example.com', both));
   assert.ok(routeAnswers('shop.example.com', 'shop.example.org', both));
   assert.ok(!routeAnswers('shop.example.com', 'www.example.com', both));
@@ -38,7 +38,7 @@ test('absolute routes answer on the hostnames of the domain that has theirs, and
   assert.ok(!routeAnswers('www.example.com', 'shop.example.com', [shop]));
 });
 
-test('hosts are written in one way', () => {
+test('domains: hosts are written in one way', () => {
   const cases: [string, string | null][] = [
     ['WWW.Example.COM', 'www.example.com'],
     ['example.com.', 'example.com'],

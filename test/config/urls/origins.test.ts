@@ -9,7 +9,7 @@ function allows(patterns: readonly string[], origin: string): boolean {
   ).allows(origin);
 }
 
-test('an origin is allowed when a pattern names it, whatever its case and default port', () => {
+test('origins: an origin is allowed when a pattern names it, whatever its case and default port', () => {
   for (const [pattern, origin] of [
     ['https://www.example.com', 'https://www.example.com'],
     ['HTTPS://WWW.Example.COM', 'https://www.example.com'],
@@ -29,7 +29,7 @@ test('an origin is allowed when a pattern names it, whatever its case and defaul
   }
 });
 
-test('a * is one label or any port, and nothing else', () => {
+test('origins: a * is one label or any port, and nothing else', () => {
   const labels = ['https://*.example.com'];
   assert.equal(allows(labels, 'https://a.example.com'), true);
   for (const origin of [
@@ -56,12 +56,12 @@ test('a * is one label or any port, and nothing else', () => {
     assert.equal(allows(ports, origin), false, origin);
 });
 
-test('no pattern allows nothing', () => {
+test('origins: no pattern allows nothing', () => {
   assert.equal(allows([], 'https://www.example.com'), false);
   assert.equal(allows([], ''), false);
 });
 
-test('what is no pattern is refused', () => {
+test('origins: what is no pattern is refused', () => {
   for (const text of [
     '*',
     'null',
@@ -87,7 +87,7 @@ test('what is no pattern is refused', () => {
   }
 });
 
-test('patterns allow what a comparison label by label allows', () => {
+test('origins: patterns allow what a comparison label by label allows', () => {
   const label = fc.constantFrom('a', 'b', 'com');
   const host = fc.array(label, { minLength: 1, maxLength: 4 });
   const port = fc.constantFrom('', ':1', ':22');

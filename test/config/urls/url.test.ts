@@ -31,7 +31,7 @@ function text(url: string): string {
   return normal.host === null ? normal.path : `http://${normal.host}${normal.path}`;
 }
 
-test('normalising twice is normalising once', () => {
+test('URL: normalising twice is normalising once', () => {
   fc.assert(
     fc.property(
       fc.oneof(
@@ -46,7 +46,7 @@ test('normalising twice is normalising once', () => {
   );
 });
 
-test('a normal path is visible ASCII, begins with a slash and ends with none', () => {
+test('URL: a normal path is visible ASCII, begins with a slash and ends with none', () => {
   fc.assert(
     fc.property(
       fc.oneof(
@@ -64,7 +64,7 @@ test('a normal path is visible ASCII, begins with a slash and ends with none', (
   );
 });
 
-test('trailing slashes and fragments do not matter', () => {
+test('URL: trailing slashes and fragments do not matter', () => {
   fc.assert(
     fc.property(plainPath, fc.webFragments(), fc.boolean(), (url, fragment, slash) => {
       assert.equal(text(`${url}${slash ? '/' : ''}#${fragment}`), text(url));
@@ -74,7 +74,7 @@ test('trailing slashes and fragments do not matter', () => {
   );
 });
 
-test('the writing of the percent-encoding does not matter', () => {
+test('URL: the writing of the percent-encoding does not matter', () => {
   const encoder = new TextEncoder();
   const written = plainPath.chain((plain) =>
     fc
@@ -98,7 +98,7 @@ test('the writing of the percent-encoding does not matter', () => {
   );
 });
 
-test('the scheme, its own port and the case of the host do not matter', () => {
+test('URL: the scheme, its own port and the case of the host do not matter', () => {
   fc.assert(
     fc.property(host, plainPath, (name, rest) => {
       const normal = text(`http://${name}${rest}`);
@@ -109,7 +109,7 @@ test('the scheme, its own port and the case of the host do not matter', () => {
   );
 });
 
-test('different paths stay different', () => {
+test('URL: different paths stay different', () => {
   fc.assert(
     fc.property(plainPath, plainPath, (one, other) => {
       assert.equal(text(one) === text(other), one === other);
@@ -118,7 +118,7 @@ test('different paths stay different', () => {
   );
 });
 
-test('a table of URLs', () => {
+test('URL: a table of URLs', () => {
   const cases: [string, string | null, string][] = [
     ['/', null, '/'],
     ['/?q=1', null, '/?q=1'],
@@ -153,7 +153,7 @@ test('a table of URLs', () => {
   }
 });
 
-test('two query strings are equal when their members are, in any order and writing', () => {
+test('URL: two query strings are equal when their members are, in any order and writing', () => {
   const equal: [string, string][] = [
     ['/a?x=1&y=2', '/a/?y=2&x=1#z'],
     ['/a?x', '/a?x='],
@@ -179,12 +179,12 @@ test('two query strings are equal when their members are, in any order and writi
   for (const [one, other] of different) assert.notEqual(text(one), text(other), one);
 });
 
-test('a request is answered by claims with its query string, then by those without one', () => {
+test('URL: a request is answered by claims with its query string, then by those without one', () => {
   assert.deepEqual(answeringPaths('/a'), ['/a']);
   assert.deepEqual(answeringPaths('/a?x=1'), ['/a?x=1', '/a']);
 });
 
-test('what is no URL of ours is null', () => {
+test('URL: what is no URL of ours is null', () => {
   for (const url of [
     '',
     'a',
@@ -207,7 +207,7 @@ test('what is no URL of ours is null', () => {
   }
 });
 
-test('a hostile URL takes no longer than it is long', () => {
+test('URL: a hostile URL takes no longer than it is long', () => {
   const startedMs = spentMs();
   for (const piece of ['@', '%', '/', ':', '%4', '?', '[', '&', '=', '+']) {
     normalizeUrl(`http://${piece.repeat(200_000)}`);

@@ -43,7 +43,7 @@ function parsed(json: string): { value: Json; pauses: number } {
   }
 }
 
-test('text that is parsed in parts gives what JSON.parse gives', () => {
+test('parse in parts: text that is parsed in parts gives what JSON.parse gives', () => {
   let paused = 0;
   fc.assert(
     fc.property(value, (each) => {
@@ -57,7 +57,7 @@ test('text that is parsed in parts gives what JSON.parse gives', () => {
   assert.ok(paused > 100, `${paused} pauses`);
 });
 
-test('no part of a large text takes long, wherever its values are', () => {
+test('parse in parts: no part of a large text takes long, wherever its values are', () => {
   const million = Array.from({ length: 1_000_000 }, () => [1]);
   for (const each of [million, { a: { b: [0, { c: million }] } }, [[[million]], 'text'.repeat(100_000)]]) {
     const { pauses } = parsed(JSON.stringify(each));
@@ -65,7 +65,7 @@ test('no part of a large text takes long, wherever its values are', () => {
   }
 });
 
-test('text that is cut off is a mistake, as for JSON.parse', () => {
+test('parse in parts: text that is cut off is a mistake, as for JSON.parse', () => {
   const json = JSON.stringify({ list: Array.from({ length: 20_000 }, (_, at) => [at, 'x']) });
   for (const wrong of [
     json.slice(0, -1),
@@ -78,7 +78,7 @@ test('text that is cut off is a mistake, as for JSON.parse', () => {
   }
 });
 
-test('the names of a large object stand as the language has them, numbers among them too, and are found in steps', () => {
+test('parse in parts: the names of a large object stand as the language has them, numbers among them too, and are found in steps', () => {
   const indexes = ['0', '7', '10', '4294967294'];
   const others = ['01', '1a', '-1', '1.5', '4294967295', '99999999999', '', 'x', '\u0661'];
   const numbers = Array.from({ length: 60_000 }, (_, at) => `${(at * 7_919) % 1_000_003}`);

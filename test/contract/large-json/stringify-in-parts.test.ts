@@ -34,7 +34,7 @@ const { value } = fc.letrec<{ value: Json }>((tie) => ({
   ),
 }));
 
-test('the text of a value is the one that it has at once, whether it is made in parts or not', () => {
+test('stringify in parts: the text of a value is the one that it has at once, whether it is made in parts or not', () => {
   let inParts = 0;
   fc.assert(
     fc.property(value, (json) => {
@@ -47,7 +47,7 @@ test('the text of a value is the one that it has at once, whether it is made in 
   assert.ok(inParts > 10, 'some are made in parts');
 });
 
-test('the names of a large object are known from its text, in the order that they have', () => {
+test('stringify in parts: the names of a large object are known from its text, in the order that they have', () => {
   for (const prefix of ['k', '']) {
     const object = Object.fromEntries(
       Array.from({ length: 20_000 }, (_, at) => [`${prefix}${(at * 7_919) % 20_011}`, at]),

@@ -29,7 +29,7 @@ export function stepsOf(markdown: string): Step[] {
   });
 }
 
-/** Whether it runs until somebody stops it. */
+/** Whether it runs until it is stopped. */
 export function startsThePlatform({ block }: Step): boolean {
   return /\bnpm start\b|\bmillrace dev\b/.test(block.text);
 }

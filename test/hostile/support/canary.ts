@@ -1,4 +1,4 @@
-/** Entities of a tenant that nobody touches: whatever happens elsewhere, every interface goes on saying the same of them. */
+/** Unchanged entities of a separate tenant. Whatever happens elsewhere, every interface must return the same for them. */
 import assert from 'node:assert/strict';
 import type { Json } from '../../../src/contract/json.ts';
 import type { Client } from '../../system/support/client.ts';

@@ -23,7 +23,7 @@ before(async () => {
 after(() => front.stop());
 
 for (const coding of ['gzip', 'br']) {
-  test(`thirty readers of one fresh page have it compressed once in ${coding}, and it counts once`, async () => {
+  test(`finished answer: thirty readers of one fresh page have it compressed once in ${coding}, and it counts once`, async () => {
     cache.empty();
     const read = async () => {
       const response = await fetch(`${front.url}/v2?handle=page`, {
@@ -46,13 +46,13 @@ for (const coding of ['gzip', 'br']) {
   });
 }
 
-test('an If-None-Match names a tag weakly, in a list, or by a star', () => {
+test('finished answer: an If-None-Match names a tag weakly, in a list, or by a star', () => {
   const tag = 'W/"abc"';
   for (const header of ['W/"abc"', '"abc"', '"x", W/"abc"', '*']) assert.ok(namesTag(header, tag), header);
   for (const header of ['', '"abcd"', 'abc']) assert.ok(!namesTag(header, tag), header);
 });
 
-test('a page whose text was chosen for it does not keep its tag when the text is removed', () => {
+test('finished answer: a page whose text was chosen for it does not keep its tag when the text is removed', () => {
   const bodyWith = (text: string) =>
     Buffer.from(
       `{"meta":{"status":200,"redirect":null,"missingViewReferences":[]},"route":{"title":"News","text":"${text}"},"views":{}}`,

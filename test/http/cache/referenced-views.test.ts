@@ -30,7 +30,7 @@ function readView(view: ReferencedView, text: string): ReadView {
 const [a, b, c] = [viewOf('a'), viewOf('b'), viewOf('c')] as const;
 const textOf = (views: ReferencedViewCache, view: ReferencedView) => views.find(view)?.texts.join('') ?? null;
 
-test('a view is cached until it changes', () => {
+test('referenced views: a view is cached until it changes', () => {
   const views = new ReferencedViewCache(1024 * 1024);
   views.add(views.begin(), [readView(a, 'A'), readView(b, 'B')]);
   views.end();
@@ -41,7 +41,7 @@ test('a view is cached until it changes', () => {
   assert.deepEqual([views.entries, views.bytes], [0, 0]);
 });
 
-test('a view that has changed since it was read is not cached', () => {
+test('referenced views: a view that has changed since it was read is not cached', () => {
   const views = new ReferencedViewCache(1024 * 1024);
   const [changed, emptied] = [views.begin(), views.begin()];
   views.invalidate([a.subject]);
@@ -53,7 +53,7 @@ test('a view that has changed since it was read is not cached', () => {
   assert.equal(textOf(views, b), null);
 });
 
-test('memory is bounded, and what is cached does not hold the memory that it was read into', () => {
+test('referenced views: memory is bounded, and what is cached does not hold the memory that it was read into', () => {
   const views = new ReferencedViewCache(20_000);
   const read = readView(a, 'A');
   views.add(views.begin(), [read]);
@@ -68,7 +68,7 @@ test('memory is bounded, and what is cached does not hold the memory that it was
   assert.equal(textOf(views, large), null);
 });
 
-test('references with long names count what they take', () => {
+test('referenced views: references with long names count what they take', () => {
   const views = new ReferencedViewCache(1024 * 1024);
   const bytesOf = (length: number) => {
     const target = viewTarget({ sourceId, alias: 'page', originId: 'é'.repeat(length) });
@@ -87,7 +87,7 @@ test('references with long names count what they take', () => {
 });
 
 // An id was searched until its subject had the digest of another tenant's view, which takes a fraction of a second.
-test('a view is never given for another one whose subject has the same digest', () => {
+test('referenced views: a view is never given for another one whose subject has the same digest', () => {
   const victim = viewOf(
     'secret-country',
     { sourceId: '22222222-2222-4222-8222-222222222222' },
@@ -106,7 +106,7 @@ test('a view is never given for another one whose subject has the same digest', 
   assert.deepEqual([textOf(views, attacker), textOf(views, victim)], ['mine', null]);
 });
 
-test('ids that give the same text when they are joined stay apart', () => {
+test('referenced views: ids that give the same text when they are joined stay apart', () => {
   const views = new ReferencedViewCache(1024 * 1024);
   const [one, other] = [
     viewOf('page:x', { sourceId: 's', alias: 'a' }),
@@ -146,7 +146,7 @@ async function fieldReads(): Promise<number> {
   );
 }
 
-test('the view that many pages refer to is read once, until it changes', async () => {
+test('referenced views: the view that many pages refer to is read once, until it changes', async () => {
   const routeOf = (title: string, country: string) => ({
     title,
     country: { title: country, flag: { title: 'Flag' } },
@@ -163,7 +163,7 @@ test('the view that many pages refer to is read once, until it changes', async (
   assert.equal(first.reads - third.reads, 1);
 });
 
-test('an answer is not made of a cached view that changed while others were read', async (context) => {
+test('referenced views: an answer is not made of a cached view that changed while others were read', async (context) => {
   await read('/v2?url=/a');
   cache.empty();
   await putView(front.store, 'country', 'Renamed', { flag: 'flag' });
@@ -178,7 +178,7 @@ test('an answer is not made of a cached view that changed while others were read
   assert.ok(mock.callCount() > 0);
 });
 
-test('a view that is asked for itself is read, though others refer to it', async () => {
+test('referenced views: a view that is asked for itself is read, though others refer to it', async () => {
   await putView(front.store, 'flag', 'Flag of today');
   const { json } = await front.call('GET', `/v2?id=${encodeURIComponent(viewIdOf('flag'))}`, {
     key: apiKeys.client,

@@ -33,7 +33,7 @@ const post = (body: unknown, query = '') => front.call('POST', `/v2${query}`, { 
 
 const renderedA = { title: 'A', next: { title: 'B', back: null, gone: null } };
 
-test('a URL gives its view, references resolved, cycles null, missing ones listed', async () => {
+test('delivery: a URL gives its view, references resolved, cycles null, missing ones listed', async () => {
   const { status, json } = await get({ url: '/Straße/a' });
   assert.equal(status, 200);
   assert.deepEqual(json, {
@@ -47,7 +47,7 @@ test('a URL gives its view, references resolved, cycles null, missing ones liste
   });
 });
 
-test('a URL matches however it is written, on every host of the domains', async () => {
+test('delivery: a URL matches however it is written, on every host of the domains', async () => {
   for (const url of [
     '/Stra%c3%9fe/a',
     '/Straße/a/',
@@ -64,14 +64,14 @@ test('a URL matches however it is written, on every host of the domains', async 
   }
 });
 
-test('a redirect URL says where to go', async () => {
+test('delivery: a redirect URL says where to go', async () => {
   const { json } = await get({ url: '/old', handle: 'second' });
   assert.deepEqual(json.meta.redirect, '/Straße/a');
   assert.deepEqual([json.meta.status, json.route], [301, null]);
   assert.deepEqual(json.views.second, renderedA);
 });
 
-test('a view is delivered under the first of its keys, or under each when asked so', async () => {
+test('delivery: a view is delivered under the first of its keys, or under each when asked so', async () => {
   const query = { id: [viewIdOf('a'), viewIdOf('nothing'), 'garbage'], handle: ["it's", 'second', 'none'] };
   const { json } = await get(query);
   assert.deepEqual(Object.keys(json.views), [viewIdOf('a')]);
@@ -83,7 +83,7 @@ test('a view is delivered under the first of its keys, or under each when asked 
   );
 });
 
-test('POST gives views by ids and handles and no route', async () => {
+test('delivery: POST gives views by ids and handles and no route', async () => {
   const { status, text, json } = await post({ ids: [viewIdOf('b')], handles: ['__proto__', 'second'] });
   assert.equal(status, 200);
   assert.deepEqual(Object.keys(json), ['meta', 'views']);
@@ -96,7 +96,7 @@ test('POST gives views by ids and handles and no route', async () => {
   assert.ok(duplicates.text.includes('"__proto__":{"title":"B"'));
 });
 
-test('what is not asked rightly is 422 with meta and message', async () => {
+test('delivery: what is not asked rightly is 422 with meta and message', async () => {
   const long = `/${'x'.repeat(4096)}`;
   const queries = [
     '',
@@ -137,7 +137,7 @@ test('what is not asked rightly is 422 with meta and message', async () => {
   assert.equal((await post({ ids: ids.slice(0, 1000), handles: null })).status, 200);
 });
 
-test('every 200 has an ETag, and a request that names it gets 304', async () => {
+test('delivery: every 200 has an ETag, and a request that names it gets 304', async () => {
   const first = await get({ url: '/Straße/a' });
   const etag = first.headers.get('etag') ?? '';
   assert.ok(etag !== '');
@@ -147,7 +147,7 @@ test('every 200 has an ETag, and a request that names it gets 304', async () => 
   assert.ok((await get({ url: '/nowhere' })).headers.get('etag'));
 });
 
-test('bodies over 1 KiB are compressed as the client likes', async () => {
+test('delivery: bodies over 1 KiB are compressed as the client likes', async () => {
   await putView(front.store, 'big', 'x'.repeat(5000));
   await putClaim(front.store, 'big', { handle: 'big' });
   const decoders = { br: brotliDecompressSync, gzip: gunzipSync };
@@ -179,7 +179,7 @@ async function raw(query: string, coding: string): Promise<{ coding: string | nu
   });
 }
 
-test('a large answer arrives whole, and one beyond 32 MiB is refused', async () => {
+test('delivery: a large answer arrives whole, and one beyond 32 MiB is refused', async () => {
   await putView(front.store, 'huge', 'y'.repeat(5_000_000));
   const names = Object.fromEntries(Array.from({ length: 6 }, (_, n) => [`n${n}`, 'huge']));
   await putView(front.store, 'six', 'six', names);
@@ -190,7 +190,7 @@ test('a large answer arrives whole, and one beyond 32 MiB is refused', async () 
   assert.equal((await post({ ids: [viewIdOf('seven')] })).status, 422);
 });
 
-test('a page wins over a redirect, an absolute route over a relative one, the latest over older ones', async () => {
+test('delivery: a page wins over a redirect, an absolute route over a relative one, the latest over older ones', async () => {
   const { store } = front;
   await putView(store, 'p1', 'P1');
   await putView(store, 'p2', 'P2');
@@ -209,7 +209,7 @@ test('a page wins over a redirect, an absolute route over a relative one, the la
   await shows('/clash', 'P1');
 });
 
-test('each domain gets its page of a path that very many hosts claim', async () => {
+test('delivery: each domain gets its page of a path that very many hosts claim', async () => {
   const { store } = front;
   const shows = (url: string, title: string | undefined) =>
     until(`${url} shows ${title}`, async () => (await get({ url })).json.route?.title === title);
@@ -231,7 +231,7 @@ test('each domain gets its page of a path that very many hosts claim', async () 
   assert.equal(urls.filter((url) => url.endsWith('/many')).length, 51);
 });
 
-test('a page whose views refer to others than when it was last read shows those', async () => {
+test('delivery: a page whose views refer to others than when it was last read shows those', async () => {
   const { store } = front;
   for (const leaf of ['l1', 'l2', 'l3']) await putView(store, leaf, leaf);
   const shows = (route: object) =>
@@ -259,7 +259,7 @@ test('a page whose views refer to others than when it was last read shows those'
   await shows({ title: 'other', one: l2 });
 });
 
-test('another tenant with the same ids sees nothing', async () => {
+test('delivery: another tenant with the same ids sees nothing', async () => {
   const query = new URLSearchParams([
     ['url', '/Straße/a'],
     ['id', viewIdOf('a')],
@@ -269,7 +269,7 @@ test('another tenant with the same ids sees nothing', async () => {
   assert.deepEqual([json.meta.status, json.route, json.views], [404, null, {}]);
 });
 
-test('a version that is not reached in 5 s is 503, one that is not ours is refused', async () => {
+test('delivery: a version that is not reached in 5 s is 503, one that is not ours is refused', async () => {
   const ours = await front.call('POST', '/ingest/v2', {
     key: apiKeys.source,
     body: [{ originId: 'v', type: 't', properties: {} }],
@@ -282,7 +282,7 @@ test('a version that is not reached in 5 s is 503, one that is not ours is refus
   assert.equal((await get({ handle: 'second' }, { 'X-Service-Min-Version': 'v1-' })).status, 200);
 });
 
-test('a wrong method, and a body without a length, are answers that no cache keeps', async () => {
+test('delivery: a wrong method, and a body without a length, are answers that no cache keeps', async () => {
   const head = (line: string) =>
     `${line} HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${key}\r\nConnection: close\r\n\r\n`;
   for (const [line, status] of [

@@ -46,7 +46,7 @@ async function followed(number: number, key: string = apiKeys.client, more = '')
   return events;
 }
 
-test('a tenant that fills its share is answered 503, another still follows, until there is room again', async () => {
+test('live answers: a tenant that fills its share is answered 503, another still follows, until there is room again', async () => {
   const open = await Promise.all(Array.from({ length: fitting }, (_, at) => followed(at)));
   assert.deepEqual(
     open.map(({ status }) => status),
@@ -70,7 +70,7 @@ test('a tenant that fills its share is answered 503, another still follows, unti
   again.close();
 });
 
-test('clients that read slowly hold no more former answers than fit', async () => {
+test('live answers: clients that read slowly hold no more former answers than fit', async () => {
   const change = async (version: number) => {
     await putView(front.store, 'huge', `${version}`.padEnd(largeBytes, 'x'));
     liveAnswers.changed(null);
@@ -95,7 +95,7 @@ test('clients that read slowly hold no more former answers than fit', async () =
   await until('nothing is held', async () => liveAnswers.held.bytes === 0);
 });
 
-test('clients that go, and those that ask for the head alone, leave nothing behind', async () => {
+test('live answers: clients that go, and those that ask for the head alone, leave nothing behind', async () => {
   for (let number = 10; number < 20; number += 1) {
     const { status } = await front.call('HEAD', path(number), { key: apiKeys.client, headers });
     assert.equal(status, 200, `head ${number}`);
@@ -104,7 +104,7 @@ test('clients that go, and those that ask for the head alone, leave nothing behi
   await until('nothing is held', async () => liveAnswers.held.bytes === 0);
 });
 
-test('an answer that was asked for before all were ended does not go on', async () => {
+test('live answers: an answer that was asked for before all were ended does not go on', async () => {
   let letIn = () => {};
   gate = new Promise((resolve) => {
     letIn = resolve;

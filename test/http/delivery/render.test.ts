@@ -91,7 +91,7 @@ function naive(
   return viewAt(0, [], 'route');
 }
 
-test('random graphs of views render as a naive renderer renders them, in each style and to each depth', () => {
+test('render: random graphs of views render as a naive renderer renders them, in each style and to each depth', () => {
   const graphs = fc
     .integer({ min: 1, max: 6 })
     .chain((size) =>
@@ -109,7 +109,7 @@ test('random graphs of views render as a naive renderer renders them, in each st
   );
 });
 
-test('a graph with exponentially many ways ends with the limit of references', () => {
+test('render: a graph with exponentially many ways ends with the limit of references', () => {
   const graph = Array.from({ length: 40 }, (_, at) => (at < 39 ? [at + 1, at + 1] : []));
   assert.throws(
     () => render(graph, 0),
@@ -120,13 +120,13 @@ test('a graph with exponentially many ways ends with the limit of references', (
   );
 });
 
-test('references that a depth cuts do not count towards the limit of references', () => {
+test('render: references that a depth cuts do not count towards the limit of references', () => {
   const graph = [[...Array.from({ length: 9_999 }, () => 1)], [2, 2], []];
   const { cut } = render(graph, 0, plainReferences, 1);
   assert.equal(cut?.length, 2 * 9_999);
 });
 
-test('a chain of thousands of views is rendered', () => {
+test('render: a chain of thousands of views is rendered', () => {
   const graph = Array.from({ length: 9000 }, (_, at) => (at < 8999 ? [at + 1] : []));
   const rendering = new Rendering(
     'e',

@@ -17,7 +17,7 @@ before(async () => {
 });
 after(() => front.stop());
 
-test('how far changes are heard of is asked behind claims that the record of a path does not hold', async () => {
+test('served claim: how far changes are heard of is asked behind claims that the record of a path does not hold', async () => {
   const { store, largeAnswers } = front;
   for (let number = 0; number < hosts; number += 1) {
     await putClaim(store, 'a', {

@@ -33,7 +33,7 @@ async function sentByRedis(): Promise<number> {
   return Number(/total_net_output_bytes:(\d+)/.exec(text)?.[1]);
 }
 
-test('views that are too much for one answer are refused before they are fetched', async () => {
+test('view loading: views that are too much for one answer are refused before they are fetched', async () => {
   const sentBefore = await sentByRedis();
   const answers = await Promise.all(Array.from({ length: 8 }, () => ask(idsOf(0, count))));
   for (const { status, json } of answers) {
@@ -44,7 +44,7 @@ test('views that are too much for one answer are refused before they are fetched
   assert.ok(sent < mebibyte, `Redis sent ${sent} bytes`);
 });
 
-test('as many large views as an answer may hold are delivered, each once', async () => {
+test('view loading: as many large views as an answer may hold are delivered, each once', async () => {
   const { status, text } = await ask(idsOf(0, 6));
   assert.equal(status, 200);
   const { views } = JSON.parse(text);
@@ -52,7 +52,7 @@ test('as many large views as an answer may hold are delivered, each once', async
   for (const view of Object.values<{ title: string }>(views)) assert.equal(view.title.length, viewBytes);
 });
 
-test('references to large views are resolved, and what an answer shows twice counts twice', async () => {
+test('view loading: references to large views are resolved, and what an answer shows twice counts twice', async () => {
   const { status, text } = await ask([`id=${encodeURIComponent(viewIdOf('above'))}`]);
   assert.equal(status, 200);
   const [view] = Object.values(JSON.parse(text).views) as [Record<string, { title: string }>];
@@ -60,7 +60,7 @@ test('references to large views are resolved, and what an answer shows twice cou
   assert.equal(view.small?.title, 'small');
 });
 
-test('a large view that becomes small, large again and goes is delivered as it is', async () => {
+test('view loading: a large view that becomes small, large again and goes is delivered as it is', async () => {
   const lengths: (number | null)[] = [];
   const look = async () => {
     const { text } = await ask([`id=${encodeURIComponent(viewIdOf('changing'))}`]);
@@ -83,7 +83,7 @@ async function readAway(parameters: readonly string[]): Promise<number> {
   return status;
 }
 
-test('large answers of one client are made one at a time, and another client is answered meanwhile', async () => {
+test('view loading: large answers of one client are made one at a time, and another client is answered meanwhile', async () => {
   let largest = 0;
   let running = true;
   let answered = 0;
@@ -104,7 +104,7 @@ test('large answers of one client are made one at a time, and another client is 
   await until('no turn is left', () => front.largeAnswers.running === 0);
 });
 
-test('of one client so many may wait and no more', async () => {
+test('view loading: of one client so many may wait and no more', async () => {
   const answers = await Promise.all(
     Array.from({ length: 50 }, () => ask([...idsOf(0, 1), `id=${Math.random()}`])),
   );

@@ -57,7 +57,7 @@ async function fill({ accept, order }: ReturnType<typeof scene>): Promise<number
   return order.length;
 }
 
-test('what was accepted and is not done is bounded, and the rest comes in as it is done', async () => {
+test('rate controller: what was accepted and is not done is bounded, and the rest comes in as it is done', async () => {
   const at = scene();
   const first = await fill(at);
   assert.ok(first >= 2, `${first} requests at once`);
@@ -69,7 +69,7 @@ test('what was accepted and is not done is bounded, and the rest comes in as it 
   assert.equal(at.order.length, first + 1);
 });
 
-test('single saves do not wait behind bulk saves, nor a tenant behind the line of another', async () => {
+test('rate controller: single saves do not wait behind bulk saves, nor a tenant behind the line of another', async () => {
   const at = scene();
   const first = await fill(at);
   for (const name of ['a+1', 'a+2', 'a+3']) void at.accept(name, 'a');
@@ -81,7 +81,7 @@ test('single saves do not wait behind bulk saves, nor a tenant behind the line o
   assert.deepEqual(at.order.slice(first + 1, first + 3), [`a${first + 1}`, 'b']);
 });
 
-test('what changed nothing takes no room', async () => {
+test('rate controller: what changed nothing takes no room', async () => {
   const { pace } = scene();
   for (let count = 0; count < 1_000; count += 1) {
     await pace.accept({ kind: 'bulk', tenant: 'a', work: perRequest }, async () => ({
@@ -91,7 +91,7 @@ test('what changed nothing takes no room', async () => {
   }
 });
 
-test('what could not be accepted takes no room', async () => {
+test('rate controller: what could not be accepted takes no room', async () => {
   const { pace } = scene();
   for (let count = 0; count < 1_000; count += 1) {
     const failing = pace.accept({ kind: 'bulk', tenant: 'a', work: perRequest }, async () => {
@@ -101,7 +101,7 @@ test('what could not be accepted takes no room', async () => {
   }
 });
 
-test('nobody waits for workers that are away', async () => {
+test('rate controller: nobody waits for workers that are away', async () => {
   const at = scene();
   const first = await fill(at);
   const startedMs = performance.now();
@@ -110,11 +110,11 @@ test('nobody waits for workers that are away', async () => {
   await at.accept('at once', 'a');
 });
 
-test('nobody waits for the worker of one partition that is away, while others are at work', async () => {
+test('rate controller: nobody waits for the worker of one partition that is away, while others are at work', async () => {
   const at = scene();
   const first = await fill(at);
   let done = 0;
-  // The partition of the import stands still, while the worker of the other one goes on. Were each of `b` to wait until the
+  // The partition of the import stands still, while the worker of the other one continues. Were each of `b` to wait until the
   // first worker is given up, this would take twice the time that it has.
   const goesOn = () => {
     at.accept('b', 'b', 'bulk', perRequest, 1).catch(() => {});
@@ -126,7 +126,7 @@ test('nobody waits for the worker of one partition that is away, while others ar
   await until(`they are let in after ${first} of the import`, goesOn, 30_000);
 });
 
-test('entries that a Redis has forgotten are not waited for', async () => {
+test('rate controller: entries that a Redis has forgotten are not waited for', async () => {
   const at = scene();
   const first = await fill(at);
   at.process(0, 0);
@@ -134,7 +134,7 @@ test('entries that a Redis has forgotten are not waited for', async () => {
   assert.equal(at.order.length, first + 1);
 });
 
-test('only the tenant of whom too much waits is refused, and its line counts', async () => {
+test('rate controller: only the tenant of whom too much waits is refused, and its line counts', async () => {
   const at = scene(20);
   at.pace.refuseWhenBusy('a');
   for (let count = 0; count < 30; count += 1) void at.accept(`a${count}`, 'a');
@@ -149,7 +149,7 @@ test('only the tenant of whom too much waits is refused, and its line counts', a
   at.pace.refuseWhenBusy('a');
 });
 
-test('entries count once for each call, from the tenant that wrote them', () => {
+test('rate controller: entries count once for each call, from the tenant that wrote them', () => {
   const done: [number, number | null][] = [];
   const writes = new WaitingWrites(({ work }, waitedMs) => done.push([work, waitedMs]));
   const part = { kind: 'bulk', work: 2 } as const;
@@ -180,7 +180,7 @@ test('entries count once for each call, from the tenant that wrote them', () => 
   assert.equal(writes.entriesOf('a'), 0);
 });
 
-test('what waits where nothing is done is given up once, and still counts for its tenant', () => {
+test('rate controller: what waits where nothing is done is given up once, and still counts for its tenant', () => {
   const done: [number, number | null][] = [];
   const writes = new WaitingWrites(({ work }, waitedMs) => done.push([work, waitedMs]));
   writes.note('a', new Map([[0, 1]]), { kind: 'bulk', work: 1 }, 10);
@@ -204,14 +204,14 @@ test('what waits where nothing is done is given up once, and still counts for it
 });
 
 for (const perMs of [2.5, 5, 50]) {
-  test(`workers that do ${perMs} entities a millisecond are about 100 ms behind`, () => {
+  test(`rate controller: workers that do ${perMs} entities a millisecond are about 100 ms behind`, () => {
     const window = new IngestWindow();
     for (let round = 0; round < 300; round += 1) window.fit(window.size, window.size / perMs, true);
     assert.ok(Math.abs(window.size / perMs - 100) < 10, `${window.size}`);
   });
 }
 
-test('an import never stands still behind latencies that it is not to blame for', () => {
+test('rate controller: an import never stands still behind latencies that it is not to blame for', () => {
   const window = new IngestWindow();
   for (let round = 0; round < 300; round += 1) window.fit(window.size, 2_000, true);
   assert.ok(window.size >= 4 * perRequest, `${window.size}`);

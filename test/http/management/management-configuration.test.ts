@@ -57,7 +57,7 @@ const withHook = (webhook: object) => ({
   webhooks: [{ ...hook, ...webhook }],
 });
 
-test('a kept secret or header goes to no other origin', async () => {
+test('management configuration: a kept secret or header goes to no other origin', async () => {
   const documents = new Map([
     ['tenants/one/tenant.json', JSON.stringify(withHook({}))],
     ['tenants/two/tenant.json', JSON.stringify(other)],
@@ -81,7 +81,7 @@ test('a kept secret or header goes to no other origin', async () => {
   assert.equal((await put(withHook({ url: 'https://two.example/hook' })))[0], 200);
 });
 
-test('a schema cannot import the tenant file, so a kept secret is in no mistake', async () => {
+test('management configuration: a schema cannot import the tenant file, so a kept secret is in no mistake', async () => {
   const documents = new Map([['tenants/one/tenant.json', JSON.stringify(withHook({}))]]);
   const loaded = loadConfiguration(documents);
   assert.ok(loaded.ok);
@@ -102,7 +102,7 @@ export default { triggers() { throw new Error(file.webhooks[0].secret); }, prope
   assert.ok(!text.includes(hook.secret), text);
 });
 
-test('many new keys delay the next new keys of their tenant, and no request without a key', async () => {
+test('management configuration: many new keys delay the next new keys of their tenant, and no request without a key', async () => {
   const limited = await startFront({
     openRateLimit: 2,
     services: { configuration: { loaded: true, current: configuration, layouts: LayoutStates.none } },
@@ -131,7 +131,7 @@ test('many new keys delay the next new keys of their tenant, and no request with
   assert.equal((await limited.call('GET', '/health/live')).status, 200);
 });
 
-test('guesses beyond a burst are owed, and a client has at most 100 keys', () => {
+test('management configuration: guesses beyond a burst are owed, and a client has at most 100 keys', () => {
   const limit = new NewKeyLimit(1);
   assert.equal(limit.take('one', 0, 500), 0, 'a full bucket may owe');
   assert.equal(limit.take('one', 0, 1), 496);
@@ -141,7 +141,7 @@ test('guesses beyond a burst are owed, and a client has at most 100 keys', () =>
   assert.ok(!loaded.ok && loaded.issues[0]?.message.includes('at most 100 are allowed'));
 });
 
-test('a tenant has at most five pending dry runs', async () => {
+test('management configuration: a tenant has at most five pending dry runs', async () => {
   const dryRun = () =>
     front.call('PUT', '/management/v1/configuration?dryRun=true', {
       key: 'one-key',
@@ -155,7 +155,7 @@ test('a tenant has at most five pending dry runs', async () => {
   );
 });
 
-test('a PUT, a preview and a look at a configuration move no document of another tenant', async (context) => {
+test('management configuration: a PUT, a preview and a look at a configuration move no document of another tenant', async (context) => {
   const long = JSON.stringify({
     triggers: { cms: ['page'] },
     properties: Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`text${at}`, 'x'.repeat(40_000)])),
@@ -200,7 +200,7 @@ test('a PUT, a preview and a look at a configuration move no document of another
   }
 });
 
-test('a key that another tenant has is a mistake that does not name the tenant', async () => {
+test('management configuration: a key that another tenant has is a mistake that does not name the tenant', async () => {
   await publishConfiguration(front.store, documentsWith(other), configuration);
   assert.deepEqual(await put({ managementClients: [{ name: 'ops', apiKeys: ['one-key', 'two-key'] }] }), [
     422,
@@ -209,7 +209,7 @@ test('a key that another tenant has is a mistake that does not name the tenant',
   ]);
 });
 
-test('documents of others that this version cannot read are not told to be a key that is taken', async () => {
+test('management configuration: documents of others that this version cannot read are not told to be a key that is taken', async () => {
   const ofAnotherVersion = documentsWith({ ...other, environments: 'in another form' });
   const digest = documentsDigest(ofAnotherVersion);
   await publishConfiguration(front.store, ofAnotherVersion, { ...configuration, digest });

@@ -101,7 +101,7 @@ const everyTool = [
   ...['query_cities', 'query_people'],
 ];
 
-test('an environment key has tools for what its scopes let it read', async (context) => {
+test('MCP: an environment key has tools for what its scopes let it read', async (context) => {
   const client = await connected(context, { 'X-Api-Key': key.reader });
   assert.deepEqual(await namesOf(client), everyTool);
   const narrow = await connected(context, { Authorization: `Bearer ${key.narrow}` });
@@ -109,7 +109,7 @@ test('an environment key has tools for what its scopes let it read', async (cont
   await assert.rejects(narrow.callTool({ name: 'deliver_by_url', arguments: { url: '/a' } }), /Unknown tool/);
 });
 
-test('tools answer as their endpoints do', async (context) => {
+test('MCP: tools answer as their endpoints do', async (context) => {
   const client = await connected(context, { 'X-Api-Key': key.reader });
   const page = await call(client, 'deliver_by_url', { url: '/a' });
   assert.deepEqual(page.json, (await front.call('GET', '/v2?url=/a', { key: key.reader })).json);
@@ -126,7 +126,7 @@ test('tools answer as their endpoints do', async (context) => {
   assert.equal((await call(client, 'list_routes', { after: 'broken' })).isError, true);
 });
 
-test('a query tool takes the query object, and says what is in its index', async (context) => {
+test('MCP: a query tool takes the query object, and says what is in its index', async (context) => {
   const client = await connected(context, { 'X-Api-Key': key.reader });
   const { tools } = await client.listTools();
   const { description, inputSchema } = tools.find(({ name }) => name === 'query_cities') ?? {};
@@ -143,7 +143,7 @@ test('a query tool takes the query object, and says what is in its index', async
   assert.deepEqual([bad.isError, bad.json.errors], [true, ['search.field: there is no field bad']]);
 });
 
-test('a management key has tools that explain', async (context) => {
+test('MCP: a management key has tools that explain', async (context) => {
   const client = await connected(context, { 'X-Api-Key': key.manager });
   assert.deepEqual(await namesOf(client), ['explain_view', 'explain_url', 'preview', 'diagnostics']);
   const explained = await call(client, 'explain_url', { url: '/a' });
@@ -156,7 +156,7 @@ test('a management key has tools that explain', async (context) => {
   assert.equal(json.diagnostics[0].kind, 'schemaUnused');
 });
 
-test('keys, sizes and methods are refused as everywhere', async () => {
+test('MCP: keys, sizes and methods are refused as everywhere', async () => {
   const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
   const status = async (body: unknown, apiKey?: string) =>
     (await front.call('POST', '/mcp', { body, ...(apiKey === undefined ? {} : { key: apiKey }) })).status;
@@ -169,7 +169,7 @@ test('keys, sizes and methods are refused as everywhere', async () => {
   assert.deepEqual([get.status, get.headers.get('allow')], [405, 'POST']);
 });
 
-test('a client of an earlier revision is answered with JSON, without a session', async () => {
+test('MCP: a client of an earlier revision is answered with JSON, without a session', async () => {
   const ask = (message: object) =>
     front.call('POST', '/mcp', { key: key.reader, body: { jsonrpc: '2.0', ...message } });
   const clientInfo = { name: 'old', version: '1' };
@@ -186,7 +186,7 @@ test('a client of an earlier revision is answered with JSON, without a session',
   );
 });
 
-test('the answers of a batch are made one after the other, and take bounded memory together', async () => {
+test('MCP: the answers of a batch are made one after the other, and take bounded memory together', async () => {
   const title = 'x'.repeat(12 * 1024 * 1024);
   await putView(front.store, 'large', title);
   const params = { name: 'deliver_by_id', arguments: { id: viewIdOf('large') } };
@@ -203,7 +203,7 @@ test('the answers of a batch are made one after the other, and take bounded memo
   assert.match(results[3]?.content[0]?.text ?? '', /Send the calls one by one/);
 });
 
-test('no subscription stays open', async () => {
+test('MCP: no subscription stays open', async () => {
   const meta = 'io.modelcontextprotocol/';
   const _meta = {
     [`${meta}protocolVersion`]: '2026-07-28',

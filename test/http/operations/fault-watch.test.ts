@@ -20,7 +20,7 @@ async function linesOf(...found: readonly Readiness[]): Promise<string[]> {
   const watch = new FaultWatch({ look: async () => looks.next().value ?? whole }, { info: note, warn: note });
   watch.start();
   for (const _ of found) {
-    await watch.look();
+    await watch.poll();
     await new Promise((resolve) => setImmediate(resolve));
   }
   watch.close();

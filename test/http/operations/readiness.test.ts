@@ -21,7 +21,7 @@ function beating(store: Store, context: TestContext, first: ProcessBeat) {
   context.after(() => heartbeat.close());
   return (next: ProcessBeat) => {
     beat = next;
-    heartbeat.tell();
+    heartbeat.send();
   };
 }
 
@@ -36,7 +36,7 @@ function frontOf(store: Store, more: Partial<ReadinessParts> = {}): FrontReadine
   });
 }
 
-test('processes of several versions are a fault, with how many run each', async (context) => {
+test('readiness: processes of several versions are a fault, with how many run each', async (context) => {
   const store = await redis.openEmptyStore(1);
   beating(store, context, { ...workerBeat([0]), waitingFor: [], version: '1.1.0' });
   const tell = beating(store, context, { ...workerBeat([]), id: 'old', waitingFor: [] });
@@ -50,7 +50,7 @@ test('processes of several versions are a fault, with how many run each', async 
   await until('they are the same', async () => (await versionFaults()).length === 0);
 });
 
-test('a front waits for owners and indexes, unless copies of all shards are there', async (context) => {
+test('readiness: a front waits for owners and indexes, unless copies of all shards are there', async (context) => {
   const store = await redis.openEmptyStore(2);
   const tell = beating(store, context, workerBeat([1]));
   const front = frontOf(store);
@@ -74,7 +74,7 @@ test('a front waits for owners and indexes, unless copies of all shards are ther
   });
 });
 
-test('a front that was ready once stays ready without owners, indexes, workers and progress', async (context) => {
+test('readiness: a front that was ready once stays ready without owners, indexes, workers and progress', async (context) => {
   const store = await redis.openEmptyStore(2);
   const whole = { ...workerBeat([0, 1]), waitingFor: [] };
   const tell = beating(store, context, whole);
@@ -107,7 +107,7 @@ test('a front that was ready once stays ready without owners, indexes, workers a
   assert.deepEqual((await front.look()).waitingFor, ['this front is stopping', 'the configuration']);
 });
 
-test('a front is not ready while Redis does not answer, and says so of nothing else', async (context) => {
+test('readiness: a front is not ready while Redis does not answer, and says so of nothing else', async (context) => {
   const own = await TestRedis.start();
   const store = await openStore({
     address: { kind: 'single', url: own.url },

@@ -20,7 +20,7 @@ test('a tenant that floods a partition gets 503 with Retry-After before anything
     const body = { type: 't', properties: { number } };
     return (await front.call('POST', '/ingest/v2/b', { key: apiKeys.otherSource, body })).status;
   };
-  // Nobody processes them, and entries of one entity lie in one partition.
+  // They are never processed, and all entries of an entity are in one partition.
   for (let number = 0; number <= ingestBacklogEntries; number += 1) assert.equal(await flood(number), 200);
   for (const [method, path, body] of [
     ['POST', '/ingest/v2', [{ originId: 'c', ...entity }]],

@@ -158,7 +158,7 @@ test('views of rows are kept for other lists that show them', async () => {
   };
   rowViews.empty();
   assert.deepEqual(await shown(['page'], { first: 1 }), { page: { title: 'A' } });
-  // Nobody has told of it yet.
+  // It is not announced yet.
   await putView(front.store, 'a', 'B');
   assert.deepEqual(await shown(['page'], { second: 1 }), { page: { title: 'A' } });
   assert.deepEqual(await shown(['page', 'none'], { third: 1 }), { page: { title: 'B' }, none: null });

@@ -25,7 +25,7 @@ async function bodyOf(sitemap: Sitemap, token = ''): Promise<string> {
   return String(body);
 }
 
-test('a sitemap with more URLs than a file may have is an index, whose files have each page once', async () => {
+test('v2: a sitemap with more URLs than a file may have is an index, whose files have each page once', async () => {
   const sitemap = new Sitemap(front.store, scope, site, { urlsMax: 7, rangeUrls: 5 });
   const index = await bodyOf(sitemap);
   assert.match(index, /<sitemapindex /);
@@ -40,7 +40,7 @@ test('a sitemap with more URLs than a file may have is an index, whose files hav
   await assert.rejects(sitemap.answer(`${tokens[0]}x`), /Invalid continuation token/);
 });
 
-test('a sitemap that has room in one file is one', async () => {
+test('v2: a sitemap that has room in one file is one', async () => {
   const body = await bodyOf(new Sitemap(front.store, scope, site, { urlsMax: 14, rangeUrls: 5 }));
   assert.match(body, /<urlset /);
   assert.equal(locsIn(body).length, 13);

@@ -310,7 +310,7 @@ test("another tenant's source key neither changes nor deletes an entity of the s
 });
 
 /*
- * How long a comparison takes cannot be told from the noise of a shared machine, so a test of times would either fail
+ * How long a comparison takes cannot be distinguished from the noise of a shared machine, so a test of times would either fail
  * by chance or prove nothing. What is held instead is why it cannot matter: a key that comes in is known by its SHA-256
  * alone, hashes are compared by `timingSafeEqual`, and this happens at one place through which every request goes.
  */

@@ -11,7 +11,7 @@ before(async () => {
 });
 after(() => front.stop());
 
-test('the examples of the document fit their shapes', () => {
+test('access: the examples of the document fit their shapes', () => {
   for (const { answers, body } of routeTable) {
     for (const { shape, example } of [...Object.values(answers), ...(body === undefined ? [] : [body])]) {
       if (shape !== undefined && example !== undefined) assert.deepEqual(mistakesOf(shape, example, 5), []);
@@ -19,7 +19,7 @@ test('the examples of the document fit their shapes', () => {
   }
 });
 
-test('the document names every endpoint, its key and its errors', async () => {
+test('access: the document names every endpoint, its key and its errors', async () => {
   const { json } = await front.call('GET', '/openapi.json');
   assert.deepEqual(json, JSON.parse(JSON.stringify(openapiDocument(['X-Acme']))));
   assert.equal(json.openapi, '3.1.0');
@@ -40,7 +40,7 @@ test('the document names every endpoint, its key and its errors', async () => {
   }
 });
 
-test('an unknown path is 404, a wrong method 405 with Allow', async () => {
+test('access: an unknown path is 404, a wrong method 405 with Allow', async () => {
   for (const path of ['/', '/v3', '/v2/', '/ingest/v2/a/b', '/v1x', '/v1/a/b']) {
     const { status, json } = await front.call('GET', path);
     assert.deepEqual([status, json.status], [404, 404], path);

@@ -15,7 +15,7 @@ import { siteFiles } from '../../system/support/site.ts';
 
 const port = 7271;
 const prefix = 'plain-text-';
-/** As the tenant's file has them, and one that nobody has but might have somewhere else. */
+/** The keys in the tenant's file, and an unknown key that may exist elsewhere. */
 const keys = {
   source: `${prefix}source-key-of-the-system-tests`,
   client: `${prefix}client-key-of-the-system-tests`,
@@ -128,7 +128,7 @@ test('no key shows up in logs, errors, metrics, heartbeats, backups or anywhere 
     assert.equal(backup.code, 0, backup.stderr);
     await witness.look();
     witness.close();
-    // What goes wrong is told with its error, which must not tell more.
+    // Failures are reported with their errors, which must not reveal keys.
     await redis.stop();
     await ask('GET', '/v2?handle=b', keys.client);
     await ask('POST', '/ingest/v2/c', keys.source, entity);

@@ -24,7 +24,7 @@ function ask({ method, path, access, body }: RouteDefinition) {
   });
 }
 
-test('a key over its limit gets 429 with Retry-After at every endpoint, in the shape of that interface', async () => {
+test('rate limit: a key over its limit gets 429 with Retry-After at every endpoint, in the shape of that interface', async () => {
   const document = openapiDocument(['X-Service']) as { paths: Record<string, Record<string, Operation>> };
   interface Operation {
     readonly responses: Record<string, { readonly headers?: Record<string, unknown> }>;
@@ -43,7 +43,7 @@ test('a key over its limit gets 429 with Retry-After at every endpoint, in the s
   }
 });
 
-test('open endpoints, unknown keys and other keys are not touched by the limit of a key', async () => {
+test('rate limit: open endpoints, unknown keys and other keys are not touched by the limit of a key', async () => {
   for (let time = 0; time < 5; time += 1) {
     assert.equal((await front.call('GET', '/health/live')).status, 200);
     assert.equal((await front.call('GET', '/v2?handle=a', { key: 'no-such-key' })).status, 401);
@@ -52,7 +52,7 @@ test('open endpoints, unknown keys and other keys are not touched by the limit o
   assert.equal((await front.call('GET', '/v2?handle=a', { key: apiKeys.delivery })).status, 200);
 });
 
-test('an address may ask so often without a key, and no more; whoever has one is not touched', async () => {
+test('rate limit: an address may ask so often without a key, and no more; whoever has one is not touched', async () => {
   const busy = await startFront({ openRateLimit: 2 });
   after(() => busy.stop());
   const paths = ['/health/live', '/openapi.json', '/metrics', '/health/ready', '/nothing', '/v2?handle=a'];
@@ -70,7 +70,7 @@ test('an address may ask so often without a key, and no more; whoever has one is
   }
 });
 
-test('addresses count apart, an IPv6 network as one, and a mapped IPv4 address as itself', () => {
+test('rate limit: addresses count apart, an IPv6 network as one, and a mapped IPv4 address as itself', () => {
   const limit = new OpenRateLimit(1);
   const take = (hex: string) => limit.take(new Uint8Array(Buffer.from(hex, 'hex')).buffer, 0);
   const emptied = (hex: string) => {
@@ -85,7 +85,7 @@ test('addresses count apart, an IPv6 network as one, and a mapped IPv4 address a
   assert.equal(take('00000000000000000000ffff7f000001'), 1);
 });
 
-test('a bucket holds the requests of one second and fills steadily', () => {
+test('rate limit: a bucket holds the requests of one second and fills steadily', () => {
   const configuration = testConfiguration();
   const limit = new RateLimit(10);
   const taken = (nowMs: number) => limit.take(configuration, 'a', nowMs);
@@ -101,7 +101,7 @@ test('a bucket holds the requests of one second and fills steadily', () => {
   assert.equal(limit.take(testConfiguration(), 'a', 60_000), 0, 'another configuration begins anew');
 });
 
-test('over any stretch of time no more pass than the burst and the rate allow', () => {
+test('rate limit: over any stretch of time no more pass than the burst and the rate allow', () => {
   const configuration = testConfiguration();
   for (const perSecond of [1, 3, 50]) {
     const limit = new RateLimit(perSecond);
@@ -114,7 +114,7 @@ test('over any stretch of time no more pass than the burst and the rate allow', 
   }
 });
 
-test('a refusal for the scope of a known key counts against its limit', async () => {
+test('rate limit: a refusal for the scope of a known key counts against its limit', async () => {
   const limited = await startFront({ rateLimit: 2 });
   try {
     const statuses = [];

@@ -10,7 +10,7 @@ function mistakes(shape: Shape, value: string): string[] {
   return mistakesOf(shape, value, 10, 'url').map(({ text }) => text);
 }
 
-test('a length counts code points, as in requests for a URL', () => {
+test('validate: a length counts code points, as in requests for a URL', () => {
   const emoji = '😀'.repeat(urlCodePointsMax - 1);
   assert.deepEqual(mistakes(entityUrlShape, `/${emoji}`), []);
   assert.deepEqual(mistakes(entityUrlShape, `/${emoji}x`), ['url can have at most 4096 characters']);
@@ -19,7 +19,7 @@ test('a length counts code points, as in requests for a URL', () => {
   assert.deepEqual(mistakes(originIdShape, ''), ['url must not be empty']);
 });
 
-test('a value that may have several shapes is told which, and not only that it has none of them', () => {
+test('validate: a value that may have several shapes is told which, and not only that it has none of them', () => {
   const [mistake] = mistakesOf(previewBodyShape, { schema: { kind: 'view' } }, 10);
   assert.match(
     mistake?.text ?? '',

@@ -1,4 +1,4 @@
-/** Programs that somebody writes who has the document and `openapi-fetch`: texts, since their types are made by a test. */
+/** Programs that use the document with `openapi-fetch`. They are strings, because a test generates their types. */
 
 const head = `import createClient from 'openapi-fetch';
 import type { paths } from './api.js';

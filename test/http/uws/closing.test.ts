@@ -1,4 +1,4 @@
-/** A server that closes: whoever has a connection and asks is answered, and then told to leave. */
+/** A closing server: requests on open connections get a response, with `Connection: close`. */
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { connect, type Socket } from 'node:net';

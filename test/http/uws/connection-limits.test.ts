@@ -27,7 +27,7 @@ function cpuMs(pid: number): number {
 }
 
 test(
-  'a front that may open no more files refuses connections, burns no processor time, and goes on serving those it has',
+  'connection limits: a front that may open no more files refuses connections, burns no processor time, and goes on serving those it has',
   onlyOnLinux,
   async () => {
     const redis = await TestRedis.start();

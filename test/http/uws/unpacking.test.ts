@@ -46,7 +46,7 @@ function cut(bytes: Buffer, shares: readonly number[]): Buffer[] {
 
 const share = fc.double({ min: 0, max: 1, noNaN: true });
 
-test('what was packed comes out, however it was cut', async () => {
+test('unpacking: what was packed comes out, however it was cut', async () => {
   const property = fc.asyncProperty(
     fc.uint8Array({ maxLength: 3000 }),
     fc.nat(200),
@@ -63,7 +63,7 @@ test('what was packed comes out, however it was cut', async () => {
   await fc.assert(property, { numRuns: runs(30) });
 });
 
-test('data that are cut off, changed, or followed by anything are not sound', async () => {
+test('unpacking: data that are cut off, changed, or followed by anything are not sound', async () => {
   const property = fc.asyncProperty(
     fc.uint8Array({ minLength: 20, maxLength: 3000 }),
     share,
@@ -88,7 +88,7 @@ test('data that are cut off, changed, or followed by anything are not sound', as
   for (const [coding] of packers) assert.equal((await unpack(coding, [])).isSound, false);
 });
 
-test('a gzip file of several members is all of them', async () => {
+test('unpacking: a gzip file of several members is all of them', async () => {
   const packed = Buffer.concat([gzipSync('[1,'), gzipSync('2]')]);
   assert.equal(unzipSync(packed).toString(), '[1,2]');
   for (const pieces of [[packed], cut(packed, [0.3, 0.5, 0.6])]) {
@@ -97,7 +97,7 @@ test('a gzip file of several members is all of them', async () => {
   }
 });
 
-test('a body that is given up hears nothing more, and gives its turn on', async () => {
+test('unpacking: a body that is given up hears nothing more, and gives its turn on', async () => {
   const turns = new Semaphore(1);
   const bomb = gzipSync(Buffer.alloc(50_000_000));
   let pieces = 0;
@@ -113,7 +113,7 @@ test('a body that is given up hears nothing more, and gives its turn on', async 
   assert.deepEqual([other.bytes.toString(), other.isSound, pieces], ['{}', true, 3]);
 });
 
-test('a body that stands still holds no turn', async () => {
+test('unpacking: a body that stands still holds no turn', async () => {
   const turns = new Semaphore(1);
   const still = new Unpacking('br', turns, { piece: () => {}, end: () => {} });
   still.push(brotliCompressSync('{"a":1}').subarray(0, 3), false);
@@ -121,7 +121,7 @@ test('a body that stands still holds no turn', async () => {
   still.stop();
 });
 
-test('a coding is known by its names, alone', () => {
+test('unpacking: a coding is known by its names, alone', () => {
   for (const [header, coding] of [
     ['', 'identity'],
     ['identity', 'identity'],
@@ -146,7 +146,7 @@ test('a coding is known by its names, alone', () => {
     assert.equal(codingOf(header), null, header);
 });
 
-test('what cannot be packed stays below the bytes that a packed body may have', () => {
+test('unpacking: what cannot be packed stays below the bytes that a packed body may have', () => {
   for (const size of [1, 100, 65_536, 200_000]) {
     const bytes = Buffer.from(Array.from({ length: size }, () => Math.floor(Math.random() * 256)));
     for (const [, pack] of packers) assert.ok(pack(bytes).length <= packedBytesMax(size));

@@ -5,7 +5,7 @@ import { atOnce, workBudget } from '../../../src/lib/cooperative-yield.ts';
 import { sorted } from '../../../src/lib/slices/merge-sort.ts';
 import { runs } from '../../support/runs.ts';
 
-test('items are sorted as the language sorts them, equal ones as they stood', () => {
+test('merge sort: equals the stable sort of the language', () => {
   const item = fc.record({ key: fc.nat(9), name: fc.nat() });
   const compare = (a: { key: number }, b: { key: number }): number => a.key - b.key;
   fc.assert(
@@ -16,7 +16,7 @@ test('items are sorted as the language sorts them, equal ones as they stood', ()
   );
 });
 
-test('many items are sorted with pauses', () => {
+test('merge sort: yields while it sorts many items', () => {
   const { clock } = workBudget;
   workBudget.clock = () => true;
   const steps = sorted(

@@ -20,7 +20,7 @@ function begin(): { attempt: Attempt; ends: (readonly string[] | null)[] } {
   return { attempt: new Attempt(2, 2, (cover) => ends.push(idsOf(cover))), ends };
 }
 
-test('an attempt ends with the reply that completes the cover', () => {
+test('attempt: an attempt ends with the reply that completes the cover', () => {
   const { attempt, ends } = begin();
   attempt.take('a', replyFor([0]));
   assert.deepEqual(ends, []);
@@ -28,14 +28,14 @@ test('an attempt ends with the reply that completes the cover', () => {
   assert.deepEqual(ends, [['a', 'b']]);
 });
 
-test('it waits for nobody once every partition is covered', () => {
+test('attempt: it waits for nobody once every partition is covered', () => {
   const { attempt, ends } = begin();
   attempt.take('a', replyFor([0, 1]));
   attempt.take('b', lost);
   assert.deepEqual(ends, [['a']]);
 });
 
-test('without a complete cover it ends with nothing when all have replied', () => {
+test('attempt: without a complete cover it ends with nothing when all have replied', () => {
   for (const last of [
     lost,
     null,
@@ -49,7 +49,7 @@ test('without a complete cover it ends with nothing when all have replied', () =
   }
 });
 
-test('an attempt that was given up takes replies no more', () => {
+test('attempt: an attempt that was given up takes replies no more', () => {
   const { attempt, ends } = begin();
   attempt.end(null);
   attempt.take('a', replyFor([0, 1]));

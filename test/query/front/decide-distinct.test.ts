@@ -36,7 +36,7 @@ function replies(bodies: readonly MessageBody[], commit = 1): GatheredReply[] {
 
 const firsts = () => shards.map((shard) => whole(encodeFirsts(query, shard)));
 
-/** A scatter that gives prepared replies, and notes which items the workers were told. */
+/** A scatter with prepared replies, which records the items sent to the workers. */
 function scripted(script: readonly (readonly GatheredReply[])[]) {
   const told: (readonly string[] | null)[] = [];
   const gather = async ([asked]: readonly ShardQuery[]): Promise<GatheredReply[]> => {
@@ -51,7 +51,7 @@ function scripted(script: readonly (readonly GatheredReply[])[]) {
 /** The first items of their values that are not the first of all. */
 const beaten = [JSON.stringify(['source', 'b'])];
 
-test('workers are told which items do not stand for the values that several of them have', async () => {
+test('decide distinct: workers are told which items do not stand for the values that several of them have', async () => {
   const { told, scatter } = scripted([replies(['answer', 'answer'])]);
   const decided = await decideDistinct(scatter, { index, query }, replies(firsts()), 0);
   assert.deepEqual(told, [beaten]);
@@ -62,7 +62,7 @@ test('workers are told which items do not stand for the values that several of t
   assert.deepEqual(decided.query.distinct?.beaten, [beaten]);
 });
 
-test('a commit between the two questions makes both be asked again, a few times', async () => {
+test('decide distinct: a commit between the two questions makes both be asked again, a few times', async () => {
   const once = scripted([replies(['old', 'old'], 2), replies(firsts(), 2), replies(['new', 'new'], 2)]);
   const decided = await decideDistinct(once.scatter, { index, query }, replies(firsts()), 0);
   assert.deepEqual(once.told, [beaten, null, beaten]);
@@ -74,7 +74,7 @@ test('a commit between the two questions makes both be asked again, a few times'
   assert.deepEqual(always.told, [beaten, null, beaten, null, beaten]);
 });
 
-test('both are asked again when the partitions were beside others, or a copy was between commits', async () => {
+test('decide distinct: both are asked again when the partitions were beside others, or a copy was between commits', async () => {
   const both = new Map([
     [0, 1],
     [1, 1],
@@ -96,7 +96,7 @@ test('both are asked again when the partitions were beside others, or a copy was
   }
 });
 
-test('nothing is asked without distinct, nor when one worker has everything', async () => {
+test('decide distinct: nothing is asked without distinct, nor when one worker has everything', async () => {
   const { told, scatter } = scripted([]);
   const first = replies(['x', 'y']);
   assert.equal((await decideDistinct(scatter, { index, query: everything }, first, 0)).replies, first);
@@ -113,13 +113,13 @@ test('nothing is asked without distinct, nor when one worker has everything', as
   assert.deepEqual(told, []);
 });
 
-test('a worker that refuses refuses for all', async () => {
+test('decide distinct: a worker that refuses refuses for all', async () => {
   const { scatter } = scripted([]);
   const bodies = [...firsts().slice(1), encodeRefusal('too much')];
   await assert.rejects(decideDistinct(scatter, { index, query }, replies(bodies), 0), RefusedQueryError);
 });
 
-test('whole places are asked for where what was sent does not tell the first, as often as it takes', async () => {
+test('decide distinct: whole places are asked for where what was sent does not tell the first, as often as it takes', async () => {
   const sort = ['a', 'b', 'c', 'd', 'e'].map((field) => ({ field, order: 'asc' }) as const);
   const long = 'x'.repeat(4_200_000);
   const shards = [

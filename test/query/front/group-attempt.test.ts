@@ -64,7 +64,7 @@ class Trial {
   }
 }
 
-test('one worker of each group is asked, and their replies are the cover', (context) => {
+test('group attempt: one worker of each group is asked, and their replies are the cover', (context) => {
   const trial = new Trial(context, ['ab', 'cd']);
   assert.equal(trial.asked.length, 2);
   trial.reply(trial.lastFor(1), replyFor([1]));
@@ -73,7 +73,7 @@ test('one worker of each group is asked, and their replies are the cover', (cont
   assert.deepEqual(trial.ends, [`${trial.lastFor(0)[0]}${trial.lastFor(1)[0]}`]);
 });
 
-test('what one worker does not answer another one is asked at once', (context) => {
+test('group attempt: what one worker does not answer another one is asked at once', (context) => {
   for (const first of [gone, refused, null, replyFor([0, 1])]) {
     const trial = new Trial(context, ['ab']);
     const former = trial.lastFor(0);
@@ -85,18 +85,18 @@ test('what one worker does not answer another one is asked at once', (context) =
   }
 });
 
-test('it ends with nothing when no holder of a group answers', (context) => {
+test('group attempt: it ends with nothing when no holder of a group answers', (context) => {
   const trial = new Trial(context, ['ab', 'c']);
   trial.reply(trial.lastFor(0), gone);
   trial.reply(trial.lastFor(0), gone);
   assert.deepEqual(trial.ends, [null]);
 });
 
-test('in place of a silent worker another one is asked, and the first reply of both counts', async (context) => {
+test('group attempt: in place of a silent worker another one is asked, and the first reply of both counts', async (context) => {
   const trial = new Trial(context, ['ab']);
   const silent = trial.lastFor(0);
   await until('the other one is asked', () => trial.asked.length === 2);
-  // Whoever is silent is chosen only where nobody else is.
+  // A silent worker is only chosen when there is no other.
   const next = new Trial(context, ['ab'], trial.standing);
   assert.notEqual(next.lastFor(0), silent);
   trial.reply(silent, replyFor([0]));
@@ -104,7 +104,7 @@ test('in place of a silent worker another one is asked, and the first reply of b
   assert.equal(trial.standing.isSilent(silent.slice(0, 1)), false);
 });
 
-test('a worker that could not answer is asked in another try, while the other one is silent', async (context) => {
+test('group attempt: a worker that could not answer is asked in another try, while the other one is silent', async (context) => {
   const trial = new Trial(context, ['ab']);
   const first = trial.lastFor(0);
   trial.reply(first, refused);
@@ -113,7 +113,7 @@ test('a worker that could not answer is asked in another try, while the other on
   assert.deepEqual(trial.ends, [null]);
 });
 
-test('a worker that holds the copy only since the try began is asked in place of a silent one', async (context) => {
+test('group attempt: a worker that holds the copy only since the try began is asked in place of a silent one', async (context) => {
   const trial = new Trial(context, ['a']);
   trial.groups = ['ab'];
   trial.standing.follow(workers('ab'));
@@ -122,21 +122,21 @@ test('a worker that holds the copy only since the try began is asked in place of
   assert.deepEqual(trial.ends, ['b']);
 });
 
-test('a try by groups that are no more ends when its workers are silent', async (context) => {
+test('group attempt: a try by groups that are no more ends when its workers are silent', async (context) => {
   const trial = new Trial(context, ['a']);
   trial.groups = ['a', 'b'];
   await until('the try is over', () => trial.ends.length > 0);
   assert.deepEqual([trial.ends, trial.asked], [[null], ['a0']]);
 });
 
-test('a worker that has left is not waited for', (context) => {
+test('group attempt: a worker that has left is not waited for', (context) => {
   const trial = new Trial(context, ['ab', 'a']);
   trial.standing.follow(workers('b'));
   trial.attempt.passOver();
   assert.deepEqual(trial.ends, [null]);
 });
 
-test('requests are spread over the holders', (context) => {
+test('group attempt: requests are spread over the holders', (context) => {
   const standing = new WorkerHealth(() => {});
   const counts = new Map<string, number>();
   for (let request = 0; request < 30; request += 1) {

@@ -28,7 +28,7 @@ async function untilRetried(cluster: TestCluster): Promise<void> {
   await until('the query is asked again', () => cluster.service.counters.retries > 0);
 }
 
-test('a query that meets a dying worker is answered whole by the new owner of its partitions', async (context) => {
+test('scatter: a query that meets a dying worker is answered whole by the new owner of its partitions', async (context) => {
   const cluster = await startCluster(context, redis, tenant, { partitions: 4, workers: 2 });
   await cluster.write(things, numbered(50));
   const [survivor, victim] = cluster.workers;
@@ -43,7 +43,7 @@ test('a query that meets a dying worker is answered whole by the new owner of it
   assert.ok(cluster.service.counters.retries > 0);
 });
 
-test('without an owner of a partition there is no answer, never a part of one', async (context) => {
+test('scatter: without an owner of a partition there is no answer, never a part of one', async (context) => {
   const cluster = await startCluster(context, redis, tenant, { partitions: 4, workers: 2, queryWaitMs });
   await cluster.write(things, numbered(50));
   await cluster.workers[1]?.giveBack(3);
@@ -57,7 +57,7 @@ test('without an owner of a partition there is no answer, never a part of one', 
   assert.equal(await totalOf(cluster), 50);
 });
 
-test('a partition that two workers answer for is counted once', async (context) => {
+test('scatter: a partition that two workers answer for is counted once', async (context) => {
   const cluster = await startCluster(context, redis, tenant, { partitions: 4, workers: 2 });
   await cluster.write(things, numbered(50));
   const [owner, former] = cluster.workers;
@@ -74,7 +74,7 @@ test('a partition that two workers answer for is counted once', async (context) 
   assert.equal(await answer, 50);
 });
 
-test('a worker whose shards have more than it covers does not answer', async (context) => {
+test('scatter: a worker whose shards have more than it covers does not answer', async (context) => {
   const cluster = await startCluster(context, redis, tenant, { partitions: 2, workers: 2 });
   await cluster.write(things, numbered(50));
   const [first, second] = cluster.workers;
@@ -87,7 +87,7 @@ test('a worker whose shards have more than it covers does not answer', async (co
   assert.equal(await answer, 50);
 });
 
-test('a query waits for commits that its front has seen and a shard has not', async (context) => {
+test('scatter: a query waits for commits that its front has seen and a shard has not', async (context) => {
   const cluster = await startCluster(context, redis, tenant, { partitions: 1, workers: 1 });
   const [worker] = cluster.workers;
   if (worker === undefined) throw new Error('one worker');
@@ -104,7 +104,7 @@ test('a query waits for commits that its front has seen and a shard has not', as
   assert.equal(cluster.service.counters.retries, 0);
 });
 
-test('all queries of a request go out in one scatter', async (context) => {
+test('scatter: all queries of a request go out in one scatter', async (context) => {
   const cluster = await startCluster(context, redis, tenant, { partitions: 4, workers: 2 });
   await cluster.write(things, numbered(20));
   const bodies: Json[] = [5, 10, 15, 20, 25].map((size) => ({
@@ -116,7 +116,7 @@ test('all queries of a request go out in one scatter', async (context) => {
   assert.equal(cluster.service.counters.scatters, 1);
 });
 
-test('a search of several workers takes one round if it finds few items, and two if it finds many', async (context) => {
+test('scatter: a search of several workers takes one round if it finds few items, and two if it finds many', async (context) => {
   const titleOf = (size: number) => (size % 100 === 0 ? 'mill river' : 'river');
   const items = numbered(600, (size) => ({ size, name: `n${size % 3}`, title: titleOf(size) }));
   const searches: readonly JsonObject[] = [
@@ -148,7 +148,7 @@ test('a search of several workers takes one round if it finds few items, and two
   assert.equal(rounds, 2);
 });
 
-test('a bad query tells every mistake of its own, and those around it are answered', async (context) => {
+test('scatter: a bad query tells every mistake of its own, and those around it are answered', async (context) => {
   const cluster = await startCluster(context, redis, tenant, { partitions: 1, workers: 1 });
   const bad = { sort: [{ field: 'nowhere' }], pagination: { pageSize: 1001 }, aliases: ['nothing'] };
   await cluster.write(things, numbered(3));
@@ -161,7 +161,7 @@ test('a bad query tells every mistake of its own, and those around it are answer
   assert.equal(cluster.service.counters.scatters, 1);
 });
 
-test('a query whose target is wrong is told its other mistakes too', async (context) => {
+test('scatter: a query whose target is wrong is told its other mistakes too', async (context) => {
   const cluster = await startCluster(context, redis, tenant, { partitions: 1, workers: 1 });
   const target = { kind: 'auto', sourceGroup: '', type: '' } as const;
   const mistakes = ['sourceGroupAlias must be a string'];
@@ -179,7 +179,7 @@ test('a query whose target is wrong is told its other mistakes too', async (cont
   assert.equal(cluster.service.counters.scatters, 0);
 });
 
-test('an unknown index, source group or entity type is not found, and a group that is not auto-indexed neither', async (context) => {
+test('scatter: an unknown index, source group or entity type is not found, and a group that is not auto-indexed neither', async (context) => {
   const cluster = await startCluster(context, redis, tenant, { partitions: 1, workers: 1 });
   const targets = [
     { kind: 'index', alias: 'nothing' },
@@ -194,7 +194,7 @@ test('an unknown index, source group or entity type is not found, and a group th
   }
 });
 
-test('an auto-indexed type is found from its first item on, with every field that came since', async (context) => {
+test('scatter: an auto-indexed type is found from its first item on, with every field that came since', async (context) => {
   const cluster = await startCluster(context, redis, tenant, { partitions: 4, workers: 2 });
   const target = { kind: 'auto', sourceGroup: 'cms', type: 'odd|ty:pe' } as const;
   const index = autoIndex(target.type);
@@ -211,7 +211,7 @@ test('an auto-indexed type is found from its first item on, with every field tha
   assert.deepEqual(filtered?.ok && readResult(filtered).rows.map(({ originId }) => originId), ['item-3']);
 });
 
-test('what is asked for beside the rows comes back checked', async (context) => {
+test('scatter: what is asked for beside the rows comes back checked', async (context) => {
   const cluster = await startCluster(context, redis, tenant, { partitions: 1, workers: 1 });
   await cluster.write(things, new Map([['x', { name: 'n', _score: 5 } as JsonObject]]), 1234);
   const { rows, aliases, nextPageToken } = await cluster.query('things', { aliases: ['page', 'page'] });
@@ -224,7 +224,7 @@ test('what is asked for beside the rows comes back checked', async (context) => 
   assert.equal(nextPageToken, null);
 });
 
-test('an answer that shows more than the front has heard of is held back until it has', async (context) => {
+test('scatter: an answer that shows more than the front has heard of is held back until it has', async (context) => {
   const cluster = await startCluster(context, redis, tenant, { partitions: 1, workers: 1 });
   const [worker] = cluster.workers;
   // As if the announcements of two commits were still on their way.
@@ -241,7 +241,7 @@ test('an answer that shows more than the front has heard of is held back until i
   await asked;
 });
 
-test('a token is given for every full page, and the page behind the last item is empty', async (context) => {
+test('scatter: a token is given for every full page, and the page behind the last item is empty', async (context) => {
   const cluster = await startCluster(context, redis, tenant, { partitions: 4, workers: 2 });
   await cluster.write(things, numbered(10));
   const page = async (nextPageToken: string | null, pageSize: number) =>
@@ -257,7 +257,7 @@ test('a token is given for every full page, and the page behind the last item is
   assert.equal((await page(null, 0)).nextPageToken, null);
 });
 
-test('a token used for anything but its query is refused', async (context) => {
+test('scatter: a token used for anything but its query is refused', async (context) => {
   const cluster = await startCluster(context, redis, tenant, { partitions: 1, workers: 1 });
   await cluster.write(things, numbered(10));
   const sort: Json = [{ field: 'size' }];
@@ -282,7 +282,7 @@ test('a token used for anything but its query is refused', async (context) => {
   assert.deepEqual(outcome, { ok: false, status: 400, errors: ['Invalid nextPageToken'] });
 });
 
-test('token paging neither skips nor repeats what stays while items come and go', async (context) => {
+test('scatter: token paging neither skips nor repeats what stays while items come and go', async (context) => {
   const cluster = await startCluster(context, redis, tenant, { partitions: 16, workers: 3 });
   const staying = numbered(400, (number) => ({ size: number % 7, name: `n${number % 5}` }));
   await cluster.write(things, staying);
@@ -310,7 +310,7 @@ test('token paging neither skips nor repeats what stays while items come and go'
   assert.equal(new Set(seen).size, seen.length);
 });
 
-test('offset pages of any depth are the same for one worker and for several', async (context) => {
+test('scatter: offset pages of any depth are the same for one worker and for several', async (context) => {
   const items = numbered(300, (number) => ({ size: number % 11 }));
   const pagesOf = async (cluster: TestCluster) => {
     await cluster.write(things, items);
@@ -325,7 +325,7 @@ test('offset pages of any depth are the same for one worker and for several', as
   assert.deepEqual(await pagesOf(alone), await pagesOf(several));
 });
 
-test('pages of large items are the same for one worker and for several', async (context) => {
+test('scatter: pages of large items are the same for one worker and for several', async (context) => {
   const items = numbered(120, (size) => ({ size, name: 'n', title: `${size} `.repeat(12_000) }));
   const pagesOf = async (cluster: TestCluster) => {
     await cluster.write(things, items);
@@ -342,7 +342,7 @@ test('pages of large items are the same for one worker and for several', async (
   assert.equal(alone.service.counters.scatters, 4);
 });
 
-test('a page of large items that is asked for while they change is whole', async (context) => {
+test('scatter: a page of large items that is asked for while they change is whole', async (context) => {
   // Front, workers and writer share one event loop here, and the writer never rests.
   const cluster = await startCluster(context, redis, tenant, {
     partitions: 4,
@@ -375,7 +375,7 @@ test('a page of large items that is asked for while they change is whole', async
   await asking;
 });
 
-test('a page that no process should hold is refused with what to do about it', async (context) => {
+test('scatter: a page that no process should hold is refused with what to do about it', async (context) => {
   for (const workers of [1, 2]) {
     const cluster = await TestCluster.start(redis, tenant, { partitions: 4, workers }, workers);
     context.after(() => cluster.stop());

@@ -1,4 +1,4 @@
-/** The forms in which a worker answers: rows for the merge, the whole result, counts and texts. */
+/** The kinds of worker answers: rows to merge, whole results, counts and texts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -42,7 +42,7 @@ function rowsOf(query: CheckedQuery, isWhole: boolean) {
   return decodeAnswer(sent(whole(encodeAnswer(shard.query(query), { index, query, isWhole }))));
 }
 
-test('rows travel with their places, their texts and all groups', () => {
+test('answers: rows keep their positions, texts and all groups', () => {
   const { total, rows, facets } = rowsOf(paged, false);
   assert.equal(total, 3);
   assert.deepEqual(
@@ -53,14 +53,14 @@ test('rows travel with their places, their texts and all groups', () => {
   assert.deepEqual(facets, shard.query(paged).facets);
 });
 
-test('a worker that is alone leaves out the rows before the page', () => {
+test('answers: a single worker leaves out the rows before the page', () => {
   assert.deepEqual(
     rowsOf(paged, true).rows.map(({ place }) => place.originId),
     ['b'],
   );
 });
 
-test('long texts of several workers are left to be asked for', () => {
+test('answers: with several workers, long texts are left to a second request', () => {
   const items = Object.fromEntries([1, 2, 3].map((n) => [`long-${n}`, { name: 'x'.repeat(500_000) }]));
   const long = shardOf({ name: 'keyword' }, items);
   const answer = long.query(everything);
@@ -75,7 +75,7 @@ test('long texts of several workers are left to be asked for', () => {
   assert.deepEqual(decodeTexts(sent(encodeTexts([...texts, null]))), [...texts, null]);
 });
 
-test('the whole result is what its rows make, with a token behind a full page', () => {
+test('answers: a whole result equals that of its rows, with a token after a full page', () => {
   const text = decodeWholeAnswer(
     sent(whole(encodeWholeAnswer(shard.query(paged), { index, query: paged }, seal))),
   );
@@ -89,12 +89,12 @@ test('the whole result is what its rows make, with a token behind a full page', 
   assert.equal(decodeWholeAnswer(encodeRefusal('why')), null);
 });
 
-test('a page that is not full has no token', () => {
+test('answers: a page that is not full has no token', () => {
   const body = whole(encodeWholeAnswer(shard.query(everything), { index, query: everything }, seal));
   assert.equal(JSON.parse(decodeWholeAnswer(body)?.toString() ?? '').nextPageToken, null);
 });
 
-test('counts travel, and a refusal is thrown where an answer is read', () => {
+test('answers: counts are kept, and a refusal is thrown when the answer is read', () => {
   const counts = [shard.facetCounts({ ...everything, facets: [facetOf('name')] }, 0, ['mill'])];
   const body = sent(whole(encodeCounts(counts)));
   assert.deepEqual([...decodeCounts(body, 0)], [{ groups: counts[0]?.groups, scale: undefined }]);
@@ -105,7 +105,7 @@ test('counts travel, and a refusal is thrown where an answer is read', () => {
   assert.equal(facetsLength(encodeRefusal('too much')), 0);
 });
 
-test('more than a page may hold is refused, whichever way it is answered', () => {
+test('answers: a page that is too large is refused in every form', () => {
   const items = Object.fromEntries(
     Array.from({ length: 45 }, (_, n) => [`large-${n}`, { name: `${n}`.repeat(500_000) }]),
   );

@@ -12,7 +12,7 @@ const replies = fc.record({
   answers: fc.option(fc.array(fc.uint8Array().map((bytes) => Buffer.from(bytes)))),
 });
 
-test('a reply says what the shards were, and answers or that there are none', () => {
+test('shard reply: a reply says what the shards were, and answers or that there are none', () => {
   fc.assert(
     fc.property(replies, ({ partitions, configuration, answers }) => {
       const covers = new Map(partitions.map(([partition, epoch]) => [partition, epoch]));
@@ -23,6 +23,6 @@ test('a reply says what the shards were, and answers or that there are none', ()
   );
 });
 
-test('a reply of another version is none', () => {
+test('shard reply: a reply of another version is none', () => {
   for (const body of [null, 'reply', ['0,1,2 digest', null], []]) assert.equal(decodeReply(body), null);
 });

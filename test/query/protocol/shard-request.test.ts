@@ -11,7 +11,7 @@ import { everything } from '../support/queries.ts';
 
 const scope = { tenant: 'acme', environmentId: 'env' };
 
-test('a request comes as it was sent, with lone surrogates and names that JavaScript knows', () => {
+test('shard request: a request comes as it was sent, with lone surrogates and names that JavaScript knows', () => {
   const condition = (value: string) =>
     ({
       kind: 'condition',
@@ -55,7 +55,7 @@ test('a request comes as it was sent, with lone surrogates and names that JavaSc
   }
 });
 
-test('what is no request of this version is refused', () => {
+test('shard request: what is no request of this version is refused', () => {
   for (const body of [null, 7, '{}', ['0,1', '[]'], [[0, 1]], Buffer.from('{}')]) {
     assert.throws(() => decodeRequest(body), TypeError);
   }

@@ -11,7 +11,7 @@ const texts = rows.map((row) => {
   return [text.subarray(0, 5), text.subarray(5)];
 });
 
-test('a result is JSON with its members in their order', () => {
+test('result text: a result is JSON with its members in their order', () => {
   for (const count of [0, 1, 2]) {
     const tail = { facets: [facet], nextPageToken: count === 2 ? 'token' : null };
     assert.equal(
@@ -21,7 +21,7 @@ test('a result is JSON with its members in their order', () => {
   }
 });
 
-test('of several results each has labels of its own behind the status', () => {
+test('result text: of several results each has labels of its own behind the status', () => {
   const one = resultText(1, [], { facets: [], nextPageToken: null });
   const plain = JSON.parse(one.toString());
   const named = labelledResult(one, { name: 'a', x: null });
@@ -31,7 +31,7 @@ test('of several results each has labels of its own behind the status', () => {
   assert.equal(listText([]).toString(), '[]');
 });
 
-test('a facet has as many groups as were asked for', () => {
+test('result text: a facet has as many groups as were asked for', () => {
   const query = { ...everything, facets: [facetOf('f', 1), { ...facetOf('g'), isValid: false }] };
   const groups = [
     { value: 'a', count: 2 },

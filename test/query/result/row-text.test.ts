@@ -19,21 +19,21 @@ function textOf(fields: object, form = ofIndex): string {
   return joinedRows([rowText({ ...builtIns, fieldsBytes }, form)]).toString();
 }
 
-test('a row begins with its built-in fields', () => {
+test('row text: a row begins with its built-in fields', () => {
   const head = '{"_originId":"ä\\"\\ud800","_sourceGuid":"s","_updatedAt":"1970-01-01T00:00:00.000Z"';
   assert.equal(textOf({ a: '€', _b: 1 }), `${head},"_score":0.5,"a":"€","_b":1}`);
   assert.equal(textOf({ a: 1 }, ofGroup), `${head},"a":1}`);
   assert.equal(textOf({}), `${head},"_score":0.5}`);
 });
 
-test('what is auto-indexed and named like a built-in field gives way', () => {
+test('row text: what is auto-indexed and named like a built-in field gives way', () => {
   const names = { _originId: 1, _sourceGuid: 2, _updatedAt: 3, _score: 4, _views: 5 };
   assert.equal(textOf({ ...names, a: 1 }, ofGroup), textOf({ a: 1 }, ofGroup));
   assert.equal(textOf(names, ofGroup), textOf({}, ofGroup));
   assert.deepEqual(JSON.parse(textOf({ a: '"_score":' }, ofGroup)).a, '"_score":');
 });
 
-test('a row is what JSON writes, in exactly the bytes that were counted', () => {
+test('row text: a row is what JSON writes, in exactly the bytes that were counted', () => {
   const units = fc.array(fc.nat(0xffff)).map((codes) => String.fromCharCode(...codes));
   const text = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), units, fc.uuid());
   const row = fc.record({
@@ -71,7 +71,7 @@ test('a row is what JSON writes, in exactly the bytes that were counted', () => 
   );
 });
 
-test('rows of an index schema have a score', () => {
+test('row text: rows of an index schema have a score', () => {
   const forms = [indexName.schema('auto'), indexName.auto('group', 't')];
   assert.deepEqual(
     forms.map((index) => rowFormOf(index, everything)),
@@ -79,7 +79,7 @@ test('rows of an index schema have a score', () => {
   );
 });
 
-test('a row shows the chosen fields alone, in the order in which the item has them', () => {
+test('row text: a row shows the chosen fields alone, in the order in which the item has them', () => {
   const fields = { b: 1, a: { c: 'ü' }, _score: 9, 'x"': [null] };
   const chosen = new Set(['x"', 'a', '_score', 'nothing', 'toString']);
   const shown = (form: RowForm) => JSON.stringify(JSON.parse(textOf(fields, form)));
@@ -89,7 +89,7 @@ test('a row shows the chosen fields alone, in the order in which the item has th
   assert.equal(textOf(fields, { ...ofIndex, fields: new Set() }), textOf({}));
 });
 
-test('a row of a query that sorts by distance has its distance, whatever the item says', () => {
+test('row text: a row of a query that sorts by distance has its distance, whatever the item says', () => {
   const place = { values: ['x', 12.5], originId: 'a', sourceId: 's' };
   const fieldsBytes = Buffer.from('{"_distance":1,"a":2}');
   const shown = (form: RowForm) =>

@@ -106,7 +106,7 @@ export class TestWorker {
 
   /** Tells at once what is new. */
   beat(): void {
-    this.#heartbeat?.tell();
+    this.#heartbeat?.send();
   }
 
   #look(): ReadonlyMap<number, number> {

@@ -34,7 +34,7 @@ import {
 const redis = await TestRedis.start();
 const host = hostname();
 
-/** Until the test ends, what is temporary lies there. */
+/** Until the test ends, what is temporary is there. */
 async function ownTemporaryFolder(context: TestContext): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'sockets-'));
   const former = process.env.TMPDIR;

@@ -10,7 +10,7 @@ const condition = {
   caseInsensitive: false,
 } as const;
 
-test('what took longest is named with its share, its condition and what to do', () => {
+test('cost: what took longest is named with its share, its condition and what to do', () => {
   const cost = new Cost();
   cost.add('filters', condition, 700.2);
   cost.add('filters', null, 50);
@@ -24,7 +24,7 @@ test('what took longest is named with its share, its condition and what to do', 
   assert.match(told, /most of all contains "\*x+… on the field "name" \(701 ms\); use fewer conditions/);
 });
 
-test('a facet is named by its field, and what all queries share is nobody’s cost', () => {
+test('cost: a facet is named by its field, and what all queries share is nobody’s cost', () => {
   const cost = new Cost();
   cost.add('shared', null, 5000);
   cost.add('facets', 'tags', 80);
@@ -36,6 +36,6 @@ test('a facet is named by its field, and what all queries share is nobody’s co
   );
 });
 
-test('a query without any cost yet can be told', () => {
+test('cost: a query without any cost yet can be told', () => {
   assert.match(new Cost().explain(0), /^filters: /);
 });

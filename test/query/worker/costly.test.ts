@@ -1,4 +1,4 @@
-/** What a costly query may take: its processor time, and nobody else's patience. */
+/** A costly query uses its own processor time, and does not delay others. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
@@ -21,7 +21,7 @@ const rowCount = 20_000;
 
 /**
  * A query has a second of processor time, and others wait for 100 ms of it at most (docs/promises.md "Load and outages"). A
- * query that nobody cuts would keep them for all of what it takes.
+ * query without slices would block them until it ends.
  */
 const keptShareMax = 0.1;
 
@@ -145,7 +145,7 @@ test('a query that pauses answers as of the moment when it began, and shows noth
   const name = itemIndexField({ scope: { tenant: 'rude', environmentId: environment.id }, index });
   const live = cluster.workers[0]?.shards.live(name);
   assert.equal(live?.isPinned, true);
-  // Removed, changed and new: in the shard at once where nobody pauses.
+  // Removed, changed and new: in the shard immediately when no query is paused.
   await cluster.write(
     index,
     new Map<string, JsonObject | null>([
@@ -202,7 +202,7 @@ test('a query whose front has given up is dropped amid the work', async (context
   const before = figuresOf(cluster).dropped;
   await assert.rejects(cluster.run(target, patterns(100)), /do not respond/);
   await until('it is dropped', () => figuresOf(cluster).dropped > before);
-  // Nothing holds the shard any more: what is written is found.
+  // Nothing blocks the shard: new items are found.
   await cluster.write(index, new Map([['late', { f: 'late', n: 3_000_000 }]]));
   const newest: Json = { sort: [{ field: 'n', order: 'desc' }], pagination: { pageSize: 1 } };
   let rows: readonly { originId: string }[] = [];

@@ -31,13 +31,13 @@ function toTheEnd(evaluation: Evaluation): { answers: readonly MessageBody[]; sl
   }
 }
 
-test('queries are answered in their order, in as many slices as they take', () => {
+test('running request: queries are answered in their order, in as many slices as they take', () => {
   const { answers, slices } = toTheEnd(evaluationOf([0, 10, 0], 60_000));
   assert.deepEqual(answers, ['spent 0', 'spent 10', 'spent 0']);
   assert.ok(slices >= 3, `${slices} slices`);
 });
 
-test('a query beyond its budget is refused, and those around it are answered', () => {
+test('running request: a query beyond its budget is refused, and those around it are answered', () => {
   const evaluation = evaluationOf([0, 10_000, 0], 20);
   const { answers } = toTheEnd(evaluation);
   assert.equal(answers[0], 'spent 0');
@@ -46,7 +46,7 @@ test('a query beyond its budget is refused, and those around it are answered', (
   assert.equal(evaluation.refused, 1);
 });
 
-test('all queries of a request together have a budget too', () => {
+test('running request: all queries of a request together have a budget too', () => {
   const queries = Array.from({ length: 20 }, () => 60);
   const { answers } = toTheEnd(evaluationOf(queries, 200));
   const from = answers.findIndex((answer) => Array.isArray(answer));
@@ -59,7 +59,7 @@ test('all queries of a request together have a budget too', () => {
   }
 });
 
-test('near its deadline a query is refused once it had half of its budget, however long that took', () => {
+test('running request: near its deadline a query is refused once it had half of its budget, however long that took', () => {
   const evaluation = evaluationOf([10_000, 0], 400);
   const refused = /^\[false,"filters: the query was stopped after (\d+) ms of processor time/;
   for (;;) {
@@ -73,7 +73,7 @@ test('near its deadline a query is refused once it had half of its budget, howev
   }
 });
 
-test('what is abandoned begins again', () => {
+test('running request: what is abandoned begins again', () => {
   const evaluation = evaluationOf([5], 60_000);
   const nowMs = performance.now();
   assert.equal(evaluation.run(nowMs, nowMs + 1, Number.POSITIVE_INFINITY), null);

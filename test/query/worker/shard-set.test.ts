@@ -48,7 +48,7 @@ function textsOf(model: ReadonlyMap<string, JsonObject>): Map<string, string> {
   return new Map(sorted.map(([originId, fields]) => [originId, JSON.stringify(fields)]));
 }
 
-/** A partition's items as its owner keeps them: in Redis first, then in the shards. */
+/** Writes the items of a partition as its owner does: first to Redis, then to the shards. */
 class Owner {
   readonly model = new Map<string, JsonObject>();
   commits = 0;
@@ -90,7 +90,7 @@ function numbered(prefix: string, count: number, round = 0): Map<string, JsonObj
   return new Map(Array.from({ length: count }, (_, number) => [`${prefix}${number}`, fields(number)]));
 }
 
-test('after a load with changes in its midst the shards have exactly the last state', async () => {
+test('shard set: has exactly the last state after a load with concurrent changes', async () => {
   const change = fc.record({
     /** Of about 600 items. */
     at: fc.nat({ max: 650 }),
@@ -125,7 +125,7 @@ test('after a load with changes in its midst the shards have exactly the last st
   );
 });
 
-test('while a partition loads the others answer, and its progress is told', async () => {
+test('shard set: reports the progress of a partition that loads, and answers from the others', async () => {
   const store = await redis.openEmptyStore(2);
   const [small, large] = [new Owner(store, 0), new Owner(store, 1)];
   await small.put(numbered('small-', 10));
@@ -157,7 +157,7 @@ test('while a partition loads the others answer, and its progress is told', asyn
   assert.equal(stateOf(shards).size, 8010);
 });
 
-test('what many partitions wait for is one short text', async () => {
+test('shard set: summarizes what many partitions wait for in one line', async () => {
   const store = await redis.openEmptyStore(16);
   const shards = new ShardSet(store, new AutoFields(store), plain);
   const opened = Promise.all(Array.from({ length: 16 }, (_, partition) => shards.open(partition, 1, 0)));
@@ -166,7 +166,7 @@ test('what many partitions wait for is one short text', async () => {
   assert.deepEqual(shards.waitingFor, []);
 });
 
-test('a partition that is closed while it loads leaves nothing, and can be opened again at once', async () => {
+test('shard set: a partition closed while it loads leaves no items, and can be reopened immediately', async () => {
   const store = await redis.openEmptyStore(1);
   const owner = new Owner(store);
   await owner.put(numbered('item-', 3000));
@@ -188,7 +188,7 @@ test('a partition that is closed while it loads leaves nothing, and can be opene
   assert.equal(shards.held.size, 0);
 });
 
-test('closing one partition keeps the items of the others', async () => {
+test('shard set: closing a partition keeps the items of the others', async () => {
   const store = await redis.openEmptyStore(2);
   const owners = [new Owner(store, 0), new Owner(store, 1)];
   const shards = new ShardSet(store, new AutoFields(store), plain);
@@ -200,7 +200,7 @@ test('closing one partition keeps the items of the others', async () => {
   assert.deepEqual(stateOf(shards), textsOf(owners[1]?.model ?? new Map()));
 });
 
-test('a field whose type changed is indexed anew while the last state goes on answering', async () => {
+test('shard set: reindexes a field with a changed type while the previous index answers', async () => {
   const store = await redis.openEmptyStore(1);
   const owner = new Owner(store);
   await owner.put(numbered('item-', 3000));
@@ -228,7 +228,7 @@ test('a field whose type changed is indexed anew while the last state goes on an
   assert.deepEqual([...stateOf(shards, things, byName).keys()], expected);
 });
 
-test('values that do not fit the changed type of their field are left out', async () => {
+test('shard set: leaves out values that do not fit the changed type of their field', async () => {
   const store = await redis.openEmptyStore(1);
   const owner = new Owner(store);
   await owner.put(new Map([['a', { name: 'text', size: 1 }]]));
@@ -238,7 +238,7 @@ test('values that do not fit the changed type of their field are left out', asyn
   assert.deepEqual([...stateOf(shards)], [['a', '{"size":1}']]);
 });
 
-test('an index that is gone from the configuration is dropped, one that comes back is loaded', async () => {
+test('shard set: drops an index removed from the configuration, and loads one that returns', async () => {
   const store = await redis.openEmptyStore(1);
   const owner = new Owner(store);
   await owner.put(numbered('item-', 10));
@@ -252,7 +252,7 @@ test('an index that is gone from the configuration is dropped, one that comes ba
   assert.deepEqual(stateOf(shards), textsOf(owner.model));
 });
 
-test('fields that auto-indexing found elsewhere and since are known when items have them', async () => {
+test('shard set: knows auto-indexed fields that another process or a later change has added', async () => {
   const store = await redis.openEmptyStore(1);
   const elsewhere = new AutoFields(store);
   const auto: ScopedIndex = { scope, index: indexName.auto('cms', 'page') };

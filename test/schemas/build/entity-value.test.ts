@@ -13,7 +13,7 @@ const entity = entityOf(
   { originId: 'o/1', originParentId: 'up', type: 'page', url: '/x', redirects: ['/r'] },
 );
 
-test('the JSON of an entity has its own fields in one order, and nothing of how it is stored', () => {
+test('entity value: the JSON of an entity has its own fields in one order, and nothing of how it is stored', () => {
   const json = JSON.stringify(new EntityValue(entity));
   assert.equal(
     json,
@@ -22,26 +22,26 @@ test('the JSON of an entity has its own fields in one order, and nothing of how 
   assert.deepEqual(Object.keys(JSON.parse(json)), [...entityFields]);
 });
 
-test('what is not set is null, and no redirects are an empty list', () => {
+test('entity value: what is not set is null, and no redirects are an empty list', () => {
   const bare = new EntityValue(entityOf({}, { url: null }));
   assert.equal(bare.url, null);
   assert.equal(bare.originParentId, null);
   assert.deepEqual(bare.redirects, []);
 });
 
-test('each entity has its value, also when two take turns', () => {
+test('entity value: each entity has its value, also when two take turns', () => {
   const other = entityOf({}, { originId: 'other' });
   for (const one of [entity, entity, other, entity, other]) {
     assert.deepEqual(entityValue(one), new EntityValue(one));
   }
 });
 
-test('a new version of an entity has a new value', () => {
+test('entity value: a new version of an entity has a new value', () => {
   entityValue(entity);
   assert.deepEqual(entityValue({ ...entity, properties: { title: 'new' } }).properties, { title: 'new' });
 });
 
-test('the fields of an entity are known by name', () => {
+test('entity value: the fields of an entity are known by name', () => {
   for (const name of entityFields) assert.ok(isEntityField(name), name);
   for (const name of ['p', 'root', 'title', 'ID', 'sourceId', 'stamp', 'constructor', '']) {
     assert.ok(!isEntityField(name), name);

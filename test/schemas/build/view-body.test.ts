@@ -51,7 +51,7 @@ function referencesIn(json: Json, path = ''): string[] {
   );
 }
 
-test('texts and references together are the JSON that was written, each reference with its path', () => {
+test('view body: texts and references together are the JSON that was written, each reference with its path', () => {
   const { value } = fc.letrec<{ value: Json }>((tie) => ({
     value: fc.oneof(
       { maxDepth: 4 },
@@ -76,7 +76,7 @@ test('texts and references together are the JSON that was written, each referenc
   );
 });
 
-test('a member is its mark, its name and its value', () => {
+test('view body: a member is its mark, its name and its value', () => {
   const body = new BodyWriter(newBuild());
   assert.equal(body.member('{', 'a "b"', '1'), true);
   assert.equal(body.member(',', '__proto__', '2'), true);
@@ -84,7 +84,7 @@ test('a member is its mark, its name and its value', () => {
   assert.deepEqual(body.finish().texts, ['{"a \\"b\\"":1,"__proto__":2}']);
 });
 
-test('a view may have as many characters as its limit, and one more is diagnosed', () => {
+test('view body: a view may have as many characters as its limit, and one more is diagnosed', () => {
   const build = newBuild();
   const body = new BodyWriter(build);
   body.mark('[');
@@ -96,7 +96,7 @@ test('a view may have as many characters as its limit, and one more is diagnosed
   assert.deepEqual(kindsOf(build), ['limitReached']);
 });
 
-test('what does not fit is null or left out, and the marks around it still come', () => {
+test('view body: what does not fit is null or left out, and the marks around it still come', () => {
   const build = newBuild();
   const body = new BodyWriter(build);
   body.mark('[');
@@ -112,14 +112,14 @@ test('what does not fit is null or left out, and the marks around it still come'
   assert.deepEqual(kindsOf(build), ['limitReached']);
 });
 
-test('references count by what they name, so that they have an end, too', () => {
+test('view body: references count by what they name, so that they have an end, too', () => {
   const long = { target: { ...card, originId: 'o'.repeat(viewCharactersMax / 4) }, viewId: null };
   const body = new BodyWriter(newBuild());
   for (let times = 0; times < 5; times++) body.reference(long);
   assert.equal(body.finish().references.length, 3);
 });
 
-test('in an index item a reference is null', () => {
+test('view body: in an index item a reference is null', () => {
   const item = new ItemWriter(newBuild());
   item.mark('[');
   item.reference();

@@ -16,7 +16,7 @@ function compile(json: Json) {
 
 const triggers = { cms: ['article'] };
 
-test('the least schema has triggers and properties, claims nothing and asks for nothing', () => {
+test('full schema: the least schema has triggers and properties, claims nothing and asks for nothing', () => {
   const { schema, places } = compile({ triggers, properties: { title: '{p.title}' } });
   assert.deepEqual(places, []);
   const input = inputOf(entityOf({ title: 'T' }));
@@ -26,19 +26,19 @@ test('the least schema has triggers and properties, claims nothing and asks for 
   assert.deepEqual(schema.triggers, new Map([['cms', new Set(['article'])]]));
 });
 
-test('it says whether its views should have a url', () => {
+test('full schema: it says whether its views should have a url', () => {
   const claimsUrl = (route: Json) => compile({ triggers, properties: {}, route }).schema.claimsUrl;
   assert.equal(claimsUrl({ url: '{url}' }), true);
   assert.equal(claimsUrl({ handles: ['a'] }), false);
 });
 
-test('a build does not remember the one before it', () => {
+test('full schema: a build does not remember the one before it', () => {
   const { schema } = compile({ triggers, properties: { a: '{p.a}' } });
   const texts = ['x', 'y', 'x'].map((a) => finish(schema.build(inputOf(entityOf({ a })))).body.texts);
   assert.deepEqual(texts, [['{"a":"x"}'], ['{"a":"y"}'], ['{"a":"x"}']]);
 });
 
-test('triggers and properties are required, and no other keys are known', () => {
+test('full schema: triggers and properties are required, and no other keys are known', () => {
   assert.deepEqual(compile({}).places.sort(), ['$.properties', '$.triggers']);
   assert.deepEqual(compile({ triggers, properties: {}, index: {} }).places, ['$.index']);
 });

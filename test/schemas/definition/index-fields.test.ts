@@ -10,7 +10,7 @@ function read(json: Json | undefined) {
   return { fields: readIndexFields(at), places: places() };
 }
 
-test('every field type may be given, in the order of the file and with any metadata', () => {
+test('index fields: every field type may be given, in the order of the file and with any metadata', () => {
   const fields = Object.fromEntries(fieldTypes.map((type, i) => [`f${i}`, { type, metadata: [i] }]));
   const found = read({ fields, metadata: { any: 1 } });
   assert.deepEqual(
@@ -20,20 +20,20 @@ test('every field type may be given, in the order of the file and with any metad
   assert.deepEqual(found.places, []);
 });
 
-test('lists are of scalars alone', () => {
+test('index fields: lists are of scalars alone', () => {
   for (const type of ['object[]', 'dateRange[]', 'keyword[][]', 'Keyword', 'constructor']) {
     const { fields, places } = read({ fields: { a: { type } } });
     assert.deepEqual([[...fields], places], [[], ['$.fields.a.type']], type);
   }
 });
 
-test('no field has a name that Millrace gives', () => {
+test('index fields: no field has a name that Millrace gives', () => {
   for (const name of reservedFields) {
     assert.equal(read({ fields: { [name]: { type: 'text' } } }).places.length, 1, name);
   }
 });
 
-test('what is no index is a mistake at its place', () => {
+test('index fields: what is no index is a mistake at its place', () => {
   assert.deepEqual(read(undefined).places, ['$']);
   assert.deepEqual(read({}).places, ['$.fields']);
   assert.deepEqual(read({ fields: { a: 'text', b: {}, c: { type: 'text', x: 1 } }, x: 1 }).places, [

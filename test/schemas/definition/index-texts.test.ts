@@ -14,7 +14,7 @@ function read(json: Json) {
   return { ...readIndexTexts(at), places: places() };
 }
 
-test('fields say how their words are read; those that say nothing are not listed', () => {
+test('index texts: fields say how their words are read; those that say nothing are not listed', () => {
   const named = Object.fromEntries(languages.map((language) => [language, { type: 'text', language }]));
   const { rules, synonyms, places } = read({
     fields: {
@@ -56,7 +56,7 @@ test('keep: at most ten characters that are seen, whose order and repetition say
   ]);
 });
 
-test('synonyms are lists, or what a text finds besides itself', () => {
+test('index texts: synonyms are lists, or what a text finds besides itself', () => {
   const list = ['tv', 'television set'];
   const { synonyms, places } = read({ synonyms: [list, { from: 'iphone', to: ['apple phone'] }] });
   assert.deepEqual(synonyms, [
@@ -66,7 +66,7 @@ test('synonyms are lists, or what a text finds besides itself', () => {
   assert.deepEqual(places, []);
 });
 
-test('each mistake has its place', () => {
+test('index texts: each mistake has its place', () => {
   const fields = {
     a: { type: 'text', language: 'xx' },
     b: { type: 'text', language: 5, foldAccents: 'yes' },
@@ -109,7 +109,7 @@ test('each mistake has its place', () => {
   }
 });
 
-test('texts are the same when they say the same', () => {
+test('index texts: texts are the same when they say the same', () => {
   const one = read({ fields: { a: { type: 'text', language: 'en' } }, synonyms: [['a', 'b']] });
   const again = read({ fields: { a: { type: 'text[]', language: 'en' } }, synonyms: [['a', 'b']] });
   assert.ok(sameTexts(one, again));

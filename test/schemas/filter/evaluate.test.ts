@@ -7,7 +7,7 @@ import { layoutOf, project } from '../../../src/schemas/lookup-layout.ts';
 import { entityOf, frameOf } from '../support/fixtures.ts';
 import { parseFilter } from '../support/lookups.ts';
 
-/** Whether a condition holds for an entity; its row has values beside those that are read. */
+/** Whether a condition matches an entity, whose row also has values that the condition does not read. */
 function holdsFor(node: FilterNode, values: readonly Json[], properties: JsonObject): boolean {
   const reads = new Reads();
   const holds = compileTest(node, reads);
@@ -23,23 +23,23 @@ function holds(filter: string, properties: JsonObject, asking: JsonObject = {}):
   return holdsFor(node, values.values(frameOf(entityOf(asking))), properties);
 }
 
-test('what is absent is null: `ne` any value holds, an order does not', () => {
+test('filter: an absent value is null, which `ne` matches and comparisons do not', () => {
   assert.ok(holds('p.none ne 1 and p.none eq null and not (p.none lt 1) and not (p.none ge 1)', {}));
   assert.ok(holds('p.a.b.c eq null', { a: 'text' }));
 });
 
-test('of what is absent or empty `any` is false and `all` is true', () => {
+test('filter: over absent and empty lists, `any` is false and `all` is true', () => {
   for (const properties of [{}, { list: null }, { list: [] }]) {
     assert.equal(holds('p.list/any(x: x eq null)', properties), false);
     assert.ok(holds('p.list/all(x: x eq 1)', properties));
   }
 });
 
-test('what is no array is its only element', () => {
+test('filter: a value that is not an array is treated as its only element', () => {
   assert.ok(holds('p.a/any(x: x eq 1) and p.a/all(x: x eq 1)', { a: 1 }));
 });
 
-test('a lambda reads its own element, those around it and the entity', () => {
+test('filter: a lambda reads its own element, those of outer lambdas, and the entity', () => {
   const filter = "p.rows/any(row: row.cells/all(cell: cell gt 1 and row.kind eq 'k' and p.open eq true))";
   const rows = [
     { kind: 'k', cells: [1] },
@@ -51,24 +51,24 @@ test('a lambda reads its own element, those around it and the entity', () => {
   assert.equal(holds(filter, { open: true, rows: [{ kind: 'other', cells: [2] }] }), false);
 });
 
-test('a lambda leaves nothing behind for the one beside it', () => {
+test('filter: a lambda does not affect its sibling with the same variable', () => {
   assert.ok(holds('p.a/any(x: x eq 1) and p.b/any(x: x eq 2)', { a: [0, 1], b: [2] }));
   assert.equal(holds('p.a/any(x: x eq 1) and p.b/any(x: x eq 2)', { a: [1, 2], b: [1] }), false);
 });
 
-test('`in` takes the items of a hole that is an array, and the value of any other', () => {
+test('filter: `in` spreads a placeholder that is an array, but not one in parentheses', () => {
   assert.ok(holds('p.a in {p.v}', { a: 'x' }, { v: ['w', 'x'] }));
   assert.ok(holds('p.a in {p.v}', { a: 'x' }, { v: 'x' }));
   assert.equal(holds('p.a in {p.v}', { a: '9' }, { v: [9] }), false);
   assert.ok(holds('p.a in ({p.v})', { a: [1] }, { v: [1] }), 'in parentheses the array is the value');
 });
 
-test('two `in` of one condition have values of their own', () => {
+test('filter: two `in` operators of one condition keep separate values', () => {
   assert.ok(holds('p.a in (1, 2) and not (p.a in (2, 3))', { a: 1 }));
   assert.equal(holds('p.a in (1, 2) and not (p.a in (2, 3))', { a: 2 }), false);
 });
 
-test('a property match counts the first path at which the entity has something', () => {
+test('filter: a property match uses the first path with a value', () => {
   const match: FilterNode = {
     kind: 'match',
     operator: 'equals',
@@ -81,13 +81,13 @@ test('a property match counts the first path at which the entity has something',
   assert.ok(holdsFor(match, ['own'], { type: 'own' }));
 });
 
-test('a type known at run time alone is compared by its text; `*` and null are all types', () => {
+test('filter: a runtime type matches exactly; `*` and null match all types', () => {
   const ofType: FilterNode = { kind: 'ofType', operand: { index: 0, constant: undefined } };
   for (const wanted of ['article', '*', null]) assert.ok(holdsFor(ofType, [wanted], {}), `${wanted}`);
   for (const wanted of ['page', 'Article', '']) assert.equal(holdsFor(ofType, [wanted], {}), false, wanted);
 });
 
-test('each path is read once, whoever reads it', () => {
+test('filter: reads each path once', () => {
   const reads = new Reads();
   compileTest(parseFilter('p.a eq 1 or p.a gt 5 and properties.a/any(x: p.b eq 1)').node, reads);
   assert.deepEqual(reads.paths, [
@@ -95,5 +95,5 @@ test('each path is read once, whoever reads it', () => {
     ['properties', 'b'],
   ]);
   assert.equal(reads.add(['properties', 'b']), 1);
-  assert.equal(reads.add(['properties.b']), 2, 'a dot in a name is no step');
+  assert.equal(reads.add(['properties.b']), 2, 'a dot in a name does not separate steps');
 });

@@ -20,7 +20,7 @@ function take(text: string) {
   };
 }
 
-test('numbers, words and texts are written out', () => {
+test('operand parser: numbers, words and texts are written out', () => {
   const written: [string, Json][] = [
     ['12', 12],
     ['-1.5e1', -15],
@@ -37,7 +37,7 @@ test('numbers, words and texts are written out', () => {
   }
 });
 
-test('any text is itself when its quotes and braces are doubled', () => {
+test('operand parser: any text is itself when its quotes and braces are doubled', () => {
   const unit = fc.oneof(
     fc.constantFrom("'", '{', '}', '\\', '😀'),
     fc.string({ unit: 'binary', maxLength: 2 }),
@@ -54,7 +54,7 @@ test('any text is itself when its quotes and braces are doubled', () => {
   );
 });
 
-test('a hole alone keeps the type of its value, within text it is text', () => {
+test('operand parser: a hole alone keeps the type of its value, within text it is text', () => {
   const { operand, value } = take('{v}');
   assert.equal(operand.constant, undefined);
   assert.deepEqual(value({ v: [9] }), [9]);
@@ -63,7 +63,7 @@ test('a hole alone keeps the type of its value, within text it is text', () => {
   assert.equal(take("'a{v}'").value({}), 'a');
 });
 
-test('what is no value is a mistake at its place', () => {
+test('operand parser: what is no value is a mistake at its place', () => {
   for (const text of ['x', 'True', '"x"', '', "'x", "'{v", "'{v'"]) {
     assert.throws(() => take(text), SyntaxMistake, text);
   }

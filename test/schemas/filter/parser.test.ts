@@ -28,7 +28,7 @@ function parsed(text: string): string {
   return shape(parseFilter(text).node);
 }
 
-test('`not` binds closest, then `and`, then `or`', () => {
+test('parser: `not` binds closest, then `and`, then `or`', () => {
   assert.equal(parsed('p.a eq 1 or p.b eq 1 and p.c eq 1'), '(a or (b and c))');
   assert.equal(parsed('not p.a eq 1 and p.b eq 1 or p.c eq 1'), '((not a and b) or c)');
   assert.equal(
@@ -38,14 +38,14 @@ test('`not` binds closest, then `and`, then `or`', () => {
   assert.equal(parsed('not not p.a eq 1'), 'not not a');
 });
 
-test('white space may stand anywhere between words or not at all', () => {
+test('parser: white space may stand anywhere between words or not at all', () => {
   assert.equal(parsed(' \n( p.a eq 1\tor(p.b eq 1) ) '), '(a or b)');
   assert.equal(parsed("contains ( p.a , 'x' )"), 'text');
   assert.equal(parsed('p.a in ( 1 , 2 )'), 'in');
   assert.equal(parsed('p.a/any( x : x eq 1 )'), 'properties.a/any(x: @)');
 });
 
-test('a path steps by dots, slashes and names in quotes', () => {
+test('parser: a path steps by dots, slashes and names in quotes', () => {
   for (const path of ['p.a.b', 'properties/a/b', "p['a'].b", "properties.a['b']"]) {
     assert.equal(parsed(`${path} eq 1`), 'a.b', path);
   }
@@ -53,7 +53,7 @@ test('a path steps by dots, slashes and names in quotes', () => {
   assert.deepEqual(node.kind === 'compare' && node.path.steps, ['properties', "it's {a} name"]);
 });
 
-test('a variable of a lambda hides nothing and is gone behind it', () => {
+test('parser: a variable of a lambda hides nothing and is gone behind it', () => {
   assert.equal(parsed('p.a/any(x: x.b eq 1)'), 'properties.a/any(x: @.b)');
   assert.throws(() => parsed('p.a/any(x: x eq 1) and x eq 1'), SyntaxMistake);
   assert.throws(() => parsed('p.a/any(x: x/any(x: x eq 1))'), /means something else/);
@@ -62,12 +62,12 @@ test('a variable of a lambda hides nothing and is gone behind it', () => {
   }
 });
 
-test('a property called any or all is a step where no parenthesis follows', () => {
+test('parser: a property called any or all is a step where no parenthesis follows', () => {
   assert.equal(parsed('p.any eq 1'), 'any');
   assert.equal(parsed('p/all eq 1'), 'all');
 });
 
-test('`in` spreads a hole alone, and no hole in parentheses', () => {
+test('parser: `in` spreads a hole alone, and no hole in parentheses', () => {
   const spread = (text: string) => {
     const { node } = parseFilter(text);
     return node.kind === 'in' && node.spread;
@@ -76,7 +76,7 @@ test('`in` spreads a hole alone, and no hole in parentheses', () => {
   assert.equal(spread('p.a in ({p.v})'), false);
 });
 
-test('mistakes are told with their place', () => {
+test('parser: mistakes are told with their place', () => {
   const mistakes: [string, number][] = [
     ['', 0],
     ['p.a', 3],
@@ -100,7 +100,7 @@ test('mistakes are told with their place', () => {
   }
 });
 
-test('no depth of nesting overflows the stack', () => {
+test('parser: no depth of nesting overflows the stack', () => {
   for (const text of ['('.repeat(99_999), 'not '.repeat(20_000), 'p.a/any(x: '.repeat(9_000)]) {
     assert.throws(() => parsed(text), SyntaxMistake, text.slice(0, 20));
   }

@@ -18,7 +18,7 @@ function isLess(a: Json | undefined, b: Json | undefined): boolean {
   return at < 0 ? left.length < right.length : (left[at] ?? 0) < (right[at] ?? -1);
 }
 
-test('every operator is what RFC 9535 says', () => {
+test('compare: every operator is what RFC 9535 says', () => {
   const scalar = fc.constantFrom<Json>(
     null,
     0,
@@ -59,7 +59,7 @@ test('every operator is what RFC 9535 says', () => {
   );
 });
 
-test('members of a prototype are no members', () => {
+test('compare: members of a prototype are no members', () => {
   assert.equal(
     compareValues(JSON.parse('{"__proto__": {}}'), '==', { x: {} }, () => {}),
     false,
@@ -70,7 +70,7 @@ test('members of a prototype are no members', () => {
   );
 });
 
-test('a comparison pays for what it compares, and stops when it cannot', () => {
+test('compare: a comparison pays for what it compares, and stops when it cannot', () => {
   const spent = (a: Json, operator: string, b: Json) => {
     let steps = 0;
     compareValues(a, operator, b, (more) => {

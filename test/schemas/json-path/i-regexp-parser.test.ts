@@ -32,19 +32,19 @@ function takesOne(pattern: string): (character: string) => boolean {
   return (character) => only.takes(character.codePointAt(0) ?? 0);
 }
 
-test('a quantifier binds the atom before it, a choice the sequences around it', () => {
+test('i regexp parser: a quantifier binds the atom before it, a choice the sequences around it', () => {
   assert.equal(shape(parsePattern('ab*|c')), '(__{0,Infinity}|_)');
   assert.equal(shape(parsePattern('(ab)+c?')), '((__){1,Infinity}_{0,1})');
   assert.equal(shape(parsePattern('a{2}b{2,}c{0,3}')), '(_{2,2}_{2,Infinity}_{0,3})');
   assert.equal(shape(parsePattern('^|a$|')), '(^|_$|)');
 });
 
-test('a character of any plane is one place', () => {
+test('i regexp parser: a character of any plane is one place', () => {
   assert.equal(shape(parsePattern('😀+')), '(_{1,Infinity})');
   assert.equal(takesOne('[😀-😂]')('😁'), true);
 });
 
-test('a class takes what the engine of the language takes', () => {
+test('i regexp parser: a class takes what the engine of the language takes', () => {
   const classes = fc.constantFrom(
     ...[
       '.',
@@ -76,7 +76,7 @@ test('a class takes what the engine of the language takes', () => {
   );
 });
 
-test('what JavaScript has beyond I-Regexp is a mistake', () => {
+test('i regexp parser: what JavaScript has beyond I-Regexp is a mistake', () => {
   for (const pattern of [
     '(?:a)',
     '(?=a)',
@@ -93,7 +93,7 @@ test('what JavaScript has beyond I-Regexp is a mistake', () => {
   }
 });
 
-test('what does not end or has nothing to repeat is a mistake', () => {
+test('i regexp parser: what does not end or has nothing to repeat is a mistake', () => {
   for (const pattern of [
     '(',
     ')',
@@ -114,6 +114,6 @@ test('what does not end or has nothing to repeat is a mistake', () => {
   }
 });
 
-test('no depth of groups overflows the stack', () => {
+test('i regexp parser: no depth of groups overflows the stack', () => {
   assert.throws(() => parsePattern('('.repeat(50_000)), SyntaxMistake);
 });

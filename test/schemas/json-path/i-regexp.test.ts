@@ -13,7 +13,7 @@ function takes(pattern: string, text: string, extent: 'whole' | 'part'): boolean
   return compiled === null ? null : finish(patternTakes(compiled, text, extent, free));
 }
 
-test('patterns take what RFC 9485 says', () => {
+test('i regexp: patterns take what RFC 9485 says', () => {
   const cases: [string, string, boolean | null, boolean | null][] = [
     ['a|b', 'b', true, true],
     ['a|b', 'ax', false, true],
@@ -48,7 +48,7 @@ test('patterns take what RFC 9485 says', () => {
   }
 });
 
-test('small patterns take what the engine of the language takes', () => {
+test('i regexp: small patterns take what the engine of the language takes', () => {
   const { pattern } = fc.letrec<{ pattern: string; piece: string }>((tie) => ({
     piece: fc.oneof(
       { weight: 4, arbitrary: fc.constantFrom('a', 'b', '.', '[ab]', '[^a]', '') },
@@ -73,7 +73,7 @@ test('small patterns take what the engine of the language takes', () => {
   );
 });
 
-test('a flood of patterns that come once does not push out one that is used', () => {
+test('i regexp: a flood of patterns that come once does not push out one that is used', () => {
   const used = compilePattern('kept-[0-9]+', free);
   const once = compilePattern('once', free);
   for (let i = 0; i < 1_000; i++) {
@@ -84,14 +84,14 @@ test('a flood of patterns that come once does not push out one that is used', ()
   assert.notEqual(compilePattern('once', free), once, 'what nobody used is gone, so the cache is bounded');
 });
 
-test('a pattern that drives backtracking engines mad takes a moment', () => {
+test('i regexp: a pattern that drives backtracking engines mad takes a moment', () => {
   const started = spentMs();
   assert.equal(takes('(a+)+', `${'a'.repeat(5_000)}!`, 'whole'), false);
   assert.equal(takes('(a|aa)*(a|a)*b', 'a'.repeat(5_000), 'part'), false);
   assert.ok(spentMs() - started < 2_000);
 });
 
-test('states that take no character, members of classes and compiling are paid for', () => {
+test('i regexp: states that take no character, members of classes and compiling are paid for', () => {
   const stepsOf = (pattern: string, text: string) => {
     let spent = 0;
     const spend = (steps: number) => {

@@ -17,7 +17,7 @@ function matching(condition: string, items: Json[]): readonly Json[] {
   return list(`$.items[?${condition}]`, { items });
 }
 
-test('only the first name behind `$` is one of the scope', () => {
+test('query: only the first name behind `$` is one of the scope', () => {
   const root = { item: 1, a: { root: 2, item: 3 } };
   assert.deepEqual(list('$.root.item', root), [1]);
   assert.deepEqual(list('$.a.root', root), [2]);
@@ -29,7 +29,7 @@ test('only the first name behind `$` is one of the scope', () => {
   assert.deepEqual(list('$..item', root), [1, 3], 'a descent meets members alone');
 });
 
-test('a name that nothing has is a mistake wherever `$` stands', () => {
+test('query: a name that nothing has is a mistake wherever `$` stands', () => {
   for (const path of ['$.title', '$.p[?$.title == 1]', '$.p[?@[?length($.title) > 1]]', "$['p', 'title']"]) {
     assert.throws(
       () => compilePath(path, Scope.entity),
@@ -47,20 +47,20 @@ test('every part of a condition has its meaning: both sides, inside `!`, in argu
   assert.deepEqual(list('$.items[?@ == {v} || @ == $.items[1]]', root), ['a', 'b']);
 });
 
-test('names of the scope stand beside a root of any kind', () => {
+test('query: names of the scope stand beside a root of any kind', () => {
   const path = compilePath("$[1, 'item'][0]", Scope.partial);
   assert.deepEqual(path.list(frameOver([[1], [2]])), [2, [1]]);
   assert.deepEqual(compilePath('root', Scope.partial).list(frameOver('text')), ['text']);
 });
 
-test('a hole in a condition is compared as the value that it gives', () => {
+test('query: a hole in a condition is compared as the value that it gives', () => {
   const items = [9, '9', true, null];
   for (const [n, v] of items.entries()) {
     assert.deepEqual(list('$.items[?@ == {v}]', { items, v }), [items[n]]);
   }
 });
 
-test('Nothing equals Nothing alone', () => {
+test('query: Nothing equals Nothing alone', () => {
   const items = [{ a: null }, {}];
   assert.deepEqual(list('$.items[?@.a == null]', { items }), [{ a: null }]);
   assert.deepEqual(list('$.items[?@.a == @.none]', { items }), [{}]);
@@ -68,7 +68,7 @@ test('Nothing equals Nothing alone', () => {
   assert.deepEqual(list('$.items[?@.a == {none}]', { items }), [{ a: null }], 'a hole without data is null');
 });
 
-test('what functions give is compared, too', () => {
+test('query: what functions give is compared, too', () => {
   const items = [[1], [1, 2], 'ab', 3];
   assert.deepEqual(list('$.items[?length(@) == 2]', { items }), [[1, 2], 'ab']);
   assert.deepEqual(list('$.items[?length(@) == length($.none)]', { items }), [3]);
@@ -76,18 +76,18 @@ test('what functions give is compared, too', () => {
   assert.deepEqual(list('$.items[?value(@[0]) == 1 && !(length(@) > 1)]', { items }), [[1]]);
 });
 
-test('`$` within filters within filters is what it is everywhere', () => {
+test('query: `$` within filters within filters is what it is everywhere', () => {
   const nested = entityOf({ wanted: 1, a: [{ b: [{ c: 1 }] }, { b: [{ c: 2 }] }] });
   const path = compilePath('p.a[?@.b[?@.c == $.p.wanted]].b[*].c', Scope.entity);
   assert.deepEqual(path.list(frameOf(nested)), [1]);
 });
 
-test('`$` in a condition has the elements and members of the root', () => {
+test('query: `$` in a condition has the elements and members of the root', () => {
   assert.deepEqual(list('$[?@ == $[1]]', [1, 2, 2]), [2, 2]);
   assert.deepEqual(list('$.a[?count($.*) == 2]', { a: [1], b: 1 }), [1]);
 });
 
-test('`length` counts characters, elements and members; of anything else it is Nothing', () => {
+test('query: `length` counts characters, elements and members; of anything else it is Nothing', () => {
   assert.deepEqual(matching('length(@) == 2', ['😀b', 'ab', '😀', [1, 2], { a: 1, b: 2 }, 2]), [
     '😀b',
     'ab',
@@ -97,31 +97,31 @@ test('`length` counts characters, elements and members; of anything else it is N
   assert.deepEqual(matching('length(@) == length($.none)', ['', 1, null, true, []]), [1, null, true]);
 });
 
-test('`match` is of the whole text, `search` of a part', () => {
+test('query: `match` is of the whole text, `search` of a part', () => {
   const texts = ['ab', 'abc', 'xab', 'b'];
   assert.deepEqual(matching("match(@, 'a.')", texts), ['ab']);
   assert.deepEqual(matching("search(@, 'a.')", texts), ['ab', 'abc', 'xab']);
 });
 
-test('what is no text matches nothing, and no pattern is matched by nothing', () => {
+test('query: what is no text matches nothing, and no pattern is matched by nothing', () => {
   assert.deepEqual(matching("search(@, '')", ['', 1, null, ['']]), ['']);
   assert.deepEqual(matching("search(@, '(')", ['(', '']), []);
   assert.deepEqual(matching('search(@, $.items)', ['', 'a']), []);
 });
 
-test('a descent goes as deep as any JSON that is taken', () => {
+test('query: a descent goes as deep as any JSON that is taken', () => {
   let deep: Json = { leaf: 1 };
   for (let i = 0; i < jsonDepthMax; i++) deep = [deep];
   assert.deepEqual(compilePath('$..leaf', Scope.partial).list(frameOver({ deep })), [1]);
 });
 
-test('an index that a hole gives may count from the end, and is whole', () => {
+test('query: an index that a hole gives may count from the end, and is whole', () => {
   const at = (key: Json) => list('$.items[{key}]', { items: ['a', 'b'], key });
   assert.deepEqual([at(0), at(-1), at(-2)], [['a'], ['b'], ['a']]);
   for (const key of [2, -3, 0.5, '0', null, true, [0]]) assert.deepEqual(at(key), [], JSON.stringify(key));
 });
 
-test('a name that a hole gives directly behind `$` is one of the scope', () => {
+test('query: a name that a hole gives directly behind `$` is one of the scope', () => {
   assert.deepEqual(list('$[{key}]', { key: 'x', x: 1 }), [1]);
   assert.deepEqual(list('$[{key}]', { key: 'root' }), [{ key: 'root' }]);
   assert.deepEqual(list('$[{key}]', { key: 'none' }), []);
@@ -129,14 +129,14 @@ test('a name that a hole gives directly behind `$` is one of the scope', () => {
   assert.deepEqual(compilePath('$[{p.key}]', Scope.entity).list(entity), [], 'an entity has no such field');
 });
 
-test('a value is told from one that is not there', () => {
+test('query: a value is told from one that is not there', () => {
   assert.deepEqual(list('$.a', { a: null }), [null]);
   assert.deepEqual(list('$.a', {}), []);
   assert.deepEqual(list('$.a.b', { a: { b: null } }), [null]);
   assert.deepEqual(list('$.a.b', { a: null }), []);
 });
 
-test('every selector pays a step for what it looks at', () => {
+test('query: every selector pays a step for what it looks at', () => {
   const frame = frameOver({ many: Array.from({ length: 100_000 }, () => 1) });
   const path = compilePath('$.many[*]', Scope.partial);
   let times = 0;
@@ -144,13 +144,13 @@ test('every selector pays a step for what it looks at', () => {
   assert.equal(times, Math.floor(buildStepsMax / 100_002));
 });
 
-test('selectors that select nothing pay, too', () => {
+test('query: selectors that select nothing pay, too', () => {
   const frame = frameOver({ many: Array.from({ length: 100_000 }, () => 1) });
   finish(compilePath(`$.many[*][${'*,'.repeat(50)}*]`, Scope.partial).list(frame));
   assert.equal(frame.build.outcome().diagnostics[0]?.kind, 'limitReached');
 });
 
-test('what a filter does for each element counts towards the budget', () => {
+test('query: what a filter does for each element counts towards the budget', () => {
   const long = 'x'.repeat(1_000_000);
   const many = Array.from({ length: 100_000 }, () => 1);
   const wide = Array.from({ length: 50_000 }, (_, i) => [i]);
@@ -170,7 +170,7 @@ test('what a filter does for each element counts towards the budget', () => {
   }
 });
 
-test('a filter pays for the members that it counts or compares', () => {
+test('query: a filter pays for the members that it counts or compares', () => {
   const members = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`m${at}`, at]));
   const many = Array.from({ length: 1_000 }, () => 1);
   for (const condition of [
@@ -184,7 +184,7 @@ test('a filter pays for the members that it counts or compares', () => {
   }
 });
 
-test('a wide array at the bottom of deep ones stays within time and memory', () => {
+test('query: a wide array at the bottom of deep ones stays within time and memory', () => {
   let deep: Json = Array.from({ length: 1_300_000 }, () => 1);
   for (let i = 0; i < 95; i++) deep = [deep];
   const frame = frameOf(entityOf({ deep }));
@@ -193,7 +193,7 @@ test('a wide array at the bottom of deep ones stays within time and memory', () 
   assert.ok(spentMs() - started < 5_000);
 });
 
-test('a path that multiplies without end stops at the budget, with a diagnostic', () => {
+test('query: a path that multiplies without end stops at the budget, with a diagnostic', () => {
   let deep: Json = 1;
   for (let i = 0; i < 90; i++) deep = { a: deep, b: 1 };
   const frame = frameOf(entityOf({ deep }));

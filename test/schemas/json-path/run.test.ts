@@ -4,7 +4,7 @@ import { buildStepsMax } from '../../../src/contract/limits.ts';
 import { PathRun, within } from '../../../src/schemas/json-path/run.ts';
 import { frameOver } from '../support/fixtures.ts';
 
-test('a run spends the steps of its build and stops when there are none', () => {
+test('run: a run spends the steps of its build and stops when there are none', () => {
   const frame = frameOver(null);
   new PathRun(frame).spend(buildStepsMax - 1);
   const spendOne = (run: PathRun) => {
@@ -19,7 +19,7 @@ test('a run spends the steps of its build and stops when there are none', () => 
   );
 });
 
-test('a hole is evaluated once in a run, whatever it gives, and anew in the next', () => {
+test('run: a hole is evaluated once in a run, whatever it gives, and anew in the next', () => {
   const frame = frameOver(null);
   for (const value of [null, '', 0, [1]]) {
     let evaluated = 0;
@@ -34,7 +34,7 @@ test('a hole is evaluated once in a run, whatever it gives, and anew in the next
   }
 });
 
-test('an error that is not about steps passes through', () => {
+test('run: an error that is not about steps passes through', () => {
   const fail = () => {
     throw new Error('failed');
   };

@@ -13,14 +13,14 @@ function read(text: string) {
   return readPathText(new Reader(text), Scope.partial);
 }
 
-test('the leading `$.` is put in front where it is left out', () => {
+test('text: the leading `$.` is put in front where it is left out', () => {
   assert.equal(read('p.a').jsonPath, '$.p.a');
   assert.equal(read("['p']").jsonPath, "$['p']");
   assert.equal(read('..a').jsonPath, '$..a');
   assert.equal(read('$.p').jsonPath, '$.p');
 });
 
-test('a text without holes, braces and control escapes stays as it is', () => {
+test('text: a text without holes, braces and control escapes stays as it is', () => {
   const unit = fc.constantFrom(...'ab.*?@=<>!&|, 09()', '[', ']', "'it\\'s'", '"x"', '😀');
   const plain = fc.array(unit, { maxLength: 20 }).map((units) => `$${units.join('')}`);
   fc.assert(
@@ -33,13 +33,13 @@ test('a text without holes, braces and control escapes stays as it is', () => {
   );
 });
 
-test('a hole becomes a literal that stays the same whatever it holds', () => {
+test('text: a hole becomes a literal that stays the same whatever it holds', () => {
   const { jsonPath, holes } = read("$.a[?@ == {x} && @ != 'y{x}']");
   assert.equal(holes.length, 2);
   assert.equal(withoutHoleMarks(jsonPath), "$.a[?@ == '{…}' && @ != 'y{…}']");
 });
 
-test('a place in the JSONPath is found again in the written text', () => {
+test('text: a place in the JSONPath is found again in the written text', () => {
   const text = "a[{some.long.path}]['{{x}}{y}'].end";
   const { jsonPath, writtenPlace } = read(text);
   assert.equal(writtenPlace(jsonPath.indexOf('end')), text.indexOf('end'));
@@ -62,13 +62,13 @@ test('a literal is its own text, or filled: alone with the scalar itself, else w
   assert.equal(alone?.(frameOver({})), null);
 });
 
-test('half a character is refused, for no text of a path may look like the mark of a hole', () => {
+test('text: half a character is refused, for no text of a path may look like the mark of a hole', () => {
   for (const text of ["$['\udc00'0\udc00]", '$.\ud83d', "$['\ud83d']"]) {
     assert.throws(() => read(text), { name: 'SyntaxMistake', position: text.search(/\p{Surrogate}/u) });
   }
 });
 
-test('dots and brackets are counted and nesting bounded, but not within quotes', () => {
+test('text: dots and brackets are counted and nesting bounded, but not within quotes', () => {
   const steps = (count: number) => `$${'.a'.repeat(count)}`;
   assert.equal(read(steps(pathMarksMax)).jsonPath, steps(pathMarksMax));
   assert.throws(() => read(steps(pathMarksMax + 1)), SyntaxMistake);
@@ -78,7 +78,7 @@ test('dots and brackets are counted and nesting bounded, but not within quotes',
   assert.equal(read(quoted).jsonPath, quoted);
 });
 
-test('a text in quotes that does not end is a mistake at its beginning', () => {
+test('text: a text in quotes that does not end is a mistake at its beginning', () => {
   for (const text of ["$['a", '$["a\'', "$['a\\'"]) {
     assert.throws(() => read(text), { name: 'SyntaxMistake', position: 2 }, text);
   }

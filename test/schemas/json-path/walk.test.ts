@@ -36,7 +36,7 @@ const paths = [
 ];
 
 for (const path of paths) {
-  test(`one condition over much is many steps, and finds what it finds at once: ${path}`, () => {
+  test(`walk: one condition over much is many steps, and finds what it finds at once: ${path}`, () => {
     const atOnce = finish(compilePath(path, Scope.partial).list(frameOver(root)));
     const { found, count } = steps(path);
     assert.deepEqual(found, atOnce);
@@ -44,7 +44,7 @@ for (const path of paths) {
   });
 }
 
-test('evaluations of one path that pause for each other do not see what the other has found', () => {
+test('walk: evaluations of one path that pause for each other do not see what the other has found', () => {
   const path = compilePath('$.a[?count(@..*) == 30000]', Scope.partial);
   const lists = [30_000, 20_000].map((length) => [Array.from({ length }, () => 1)]);
   const found = new Map<number, readonly Json[]>();

@@ -12,7 +12,7 @@ function readerAt(marked: string): Reader {
   return reader;
 }
 
-test('a token is taken only where it stands, and what does not stand leaves the reader where it is', () => {
+test('reader: a token is taken only where it stands, and what does not stand leaves the reader where it is', () => {
   const reader = readerAt('a|??b');
   assert.equal(reader.take('b'), false);
   assert.equal(reader.take('???'), false);
@@ -24,7 +24,7 @@ test('a token is taken only where it stands, and what does not stand leaves the 
   assert.equal(reader.next, '');
 });
 
-test('an identifier has letters, digits, _ and $, and begins with no digit', () => {
+test('reader: an identifier has letters, digits, _ and $, and begins with no digit', () => {
   const cases: [string, string | null][] = [
     ['|abc.d', 'abc'],
     ['x|_a1$ b', '_a1$'],
@@ -43,14 +43,14 @@ test('an identifier has letters, digits, _ and $, and begins with no digit', () 
   }
 });
 
-test('a word is taken only as a whole identifier', () => {
+test('reader: a word is taken only as a whole identifier', () => {
   assert.equal(readerAt('|and b').takeWord('and'), true);
   assert.equal(readerAt('|and(').takeWord('and'), true);
   assert.equal(readerAt('|android').takeWord('and'), false);
   assert.equal(readerAt('|an').takeWord('and'), false);
 });
 
-test('white space is that of JSON', () => {
+test('reader: white space is that of JSON', () => {
   const reader = readerAt('| \t\r\n\u00a0x');
   reader.skipSpace();
   assert.equal(reader.position, 4);
@@ -58,7 +58,7 @@ test('white space is that of JSON', () => {
   assert.equal(reader.position, 4);
 });
 
-test('a number is the longest JSON number that stands here', () => {
+test('reader: a number is the longest JSON number that stands here', () => {
   /** Whether the whole text is a number, as JSON itself says. */
   const isNumber = (text: string): boolean => {
     try {
@@ -80,7 +80,7 @@ test('a number is the longest JSON number that stands here', () => {
   );
 });
 
-test('a mistake names its place as people count, and what stands there', () => {
+test('reader: a mistake names its place as people count, and what stands there', () => {
   const cases: [SyntaxMistake, number, string][] = [
     [readerAt('ab|cd').expected('`x`'), 2, 'at character 3: `x` expected, but `cd` stands there'],
     [readerAt('ab|').expected('`x`'), 2, 'at character 3: `x` expected, but the text ends there'],
@@ -98,7 +98,7 @@ test('a mistake names its place as people count, and what stands there', () => {
   assert.throws(() => readerAt('|a').expect('b'), SyntaxMistake);
 });
 
-test('nesting has an end, which counts levels and not how often one is entered', () => {
+test('reader: nesting has an end, which counts levels and not how often one is entered', () => {
   const reader = new Reader('');
   const deep = (levels: number): number => (levels === 0 ? 0 : 1 + reader.nested(() => deep(levels - 1)));
   assert.equal(deep(64), 64);

@@ -8,10 +8,10 @@ import { assertCases, mistakesIn, resultOf } from '../support/property.ts';
 
 const array = (input: Json, more: JsonObject = {}): Json => ({ type: 'array', input, ...more });
 
-test('null is empty, an array is its elements, any other value is the only element', () => {
+test('array: null gives no elements, an array its elements, any other value one element', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (json) => {
-      // Through JSON, which has no negative zero.
+      // The round trip removes negative zeros.
       const a: Json = JSON.parse(JSON.stringify(json));
       const wanted = a === null ? [] : Array.isArray(a) ? a : [a];
       assert.deepEqual(resultOf(array('{p.a}'), { a }), wanted);
@@ -23,7 +23,7 @@ test('null is empty, an array is its elements, any other value is the only eleme
   assert.deepEqual(resultOf(array({ $exp: '{p.a}' }), { a: [1] }), [1]);
 });
 
-test('items map each element; `var` names it, and is `item` where it is not given', () => {
+test('array: `items` maps each element, named by `var` or `item` by default', () => {
   assertCases([
     [array('{p.a}', { items: '{item}-{root.p.n}' }), { a: ['a', 'b'], n: 9 }, ['a-9', 'b-9']],
     [array('{p.a}', { var: 't', items: '{t}' }), { a: ['a', null] }, ['a', null]],
@@ -32,7 +32,7 @@ test('items map each element; `var` names it, and is `item` where it is not give
   ]);
 });
 
-test('`$path` gives every value that it selects', () => {
+test('array: `$path` returns every value that it selects', () => {
   const nested = [
     { name: 'x', list: [1, 2] },
     { name: 'y', list: [3] },
@@ -46,7 +46,7 @@ test('`$path` gives every value that it selects', () => {
   ]);
 });
 
-test('root, parent and the variables of outer arrays are seen from inside', () => {
+test('array: root, parent and variables of outer arrays are in scope', () => {
   const nested = [
     { name: 'x', list: [1, 2] },
     { name: 'y', list: [3] },
@@ -62,7 +62,7 @@ test('root, parent and the variables of outer arrays are seen from inside', () =
   ]);
 });
 
-test('input is one expression, `$path` or `$lookup`, and the variable a free name', () => {
+test('array: rejects an invalid input, and a variable name that is reserved or malformed', () => {
   assert.deepEqual(mistakesIn({ type: 'array' }), ['.input']);
   assert.deepEqual(mistakesIn(array('{p}', { item: '' })), ['.item']);
   assert.deepEqual(mistakesIn(array({})), ['.input']);
@@ -77,7 +77,7 @@ test('input is one expression, `$path` or `$lookup`, and the variable a free nam
   assert.deepEqual(mistakesIn(array('{p}', { var: 'item' })), []);
 });
 
-test('a lookup gives whole entities, and `input` is the matched one', () => {
+test('array: a lookup returns entities, and `input` is the matched one', () => {
   const self = entityOf({ title: 'Hello' });
   const entities = [
     self,

@@ -4,7 +4,7 @@ import { partialDepthMax } from '../../../src/contract/limits.ts';
 import { buildView, entityOf } from '../support/fixtures.ts';
 import { mistakesIn } from '../support/property.ts';
 
-test('a partial sees what it was given, its alias may be an expression, an unknown one gives null', () => {
+test('partial: a partial sees what it was given, its alias may be an expression, an unknown one gives null', () => {
   const partials = {
     card: {
       properties: {
@@ -44,7 +44,7 @@ test('a partial sees what it was given, its alias may be an expression, an unkno
   );
 });
 
-test('a reference in a partial keeps its path in the view', () => {
+test('partial: a reference in a partial keeps its path in the view', () => {
   const partials = { card: { properties: { to: { type: 'reference', alias: 'tile', originId: '{id}' } } } };
   const items = { type: 'partial', alias: 'card', input: '{item}' };
   const definition = { type: 'array', input: '{p.list}', items };
@@ -60,7 +60,7 @@ test('a reference in a partial keeps its path in the view', () => {
   );
 });
 
-test('partials may be nested as deep as the limit, and one deeper is null', () => {
+test('partial: partials may be nested as deep as the limit, and one deeper is null', () => {
   const chain = (length: number) =>
     Object.fromEntries(
       Array.from({ length }, (_, at) => {
@@ -83,7 +83,7 @@ test('partials may be nested as deep as the limit, and one deeper is null', () =
   );
 });
 
-test('partials beside each other are not nested', () => {
+test('partial: partials beside each other are not nested', () => {
   const partials = { card: { properties: { n: '{root}' } } };
   const list = Array.from({ length: 2 * partialDepthMax }, (_, at) => at);
   const items = { type: 'partial', alias: 'card', input: '{item}' };
@@ -92,7 +92,7 @@ test('partials beside each other are not nested', () => {
   assert.deepEqual(view, { cards: list.map((at) => ({ n: String(at) })) });
 });
 
-test('it names its input and its alias', () => {
+test('partial: it names its input and its alias', () => {
   assert.deepEqual(mistakesIn({ type: 'partial' }), ['.input', '.alias']);
   assert.deepEqual(mistakesIn({ type: 'partial', input: '{root}', alias: 'a', var: 'x' }), ['.var']);
   assert.deepEqual(mistakesIn({ type: 'partial', input: '{x}', alias: '{y}' }), ['.input', '.alias']);

@@ -7,7 +7,7 @@ import { mistakesIn, resultOf } from '../support/property.ts';
 
 const types = ['string', 'number', 'boolean', 'array', 'object', 'reference', 'partial', 'dynamic'];
 
-test('there are the documented types, and no other', () => {
+test('property: there are the documented types, and no other', () => {
   for (const type of types) {
     const places = mistakesIn({ type });
     assert.ok(!places.includes('.type'), type);
@@ -17,11 +17,11 @@ test('there are the documented types, and no other', () => {
   }
 });
 
-test('an unknown key of any type is a mistake', () => {
+test('property: an unknown key of any type is a mistake', () => {
   for (const type of types) assert.ok(mistakesIn({ type, unknown: 1 }).includes('.unknown'), type);
 });
 
-test('a definition is a bare value, a dynamic one, or an object with its type', () => {
+test('property: a definition is a bare value, a dynamic one, or an object with its type', () => {
   assert.equal(resultOf('{p.a}', { a: 1 }), '1');
   assert.equal(resultOf(7, {}), 7);
   assert.equal(resultOf({ '*': 'p.a' }, { a: 1 }), 1);
@@ -31,12 +31,12 @@ test('a definition is a bare value, a dynamic one, or an object with its type', 
   assert.deepEqual(mistakesIn(['x']), ['']);
 });
 
-test('a type that is nearly right is proposed', () => {
+test('property: a type that is nearly right is proposed', () => {
   const { issues } = compileWithIssues({ schemas: { v: schemaOf({ x: { type: 'strng', value: '' } }) } });
   assert.match(issues[0]?.advice ?? '', /Did you mean "string"\?/);
 });
 
-test('a definition nested without end is refused once, not followed', () => {
+test('property: a definition nested without end is refused once, not followed', () => {
   let deep: Json = { type: 'string', value: '{p.' };
   for (let levels = 0; levels < definitionDepthMax; levels++)
     deep = { type: 'object', properties: { a: deep } };

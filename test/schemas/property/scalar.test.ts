@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { runs } from '../../support/runs.ts';
 import { assertCases, diagnosedKinds, mistakesIn, resultOf } from '../support/property.ts';
 
-test('a string is text or null', () => {
+test('scalar: a string is text or null', () => {
   assertCases([
     [{ type: 'string', value: '{p.a}' }, { a: 'Hello' }, 'Hello'],
     [{ type: 'string', value: '{p.a}' }, { a: '' }, ''],
@@ -18,7 +18,7 @@ test('a string is text or null', () => {
   ]);
 });
 
-test('the default stands for null and for the empty text alone', () => {
+test('scalar: the default stands for null and for the empty text alone', () => {
   assertCases([
     [{ type: 'string', value: '{p.a}', default: 'D' }, { a: '' }, 'D'],
     [{ type: 'string', value: '{p.a}', default: '{p.b}' }, { b: 'B' }, 'B'],
@@ -31,7 +31,7 @@ test('the default stands for null and for the empty text alone', () => {
   ]);
 });
 
-test('a bare text is an expression and gives text', () => {
+test('scalar: a bare text is an expression and gives text', () => {
   assertCases([
     ['{p.a}', { a: 'Hello' }, 'Hello'],
     ['{p.a}', { a: 9 }, '9'],
@@ -41,7 +41,7 @@ test('a bare text is an expression and gives text', () => {
   ]);
 });
 
-test('a bare number, true, false or null is a constant', () => {
+test('scalar: a bare number, true, false or null is a constant', () => {
   assertCases([
     [5.25, {}, 5.25],
     [true, {}, true],
@@ -50,7 +50,7 @@ test('a bare number, true, false or null is a constant', () => {
   ]);
 });
 
-test('the value must be there, and no other key may', () => {
+test('scalar: the value must be there, and no other key may', () => {
   assert.deepEqual(mistakesIn({ type: 'string' }), ['.value']);
   assert.deepEqual(mistakesIn({ type: 'string', value: '', valeu: '' }), ['.valeu']);
   assert.deepEqual(mistakesIn({ type: 'string', value: '{p.', default: '{x}' }), ['.value', '.default']);
@@ -58,7 +58,7 @@ test('the value must be there, and no other key may', () => {
 
 const number = (more: JsonObject = {}): Json => ({ type: 'number', value: '{p.a}', ...more });
 
-test('a number, or text that is wholly a number, is rounded to the precision', () => {
+test('scalar: a number, or text that is wholly a number, is rounded to the precision', () => {
   assertCases([
     [number(), { a: 9 }, 9],
     [number(), { a: 2.5 }, 2],
@@ -71,13 +71,13 @@ test('a number, or text that is wholly a number, is rounded to the precision', (
   ]);
 });
 
-test('anything else is null', () => {
+test('scalar: anything else is null', () => {
   for (const a of [null, '', 'abc', '1 2', '0x10', true, ['1'], { b: 1 }, '1e400']) {
     assert.equal(resultOf(number(), { a }), null, JSON.stringify(a));
   }
 });
 
-test('anything else gives the default, which is not rounded', () => {
+test('scalar: anything else gives the default, which is not rounded', () => {
   assertCases([
     [number({ default: 1.55 }), { a: 'abc' }, 1.55],
     [number({ default: '0.75', precision: 1 }), {}, 0.75],
@@ -91,7 +91,7 @@ test('anything else gives the default, which is not rounded', () => {
   ]);
 });
 
-test('any JSON number that is kept whole comes out as it is', () => {
+test('scalar: any JSON number that is kept whole comes out as it is', () => {
   const numbers = fc.double({ noNaN: true, noDefaultInfinity: true }).filter((a) => !Object.is(a, -0));
   fc.assert(
     fc.property(numbers, (a) => {
@@ -102,14 +102,14 @@ test('any JSON number that is kept whole comes out as it is', () => {
   );
 });
 
-test('a value that is no number is diagnosed unless it is null or a default is there', () => {
+test('scalar: a value that is no number is diagnosed unless it is null or a default is there', () => {
   assert.deepEqual(diagnosedKinds(number(), { a: 'abc' }), ['valueDoesNotFit']);
   assert.deepEqual(diagnosedKinds(number(), { a: null }), []);
   assert.deepEqual(diagnosedKinds(number({ default: 1 }), { a: 'abc' }), []);
   assert.deepEqual(diagnosedKinds(number(), { a: '1' }), []);
 });
 
-test('the precision is a whole number that is not negative, and a constant default a number', () => {
+test('scalar: the precision is a whole number that is not negative, and a constant default a number', () => {
   for (const precision of [-1, 0.5, '2', null]) {
     assert.deepEqual(mistakesIn(number({ precision })), ['.precision'], String(precision));
   }
@@ -122,7 +122,7 @@ test('the precision is a whole number that is not negative, and a constant defau
 
 const boolean = (more: JsonObject = {}): Json => ({ type: 'boolean', value: '{p.a}', ...more });
 
-test('true and false count, and these words in any case', () => {
+test('scalar: true and false count, and these words in any case', () => {
   const words = fc.constantFrom('true', 'false').chain((word) =>
     fc.tuple(...[...word].map((letter) => fc.constantFrom(letter, letter.toUpperCase()))).map((letters) => {
       return { word, written: letters.join('') };
@@ -141,13 +141,13 @@ test('true and false count, and these words in any case', () => {
   ]);
 });
 
-test('anything else is null', () => {
+test('scalar: anything else is null', () => {
   for (const a of [null, '', 'yes', ' true', 'true ', 'falsey', 0, 1, [true], {}]) {
     assert.equal(resultOf(boolean(), { a }), null, JSON.stringify(a));
   }
 });
 
-test('anything else gives the default', () => {
+test('scalar: anything else gives the default', () => {
   assertCases([
     [boolean({ default: false }), { a: 'abc' }, false],
     [boolean({ default: 'True' }), {}, true],
@@ -157,13 +157,13 @@ test('anything else gives the default', () => {
   ]);
 });
 
-test('a value that is no boolean is diagnosed unless it is null or a default is there', () => {
+test('scalar: a value that is no boolean is diagnosed unless it is null or a default is there', () => {
   assert.deepEqual(diagnosedKinds(boolean(), { a: 'yes' }), ['valueDoesNotFit']);
   assert.deepEqual(diagnosedKinds(boolean(), { a: null }), []);
   assert.deepEqual(diagnosedKinds(boolean({ default: true }), { a: 'yes' }), []);
 });
 
-test('a constant default is one of the words', () => {
+test('scalar: a constant default is one of the words', () => {
   assert.deepEqual(mistakesIn(boolean({ default: 'maybe' })), ['.default']);
   assert.deepEqual(mistakesIn(boolean({ default: 1 })), ['.default']);
   assert.deepEqual(mistakesIn({ type: 'boolean' }), ['.value']);

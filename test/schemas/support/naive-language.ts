@@ -143,7 +143,7 @@ function named(name: string, { own, root }: Names): Json {
   return into(root, name);
 }
 
-/** A path tells a member that is null from one that is not there. */
+/** A path distinguishes a null member from a missing one. */
 function isNamed(name: string, { own, root }: Names): boolean {
   if (Object.hasOwn(own, name) || ['root', 'item', 'parent', 'input'].includes(name)) return true;
   return isObject(root) && (Object.hasOwn(root, name) || (name === 'p' && entityMark in root));

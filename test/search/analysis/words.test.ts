@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { isSimple, Letters } from '../../../src/search/analysis/word-cutter.ts';
+import { isSimple, Letters } from '../../../src/search/analysis/word-segmentation.ts';
 import {
   allowedDistance,
   cutterOf,
@@ -15,7 +15,7 @@ import { naiveWords } from '../support/naive-search.ts';
 
 const runCount = runs(500);
 
-test('words are runs of letters, marks and digits, each in NFKC and lower case, each once', () => {
+test('words: words are runs of letters, marks and digits, each in NFKC and lower case, each once', () => {
   assert.deepEqual(wordsOf('Hello, hello WORLD_2'), ['hello', 'world', '2']);
   assert.deepEqual(wordsOf('ﬁne ① x² Ⅷ'), ['fine', 'x', 'viii']);
   assert.deepEqual(wordsOf("l'été naïve 東京タワー"), ['l', 'été', 'naïve', '東京タワー']);
@@ -24,7 +24,7 @@ test('words are runs of letters, marks and digits, each in NFKC and lower case, 
   assert.deepEqual(wordsOf(' -- '), []);
 });
 
-test('words of any text are those of a regular expression', () => {
+test('words: words of any text are those of a regular expression', () => {
   const char = fc.constantFrom(...'aB é́ñ中文٣²ﬁⅧ😀𝒜_-\ud800\udc00İΣß');
   fc.assert(
     fc.property(
@@ -37,18 +37,18 @@ test('words of any text are those of a regular expression', () => {
   );
 });
 
-test('a word of millions of characters neither overflows nor is indexed', () => {
+test('words: a word of millions of characters neither overflows nor is indexed', () => {
   assert.deepEqual(wordsOf(`short ${'é'.repeat(3_000_000)} end`), ['short', 'end']);
   const long = 'é'.repeat(4600);
   assert.deepEqual(wordsOf(long), [long]);
 });
 
-test('how many edits a word allows depends on its length in code points', () => {
+test('words: how many edits a word allows depends on its length in code points', () => {
   const lengths = [1, 2, 3, 5, 6, 50].map((length) => allowedDistance('😀'.repeat(length)));
   assert.deepEqual(lengths, [0, 0, 1, 1, 2, 2]);
 });
 
-test('the words of a text in order are those of a regular expression, repeated ones too', () => {
+test('words: the words of a text in order are those of a regular expression, repeated ones too', () => {
   assert.deepEqual(wordSequence('a a-B  b ½ ٣'), ['a', 'a', 'b', 'b', '٣']);
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
@@ -59,7 +59,7 @@ test('the words of a text in order are those of a regular expression, repeated o
   );
 });
 
-test('a large text has the same words cut into pieces or whole', () => {
+test('words: a large text has the same words cut into pieces or whole', () => {
   fc.assert(
     fc.property(
       fc.array(fc.constantFrom('a', 'é', '中文', 'ﬁ', ' ', '-', 'ΟΔΟΣ', 'x'.repeat(9000))),
@@ -72,11 +72,11 @@ test('a large text has the same words cut into pieces or whole', () => {
   );
 });
 
-test('a run of millions of separators has no words', () => {
+test('words: a run of millions of separators has no words', () => {
   assert.deepEqual(wordsOf(`a${'-'.repeat(3_000_000)}b`), ['a', 'b']);
 });
 
-test('what has no sign is taken out, a zero-width space separates, and a mark alone is no word', () => {
+test('words: what has no sign is taken out, a zero-width space separates, and a mark alone is no word', () => {
   const titles = ['⚠️Achtung', '✈️NY', '❤️', '1️⃣ Step', '☎️030', 'Lego™', 'Acme℠', '①Anfang', 'H₂O', 'm²'];
   assert.deepEqual(
     titles.map((title) => wordsOf(title).join(' ')),
@@ -88,7 +88,7 @@ test('what has no sign is taken out, a zero-width space separates, and a mark al
   );
 });
 
-test('scripts without spaces are cut at word boundaries, in runs of any length', () => {
+test('words: scripts without spaces are cut at word boundaries, in runs of any length', () => {
   assert.deepEqual(wordsOf('東京都の観光案内'), ['東京', '都', 'の', '観光', '案内']);
   assert.deepEqual(wordsOf('ภาษาไทยอ่านยาก'), ['ภาษา', 'ไทย', 'อ่าน', 'ยาก']);
   assert.deepEqual(wordsOf('ｶﾞｽWifi'), ['ガス', 'wifi']);

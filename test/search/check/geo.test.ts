@@ -10,7 +10,7 @@ function mistakesOf(operator: string, value: Json, field = 'geoPoint'): string[]
   return errorsOf(condition(field, operator, value)).map((text) => text.replace('filters.and[0].', ''));
 }
 
-test('the operand of a geo operator is checked member by member', () => {
+test('geo: the operand of a geo operator is checked member by member', () => {
   assert.deepEqual(mistakesOf('withinDistance', { ...origin, meters: 0, name: 'ignored' }), []);
   assert.deepEqual(mistakesOf('withinDistance', { lat: 90.1, lon: '5', meters: -1 }), [
     'value.lat: must be a number from -90 to 90, not 90.1',
@@ -36,7 +36,7 @@ test('the operand of a geo operator is checked member by member', () => {
   ]);
 });
 
-test('places have geo operators and presence; other fields have no geo operators', () => {
+test('geo: places have geo operators and presence; other fields have no geo operators', () => {
   for (const operator of ['equals', 'notEquals']) assert.deepEqual(mistakesOf(operator, null), []);
   const use = 'operator: "geoPoint[]" is of type geoPoint[]; use withinDistance or withinBox';
   const others: readonly (readonly [string, Json])[] = [
@@ -54,7 +54,7 @@ test('places have geo operators and presence; other fields have no geo operators
   assert.deepEqual(errorsOf(condition('nope', 'withinDistance', { ...origin, meters: 1 }), open), []);
 });
 
-test('one key sorts by the distance from a place, ascending by itself', () => {
+test('geo: one key sorts by the distance from a place, ascending by itself', () => {
   assert.deepEqual(queryOf({ sort: [{ field: 'geoPoint', near: origin }] }).sort, [
     { field: 'geoPoint', order: 'asc', near: origin },
   ]);
@@ -93,7 +93,7 @@ test('one key sorts by the distance from a place, ascending by itself', () => {
   assert.notEqual(identities[0], identities[1]);
 });
 
-test('places have no facets and no distinct', () => {
+test('geo: places have no facets and no distinct', () => {
   for (const field of ['geoPoint', 'geoPoint[]']) {
     assert.equal(queryOf({ facets: [{ field }] }, closed).facets[0]?.isValid, false);
     assert.equal(errorsOf({ distinct: field }).length, 1);

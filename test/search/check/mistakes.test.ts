@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Mistakes, quote } from '../../../src/search/check/mistakes.ts';
 
-test('a mistake begins with its place, and its member of the query is known', () => {
+test('mistakes: a mistake begins with its place, and its member of the query is known', () => {
   const mistakes = new Mistakes();
   mistakes.add('filters.and[0].operator', 'is missing');
   assert.deepEqual(mistakes.texts, ['filters.and[0].operator: is missing']);
@@ -10,7 +10,7 @@ test('a mistake begins with its place, and its member of the query is known', ()
   assert.ok(!mistakes.isIn('sort'));
 });
 
-test('a body full of mistakes is told the first thousand', () => {
+test('mistakes: a body full of mistakes is told the first thousand', () => {
   const mistakes = new Mistakes();
   for (let at = 0; at < 1500; at += 1) mistakes.add(`sort[${at}]`, 'is wrong');
   mistakes.add('filters', 'is wrong');
@@ -18,7 +18,7 @@ test('a body full of mistakes is told the first thousand', () => {
   assert.ok(mistakes.isIn('filters'), 'also those that are not told are known');
 });
 
-test('a quoted value is cut, however long it is', () => {
+test('mistakes: a quoted value is cut, however long it is', () => {
   assert.equal(quote('a'), '"a"');
   assert.equal(quote(null), 'null');
   assert.equal(quote(['a', { b: 1 }]), '"[…]"');

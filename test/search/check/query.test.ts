@@ -4,7 +4,7 @@ import type { Json } from '../../../src/contract/json.ts';
 import { checkQuery, queryIdentity } from '../../../src/search/check/query.ts';
 import { closed, condition, errorsOf, open, queryOf } from '../support/checks.ts';
 
-test('an empty query has every default; null means absent and unknown keys are ignored', () => {
+test('query: an empty query has every default; null means absent and unknown keys are ignored', () => {
   const expected = {
     filter: null,
     search: null,
@@ -34,7 +34,7 @@ test('an empty query has every default; null means absent and unknown keys are i
   );
 });
 
-test('every mistake of a query is named with its place', () => {
+test('query: every mistake of a query is named with its place', () => {
   const errors = errorsOf({
     filters: {
       and: [
@@ -66,7 +66,7 @@ test('every mistake of a query is named with its place', () => {
   assert.match(errors[0] ?? '', /unknown operator "like"; use one of equals, notEquals/);
 });
 
-test('a field that does not exist is a mistake in an index, and absent in an auto-indexed group', () => {
+test('query: a field that does not exist is a mistake in an index, and absent in an auto-indexed group', () => {
   const bodies: Json[] = [
     condition('nope', 'equals', 1),
     { search: { field: 'nope', value: 'a' } },
@@ -79,7 +79,7 @@ test('a field that does not exist is a mistake in an index, and absent in an aut
   assert.equal(errorsOf({ sort: [{ field: 'constructor' }] }).length, 1);
 });
 
-test('a token beside filters, a search or a sort that the index cannot have was given for another one', () => {
+test('query: a token beside filters, a search or a sort that the index cannot have was given for another one', () => {
   const pagination = { nextPageToken: 't' };
   for (const other of [
     { sort: [{ field: 'elsewhere' }] },
@@ -91,7 +91,7 @@ test('a token beside filters, a search or a sort that the index cannot have was 
   assert.equal(errorsOf({ facets: [{ field: 'keyword', size: -1 }], pagination }).length, 1);
 });
 
-test('aliases are given back once each, and ignored where they are not supported', () => {
+test('query: aliases are given back once each, and ignored where they are not supported', () => {
   const result = checkQuery({ aliases: ['page', 'page'] }, closed);
   assert.ok(result.ok);
   assert.deepEqual(result.aliases, ['page']);
@@ -100,14 +100,14 @@ test('aliases are given back once each, and ignored where they are not supported
   assert.equal(errorsOf({ aliases: [5, 'x'] }).length, 2);
 });
 
-test('what is no object at all is one mistake', () => {
+test('query: what is no object at all is one mistake', () => {
   for (const body of [null, [], 'x', 5]) assert.equal(errorsOf(body).length, 1);
   for (const part of ['filters', 'search', 'facets', 'sort', 'pagination']) {
     assert.equal(errorsOf({ [part]: 5 }).length, 1, part);
   }
 });
 
-test('more conditions, facets or sort keys than a query may have are refused', () => {
+test('query: more conditions, facets or sort keys than a query may have are refused', () => {
   const many = (count: number): Json[] =>
     Array.from({ length: count }, () => ({ field: 'keyword', operator: 'equals', value: 'a' }));
   assert.deepEqual(errorsOf({ filters: { or: many(1000) } }), []);
@@ -119,7 +119,7 @@ test('more conditions, facets or sort keys than a query may have are refused', (
   assert.equal(errorsOf({ sort: many(101) }).length, 1);
 });
 
-test('a token may pass between queries that differ in their page and facets alone', () => {
+test('query: a token may pass between queries that differ in their page and facets alone', () => {
   const body = { ...condition('keyword', 'equals', 'a'), sort: [{ field: 'integer' }] };
   const identity = queryIdentity(queryOf(body));
   assert.equal(
@@ -133,7 +133,7 @@ test('a token may pass between queries that differ in their page and facets alon
   );
 });
 
-test('pages reach 10,000 items; a token has no depth limit and its page is ignored', () => {
+test('query: pages reach 10,000 items; a token has no depth limit and its page is ignored', () => {
   assert.equal(queryOf({ pagination: { page: 9, pageSize: 1000 } }).offset, 9000);
   assert.equal(errorsOf({ pagination: { page: 10, pageSize: 1000 } }).length, 1);
   assert.equal(errorsOf({ pagination: { page: 1e300 } }).length, 1);
@@ -148,7 +148,7 @@ test('pages reach 10,000 items; a token has no depth limit and its page is ignor
   assert.equal(errorsOf({ pagination: { nextPageToken: 5 } }).length, 1);
 });
 
-test('fields name fields of the index or built-in ones, each once; null asks for all', () => {
+test('query: fields name fields of the index or built-in ones, each once; null asks for all', () => {
   assert.equal(queryOf({}).fields, null);
   assert.equal(queryOf({ fields: null }).fields, null);
   assert.deepEqual(queryOf({ fields: [] }).fields, []);
@@ -156,7 +156,7 @@ test('fields name fields of the index or built-in ones, each once; null asks for
   assert.deepEqual(queryOf({ fields: names }).fields, [...new Set(names)]);
 });
 
-test('an unknown field is a mistake in an index and nothing in an auto-indexed group', () => {
+test('query: an unknown field is a mistake in an index and nothing in an auto-indexed group', () => {
   assert.deepEqual(errorsOf({ fields: ['text', 'nope', 5] }), [
     'fields[1]: the index has no field "nope"',
     'fields[2]: must be a string, not 5',
@@ -167,7 +167,7 @@ test('an unknown field is a mistake in an index and nothing in an auto-indexed g
   assert.deepEqual(errorsOf({ fields: 'text' }), ['fields: must be an array of field names, not "text"']);
 });
 
-test('distinct needs a field with single values', () => {
+test('query: distinct needs a field with single values', () => {
   const names = [...closed.fields.keys(), '_originId', '_sourceGuid', '_updatedAt', '_score', 'nope'];
   const scalars = ['keyword', 'text', 'keywordText', 'integer', 'long', 'float', 'double', 'boolean', 'date'];
   assert.deepEqual(
@@ -185,7 +185,7 @@ test('distinct needs a field with single values', () => {
   ]);
 });
 
-test('facets count what is left, unless distinctFacets says no', () => {
+test('query: facets count what is left, unless distinctFacets says no', () => {
   const distinct = { field: 'text', isForFacets: true, beaten: null };
   assert.deepEqual(queryOf({ distinct: 'text', distinctFacets: null }).distinct, distinct);
   assert.deepEqual(queryOf({ distinct: 'text', distinctFacets: false }).distinct, {
@@ -195,7 +195,7 @@ test('facets count what is left, unless distinctFacets says no', () => {
   assert.equal(queryOf({ distinctFacets: false }).distinct, null);
 });
 
-test('a token is bound to distinct, and not to what facets count', () => {
+test('query: a token is bound to distinct, and not to what facets count', () => {
   const [none, some, other, uncounted] = [
     {},
     { distinct: 'text' },

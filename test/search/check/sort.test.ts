@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errorsOf, queryOf } from '../support/checks.ts';
 
-test('a search is sorted by its score, and custom sorts ascend', () => {
+test('sort: a search is sorted by its score, and custom sorts ascend', () => {
   const search = { field: 'text', value: 'word' };
   assert.deepEqual(queryOf({ search }).sort, [{ field: '_score', order: 'desc' }]);
   assert.deepEqual(queryOf({ sort: [{ field: 'integer' }, { field: 'integer', order: 'asc' }] }).sort, [
@@ -10,7 +10,7 @@ test('a search is sorted by its score, and custom sorts ascend', () => {
   ]);
 });
 
-test('a key that comes again decides nothing, unless in the other order', () => {
+test('sort: a key that comes again decides nothing, unless in the other order', () => {
   const sort = [{ field: 'integer[]' }, { field: 'integer[]' }, { field: 'integer[]', order: 'desc' }];
   assert.deepEqual(queryOf({ sort }).sort, [
     { field: 'integer[]', order: 'asc' },
@@ -18,7 +18,7 @@ test('a key that comes again decides nothing, unless in the other order', () => 
   ]);
 });
 
-test('scores, ids and scalars have an order; ranges and objects have none', () => {
+test('sort: scores, ids and scalars have an order; ranges and objects have none', () => {
   for (const field of ['_score', '_originId', '_sourceGuid', '_updatedAt', 'boolean', 'keyword[]']) {
     assert.deepEqual(errorsOf({ sort: [{ field }] }), [], field);
   }

@@ -15,7 +15,7 @@ function assertSame(field: string, operator: string, asText: Json, plain: Json):
   assert.equal(queryIdentity(a), queryIdentity(b), 'a token holds for either writing');
 }
 
-test('a number as text means the number, on every field of numbers', () => {
+test('value text: a number as text means the number, on every field of numbers', () => {
   // Beyond the safe integers a text has digits that the number has not.
   const number = fc
     .oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }))
@@ -35,7 +35,7 @@ test('a number as text means the number, on every field of numbers', () => {
   );
 });
 
-test('a long keeps the digits that a double has no room for', () => {
+test('value text: a long keeps the digits that a double has no room for', () => {
   assert.deepEqual(queryOf(condition('long', 'equals', '9223372036854775807')).filter, {
     kind: 'and',
     nodes: [
@@ -52,7 +52,7 @@ test('a long keeps the digits that a double has no room for', () => {
   assertSame('long', 'greaterThan', '1.5e3', 1500);
 });
 
-test('text that is no number is a mistake on a field of numbers, once', () => {
+test('value text: text that is no number is a mistake on a field of numbers, once', () => {
   for (const text of ['', ' ', 'abc', '5x', '0x10', '1e999', 'Infinity', 'NaN', '1,5', '+5', '.5', '12 34']) {
     for (const [field, operator] of [
       ['integer', 'equals'],
@@ -74,7 +74,7 @@ test('text that is no number is a mistake on a field of numbers, once', () => {
   ]);
 });
 
-test('booleans may be text, exactly so', () => {
+test('value text: booleans may be text, exactly so', () => {
   assertSame('boolean', 'equals', 'true', true);
   assertSame('boolean', 'notEquals', 'false', false);
   assertSame('boolean[]', 'contains', 'true', true);
@@ -86,7 +86,7 @@ test('booleans may be text, exactly so', () => {
   }
 });
 
-test('one text with commas is the list of in, whatever the type of the field', () => {
+test('value text: one text with commas is the list of in, whatever the type of the field', () => {
   assertSame('keyword', 'in', 'a , b,c', ['a', 'b', 'c']);
   assertSame('text', 'in', 'one', ['one']);
   assertSame('keyword', 'in', 'a b ,\t c d', ['a b', 'c d']);
@@ -97,7 +97,7 @@ test('one text with commas is the list of in, whatever the type of the field', (
   assert.match(errorsOf(condition('integer', 'in', '1,,2'))[0] ?? '', /value\[1\]: must be a number, not ""/);
 });
 
-test('an item that comes again asks nothing more, and half a million of them cost little', () => {
+test('value text: an item that comes again asks nothing more, and half a million of them cost little', () => {
   assertSame('integer', 'in', '1, 2,1,2', [1, 2]);
   assertSame('keyword', 'in', ','.repeat(500_000), ['']);
   const { length } = errorsOf(
@@ -106,7 +106,7 @@ test('an item that comes again asks nothing more, and half a million of them cos
   assert.equal(length, 100);
 });
 
-test('the blanks around a million commas cost no more than they are long', () => {
+test('value text: the blanks around a million commas cost no more than they are long', () => {
   const text = `a${' '.repeat(500_000)}b,${' '.repeat(500_000)}`;
   const { filter } = queryOf(condition('keyword', 'in', text));
   assert.ok(filter?.kind === 'and');
@@ -114,7 +114,7 @@ test('the blanks around a million commas cost no more than they are long', () =>
   assert.deepEqual(node?.kind === 'condition' && node.value, [text.slice(0, text.indexOf(',')), '']);
 });
 
-test('text on a field of text, or of dates, stays what it is', () => {
+test('value text: text on a field of text, or of dates, stays what it is', () => {
   for (const [field, value] of [
     ['keyword', '5'],
     ['text', 'true'],
@@ -129,7 +129,7 @@ test('text on a field of text, or of dates, stays what it is', () => {
   }
 });
 
-test('orders and sizes may be the numbers that some clients send', () => {
+test('value text: orders and sizes may be the numbers that some clients send', () => {
   const sort = [
     { field: 'integer', order: 0 },
     { field: 'keyword', order: 1 },

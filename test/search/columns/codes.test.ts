@@ -1,4 +1,4 @@
-/** Both columns of codes, one value a doc and lists of them. */
+/** Dictionary-encoded columns, with one value per doc or a list of values. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -18,7 +18,7 @@ function docsWhere(values: readonly Json[], holds: (value: Json) => boolean): nu
   return values.flatMap((value, doc) => (value !== null && holds(value) ? [doc] : []));
 }
 
-test('one value a doc: listed values are found, with or without their case', () => {
+test('scalar codes: `in` finds docs by value, case-sensitive or not', () => {
   fc.assert(
     fc.property(words, asked, fc.boolean(), (values, wanted, fold) => {
       const column = filled(new ScalarCodes(30, 'text'), values);
@@ -32,7 +32,7 @@ test('one value a doc: listed values are found, with or without their case', () 
   );
 });
 
-test('lists: a condition holds when it holds for any item, and counts an item once', () => {
+test('list codes: a condition matches any item, and a tally counts equal items of a doc once', () => {
   fc.assert(
     fc.property(lists, asked, (values, wanted) => {
       const column = filled(new ListCodes(30, 'text'), values);
@@ -52,7 +52,7 @@ test('lists: a condition holds when it holds for any item, and counts an item on
   );
 });
 
-test('a count of lists gets further however much was done before', () => {
+test('list codes: a tally makes progress even when the work budget is used up', () => {
   const column = filled(new ListCodes(2, 'text'), [['a'], ['a', 'b']]);
   const tally = new CodeTally();
   tally.reserve(column.dictionary.codeCount);
@@ -62,7 +62,7 @@ test('a count of lists gets further however much was done before', () => {
   assert.equal(reached, 1);
 });
 
-test('texts are in the order of their code points, lists by their first or last item', () => {
+test('codes: strings sort by code point, lists by their first or last item', () => {
   const column = filled(new ScalarCodes(4, 'text'), ['😀', null, '\uffff', 'a']);
   assert.deepEqual(inOrder(column, false, 4), [3, 2, 0, 1]);
   assert.deepEqual(inOrder(column, true, 4), [0, 2, 3, 1]);
@@ -71,7 +71,7 @@ test('texts are in the order of their code points, lists by their first or last 
   assert.deepEqual(inOrder(list, true, 3), [0, 1, 2]);
 });
 
-test('docs of a value are found after any history of changes', () => {
+test('scalar codes: finds the docs of a value after any changes', () => {
   const change = fc.tuple(fc.nat(9), fc.option(word));
   fc.assert(
     fc.property(fc.array(change, { maxLength: 60 }), word, (changes, wanted) => {
@@ -96,14 +96,14 @@ test('docs of a value are found after any history of changes', () => {
   );
 });
 
-test('a value of another type is not taken', () => {
+test('codes: ignores values of another type', () => {
   const texts = filled(new ScalarCodes(2, 'text'), [5, true]);
   assert.equal(texts.dictionary.codeCount, 0);
   const plain = filled(new ListCodes(1, 'plain'), [[5, '5', true, null, {}]]);
   assert.equal(plain.dictionary.codeCount, 3);
 });
 
-test('a list that is cleared leaves nothing in use', () => {
+test('list codes: clearing a list releases its codes', () => {
   const column = filled(new ListCodes(2, 'text'), [['a', 'b'], ['b']]);
   clearAt(column, 0);
   assert.equal(column.dictionary.usesOfValue('a'), 0);

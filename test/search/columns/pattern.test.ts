@@ -7,7 +7,7 @@ import { spentMs } from '../../support/spent.ts';
 
 const runCount = runs(1000);
 
-test('a pattern matches the whole text, and only * is special', () => {
+test('pattern: a pattern matches the whole text, and only * is special', () => {
   const matches = (pattern: string, text: string): boolean => compilePattern(pattern)(text);
   assert.ok(matches('*word*', 'a word here'));
   assert.ok(matches('word', 'word'));
@@ -22,7 +22,7 @@ test('a pattern matches the whole text, and only * is special', () => {
   assert.ok(!matches('*\ud83d*', '😀'), 'half of a character is not in it');
 });
 
-test('patterns match as a table of all prefixes says', () => {
+test('pattern: patterns match as a table of all prefixes says', () => {
   const part = fc.constantFrom('a', 'b', 'ab', '*', '**', '😀', '\ud83d', '\ude00', 'aabaab'.repeat(7));
   const text = fc.array(fc.constantFrom('a', 'b', 'ab', '😀', '\ud83d', '\ude00', 'aabaab'.repeat(7), 'aab'));
   fc.assert(
@@ -51,7 +51,7 @@ function slowMatch(pattern: string[], text: string[]): boolean {
   return ends.has(text.length);
 }
 
-test('no pattern takes more than linear time', () => {
+test('pattern: no pattern takes more than linear time', () => {
   const text = 'a'.repeat(2_000_000);
   const hostile = [
     `*${'a'.repeat(400_000)}b*`,

@@ -30,7 +30,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { minLength: 10, maxLength: 60 },
 );
 
-test('patterns among many values find what a look at each finds, while values come and go', () => {
+test('trigrams: patterns among many values find what a look at each finds, while values come and go', () => {
   fc.assert(
     fc.property(steps, (history) => {
       const column = new ScalarCodes(1024, 'text');
@@ -78,7 +78,7 @@ function filled(count: number): ValueDictionary {
   return dictionary;
 }
 
-test('a pattern among many values reads few of them', () => {
+test('trigrams: a pattern among many values reads few of them', () => {
   const dictionary = filled(5000);
   const before = dictionary.bytes;
   // 123 is in fewer values than 234, and in fifteen.
@@ -90,7 +90,7 @@ test('a pattern among many values reads few of them', () => {
   assert.equal(found.codes?.length, 11);
 });
 
-test('parts of two characters, parts that most values have, and few values are looked at one by one', () => {
+test('trigrams: parts of two characters, parts that most values have, and few values are looked at one by one', () => {
   const dictionary = filled(5000);
   assert.equal(atOnce(dictionary.codesWith(['12', ''])), null);
   assert.equal(atOnce(dictionary.codesWith(['number'])), null);
@@ -100,7 +100,7 @@ test('parts of two characters, parts that most values have, and few values are l
   assert.equal(few.bytes, bytes);
 });
 
-test('values that are gone take no room for long', () => {
+test('trigrams: values that are gone take no room for long', () => {
   const dictionary = filled(1000);
   atOnce(dictionary.codesWith(['999']));
   const { bytes } = dictionary;
@@ -115,7 +115,7 @@ test('values that are gone take no room for long', () => {
   assert.ok(dictionary.bytes < 4 * bytes, `${dictionary.bytes} of ${bytes}`);
 });
 
-test('a very long value is found as well', () => {
+test('trigrams: a very long value is found as well', () => {
   const dictionary = filled(1000);
   const code = acquired(dictionary, `${'long '.repeat(1000)}needle`);
   assert.deepEqual(atOnce(dictionary.codesWith(['needle'])), [code]);

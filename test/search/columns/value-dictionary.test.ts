@@ -18,7 +18,7 @@ const value = fc.constantFrom<PlainValue>(
   false,
 );
 
-test('a value has one code while something has it, and codes are used again', () => {
+test('value dictionary: a value has one code while something has it, and codes are used again', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(value, fc.boolean()), { maxLength: 100 }), (changes) => {
       const dictionary = new ValueDictionary();
@@ -40,7 +40,7 @@ test('a value has one code while something has it, and codes are used again', ()
   );
 });
 
-test('codes are in the order of their values, and keys never contradict it', () => {
+test('value dictionary: codes are in the order of their values, and keys never contradict it', () => {
   fc.assert(
     fc.property(fc.string(), fc.string(), (a, b) => {
       const dictionary = new ValueDictionary();
@@ -53,12 +53,12 @@ test('codes are in the order of their values, and keys never contradict it', () 
   );
 });
 
-test('numbers stand before texts, and texts before booleans', () => {
+test('value dictionary: numbers stand before texts, and texts before booleans', () => {
   const values: PlainValue[] = [true, 'a', 10, false, '😀', 9, '\uffff'];
   assert.deepEqual(values.sort(compareValues), [9, 10, 'a', '\uffff', '😀', false, true]);
 });
 
-test('to use or release a code that nothing has is a bug', () => {
+test('value dictionary: to use or release a code that nothing has is a bug', () => {
   const dictionary = new ValueDictionary();
   const code = dictionary.acquire('a');
   dictionary.release(code);

@@ -39,7 +39,7 @@ const sort: fc.Arbitrary<SortKey[]> = fc.array(
 
 const sent = (whole: RowPlace) => ({ ...whole, values: sentValues(whole.values) });
 
-test('what is sent of two places orders them as the whole places, or says nothing', () => {
+test('sent place: what is sent of two places orders them as the whole places, or says nothing', () => {
   fc.assert(
     fc.property(sort, place, place, (keys, one, other) => {
       const a = { ...one, values: one.values.slice(0, keys.length) };
@@ -53,7 +53,7 @@ test('what is sent of two places orders them as the whole places, or says nothin
   );
 });
 
-test('values have names of their own, short ones for long texts', () => {
+test('sent place: values have names of their own, short ones for long texts', () => {
   const long = 'x'.repeat(1000);
   const values = [0, 1, true, '0', 'true', long, `${long}y`, `${long}\ud800`, `${long}\udfff`];
   const names = values.map(nameOfValue);

@@ -19,7 +19,7 @@ const double = fc.oneof(
   ),
 );
 
-/** A double as a whole number of 2^-1074, by its definition. */
+/** A double in units of 2^-1074, by definition. */
 function unitsOf(value: number): bigint {
   let [mantissa, exponent] = [value, 0];
   while (!Number.isInteger(mantissa)) {
@@ -35,7 +35,7 @@ function sumOf(values: readonly number[]): bigint {
   return sum.units;
 }
 
-test('a sum is exact, so its order and its parts do not show', () => {
+test('exact sum: does not depend on order or grouping', () => {
   fc.assert(
     fc.property(fc.array(double), fc.nat(), (values, cut) => {
       const expected = values.reduce((units, value) => units + unitsOf(value), 0n);
@@ -47,16 +47,16 @@ test('a sum is exact, so its order and its parts do not show', () => {
   );
 });
 
-test('a sum stays exact over more additions than its chunks hold', () => {
+test('exact sum: stays exact over more additions than a chunk can hold', () => {
   const sum = new ExactSum();
   for (let at = 0; at < 3_000_000; at += 1) sum.add(Number.MAX_SAFE_INTEGER);
   assert.equal(wholeOfUnits(sum.units), 3_000_000n * BigInt(Number.MAX_SAFE_INTEGER));
 });
 
-test('a sum of one double is that double, and a quotient is rounded once', () => {
+test('nearest double: rounds a sum or quotient once', () => {
   fc.assert(
     fc.property(double, (value) => {
-      // JSON knows one zero, and so does a sum.
+      // A sum has only one zero.
       assert.equal(nearestDouble(sumOf([value]), 1n) + 0, value + 0);
       assert.equal(nearestDouble(sumOf([value, value, value]), 3n) + 0, value + 0);
     }),
@@ -72,7 +72,7 @@ test('a sum of one double is that double, and a quotient is rounded once', () =>
   assert.equal(nearestDouble(sumOf([5e-324, 5e-324, 5e-324]), 2n), 1e-323);
 });
 
-test('the quotient of two whole numbers is what division gives', () => {
+test('nearest double: equals division for integers', () => {
   const whole = fc.integer({ min: -(2 ** 31), max: 2 ** 31 });
   fc.assert(
     fc.property(whole, fc.integer({ min: 1, max: 2 ** 31 }), (dividend, divisor) => {

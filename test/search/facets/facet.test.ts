@@ -26,7 +26,7 @@ function naiveGroups(texts: readonly (string | null)[]): { value: string; count:
     .sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1));
 }
 
-test('the first groups have the highest counts; of the rest the most that one can have is known', () => {
+test('facet: the first groups have the highest counts; of the rest the most that one can have is known', () => {
   fc.assert(
     fc.property(values, fc.integer({ min: 1, max: 6 }), (texts, limit) => {
       const all = naiveGroups(texts);
@@ -39,7 +39,7 @@ test('the first groups have the highest counts; of the rest the most that one ca
   );
 });
 
-test('all groups, or those of given values, are counted', () => {
+test('facet: all groups, or those of given values, are counted', () => {
   fc.assert(
     fc.property(values, (texts) => {
       const all = naiveGroups(texts);
@@ -54,7 +54,7 @@ test('all groups, or those of given values, are counted', () => {
   );
 });
 
-test('longs that are equally many are in the order of numbers, whether sent as text or not', () => {
+test('facet: longs that are equally many are in the order of numbers, whether sent as text or not', () => {
   const longs = ['9007199254740993', 5, '-9223372036854775808', 10];
   const { groups } = atOnce(countGroups(scopeOf(longs, 'long'), 10));
   assert.deepEqual(
@@ -63,7 +63,7 @@ test('longs that are equally many are in the order of numbers, whether sent as t
   );
 });
 
-test('a date is one group however it is written, and is called by the first of its writings', () => {
+test('facet: a date is one group in any notation, with the first notation as its value', () => {
   const dates = [
     '2024-01-01T00:00:00Z',
     '2024-01-02',

@@ -32,7 +32,7 @@ function countedOf(
   return { groups: groupsOf(shard).filter(({ value }) => values === null || values.includes(value)) };
 }
 
-test('merged groups are the first of all items, after at most one more question', () => {
+test('merge: merged groups are the first of all items, after at most one more question', () => {
   fc.assert(
     fc.property(
       fc.array(counts, { minLength: 1, maxLength: 4 }),
@@ -58,7 +58,7 @@ test('merged groups are the first of all items, after at most one more question'
   );
 });
 
-test('dates that shards write in other ways are one group', () => {
+test('merge: dates that shards write in other ways are one group', () => {
   const date = (...groups: FacetGroup[]): FacetGroups => ({ groups, scale: 'date' });
   const parts = [
     date({ value: '2024-01-01T00:00:00Z', count: 2 }, { value: '2024-01-02', count: 1 }),
@@ -73,7 +73,7 @@ test('dates that shards write in other ways are one group', () => {
   assert.deepEqual(atOnce(sum.first(1)), [{ value: '2024-01-01', count: 3 }]);
 });
 
-test('the first of very many values are found', () => {
+test('merge: the first of very many values are found', () => {
   const sum = new CountSum();
   for (const shard of [0, 1, 2])
     for (let n = 0; n < 3000; n += 1) sum.add([{ value: (n * 7) % 3000, count: n % (2 + shard) }], undefined);
@@ -85,7 +85,7 @@ test('the first of very many values are found', () => {
   assert.deepEqual(atOnce(sum.first(100)), inOrder.slice(0, 100));
 });
 
-test('facets that count the same are asked for once, with all their values', () => {
+test('merge: facets that count the same are asked for once, with all their values', () => {
   const facets = [facetOf('name'), facetOf('tags'), { ...facetOf('name'), isUnfiltered: true as const }];
   const query: CheckedQuery = { ...everything, facets: [...facets, facetOf('name', 50), facetOf('tags')] };
   const { asked, placeOf } = sharedNeeds(query, [

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { parseDate, parseDateText } from '../../../src/search/fields/date-text.ts';
 
-test('a time that JavaScript writes is read as it reads it', () => {
+test('date text: a time that JavaScript writes is read as it reads it', () => {
   const from = Date.parse('0001-01-01');
   const to = Date.parse('9999-12-31');
   fc.assert(
@@ -15,7 +15,7 @@ test('a time that JavaScript writes is read as it reads it', () => {
   );
 });
 
-test('only days of the calendar are dates', () => {
+test('date text: only days of the calendar are dates', () => {
   for (const text of [
     '2024-02-30',
     '2023-02-29',
@@ -31,7 +31,7 @@ test('only days of the calendar are dates', () => {
   assert.equal(parseDateText('0099-01-01'), Date.parse('0099-01-01'));
 });
 
-test('offsets are taken off, digits beyond the millisecond are cut', () => {
+test('date text: offsets are taken off, digits beyond the millisecond are cut', () => {
   const noon = Date.UTC(2024, 0, 1, 12);
   for (const text of [
     '2024-01-01T12:00',
@@ -47,7 +47,7 @@ test('offsets are taken off, digits beyond the millisecond are cut', () => {
   }
 });
 
-test('milliseconds are dates within the range of ECMAScript', () => {
+test('date text: milliseconds are dates within the range of ECMAScript', () => {
   assert.equal(parseDate(-1.5), -1.5);
   assert.equal(parseDate(8.64e15), 8.64e15);
   for (const value of [8.65e15, Number.NaN, true, null, {}]) assert.equal(parseDate(value), null);

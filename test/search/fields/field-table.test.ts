@@ -10,7 +10,7 @@ const table: FieldTable = {
   isOpen: false,
 };
 
-test('a name is a field, built in before all others, the score, or a mistake', () => {
+test('field table: a name is a field, built in before all others, the score, or a mistake', () => {
   assert.equal(meaningOf(table, 'name').kind, 'field');
   const updatedAt = meaningOf(table, '_updatedAt');
   assert.ok(updatedAt.kind === 'field' && updatedAt.isBuiltIn && updatedAt.type === 'date');
@@ -18,6 +18,6 @@ test('a name is a field, built in before all others, the score, or a mistake', (
   assert.equal(meaningOf(table, 'constructor').kind, 'unknown');
 });
 
-test('in an auto-indexed group no field is a mistake', () => {
+test('field table: in an auto-indexed group no field is a mistake', () => {
   assert.equal(meaningOf({ ...table, isOpen: true }, 'constructor').kind, 'absent');
 });

@@ -52,7 +52,7 @@ const misfitting: [FieldType, Json[]][] = [
   ['keyword[]', ['a', [1, 2], {}]],
 ];
 
-test('a value that fits its type is kept as it was sent', () => {
+test('fit: a value that fits its type is kept as it was sent', () => {
   for (const [type, values] of fitting) {
     for (const value of values) {
       assert.deepEqual(
@@ -64,7 +64,7 @@ test('a value that fits its type is kept as it was sent', () => {
   }
 });
 
-test('a value that does not fit its type is refused', () => {
+test('fit: a value that does not fit its type is refused', () => {
   for (const [type, values] of misfitting) {
     for (const value of values) {
       assert.deepEqual(fitField(type, value), { ok: false }, `${type} ${JSON.stringify(value)}`);
@@ -72,12 +72,12 @@ test('a value that does not fit its type is refused', () => {
   }
 });
 
-test('items of a list that do not fit are left out and counted, nulls only left out', () => {
+test('fit: items of a list that do not fit are left out and counted, nulls only left out', () => {
   assert.deepEqual(fitField('integer[]', [1, 'x', null, 2.5, 3]), { ok: true, value: [1, 3], leftOut: 2 });
   assert.deepEqual(fitField('keyword[]', [null]), { ok: true, value: [], leftOut: 0 });
 });
 
-test('the first value of an auto-indexed field decides its type', () => {
+test('fit: the first value of an auto-indexed field decides its type', () => {
   const expected: [Json, FieldType | null][] = [
     ['2024-01-31', 'date'],
     ['2024-01-31T10:00:00Z', 'date'],

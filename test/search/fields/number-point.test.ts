@@ -14,7 +14,7 @@ import {
 
 const long = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 
-test('a long loses nothing as a point, and points are in the order of longs', () => {
+test('number point: a long loses nothing as a point, and points are in the order of longs', () => {
   fc.assert(
     fc.property(long, long, (a, b) => {
       assert.equal(wholeOfPoint(pointOfWhole(a)), a);
@@ -24,7 +24,7 @@ test('a long loses nothing as a point, and points are in the order of longs', ()
   );
 });
 
-test('nothing lies between a double and the next one', () => {
+test('number point: nothing lies between a double and the next one', () => {
   fc.assert(
     fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
       const above = nextUp(value);
@@ -36,7 +36,7 @@ test('nothing lies between a double and the next one', () => {
   );
 });
 
-test('a value fits its type or has no point, but what a query asks may lie outside of it', () => {
+test('number point: a value fits its type or has no point, but what a query asks may lie outside of it', () => {
   assert.equal(pointOf('integer', 2 ** 31), null);
   assert.equal(pointOf('integer', 1.5), null);
   assert.equal(queryPointOf('integer', 1e300)?.approx, 1e300);

@@ -66,7 +66,7 @@ test('shown fields: new ones, properties first, and dates that get another text'
   assert.equal(candidates.get('day'), 'keywordText');
 });
 
-test('a date field becomes text by a text that is neither a date nor empty, and by nothing else', () => {
+test('paths: a date field becomes text by a text that is neither a date nor empty, and by nothing else', () => {
   const others: Json[] = ['2024-05-17', 17, null, ['x'], true, {}, ''];
   for (const value of others) assert.equal(retypes('date', value), false);
   assert.equal(retypes('date', ' '), true);
@@ -76,7 +76,7 @@ test('a date field becomes text by a text that is neither a date nor empty, and 
   assert.equal(isRetyped('date', 'keywordText[]'), false);
 });
 
-test('null, an empty text, and a list of no other items decide no type', () => {
+test('paths: null, an empty text, and a list of no other items decide no type', () => {
   for (const value of [null, '', [], [null], ['', null, '']]) {
     assert.equal(inferFieldType(value), null);
     assert.equal(decidesNothing(value), true);

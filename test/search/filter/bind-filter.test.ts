@@ -24,7 +24,7 @@ function found(node: FilterNode): number[] {
   return scanned(atOnce(bindFilter(node, scope)), 5);
 }
 
-test('absent values are equal to null, and different from all others', () => {
+test('bind filter: absent values are equal to null, and different from all others', () => {
   assert.deepEqual(found(condition('equals', null)), [2]);
   assert.deepEqual(found(condition('notEquals', null)), [0, 1, 3]);
   assert.deepEqual(found(condition('notEquals', 'a')), [1, 2]);
@@ -32,14 +32,14 @@ test('absent values are equal to null, and different from all others', () => {
   assert.deepEqual(found(condition('in', [])), []);
 });
 
-test('a field that no doc has is absent from all', () => {
+test('bind filter: a field that no doc has is absent from all', () => {
   assert.deepEqual(found(condition('equals', null, 'g')), [0, 1, 2, 3]);
   assert.deepEqual(found(condition('notEquals', null, 'g')), []);
   assert.deepEqual(found(condition('notEquals', 'a', 'g')), [0, 1, 2, 3]);
   assert.deepEqual(found(condition('in', ['a'], 'g')), []);
 });
 
-test('groups are joined, and one without members holds for all', () => {
+test('bind filter: groups are joined, and one without members holds for all', () => {
   const [isA, isAbsent] = [condition('equals', 'a'), condition('equals', null)];
   assert.deepEqual(found({ kind: 'or', nodes: [isA, isAbsent] }), [0, 2, 3]);
   assert.deepEqual(found({ kind: 'and', nodes: [isA, isAbsent] }), []);

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { matchSet } from '../../../src/search/filter/condition.ts';
 import type { Matcher } from '../../../src/search/filter/matcher.ts';
-import { AllOf, AnyOf, RestOf } from '../../../src/search/filter/node-matchers.ts';
+import { AllOf, AnyOf, Complement } from '../../../src/search/filter/node-matchers.ts';
 import { matcherOf, scanned, setOf, sifted } from '../support/matchers.ts';
 
 const docCount = 70;
@@ -60,7 +60,7 @@ test('rest: the live docs that a condition does not hold for', () => {
   } as const;
   fc.assert(
     fc.property(docs, docs, docs, (others, live, some) => {
-      const matcher = new RestOf(matchSet(setOf(others, docCount)), setOf(live, docCount), node);
+      const matcher = new Complement(matchSet(setOf(others, docCount)), setOf(live, docCount), node);
       finds(
         matcher,
         all.filter((doc) => live.includes(doc) && !others.includes(doc)),
@@ -70,7 +70,7 @@ test('rest: the live docs that a condition does not hold for', () => {
   );
 });
 
-test('of several conditions that know their docs the one with the fewest lists them', () => {
+test('node matchers: of several conditions that know their docs the one with the fewest lists them', () => {
   const matcher = new AllOf([matcherOf([1, 2, 3], 9, true), matcherOf([2, 5], 9, true), matcherOf([2], 9)]);
   const out = new Int32Array(9);
   assert.equal(matcher.few?.list(out), 2);

@@ -50,7 +50,7 @@ const search = fc.record({
   fuzziness: fc.constantFrom(0, 1, null),
 });
 
-test('exactly the words that the search finds are marked, and the text is as it was', () => {
+test('highlighter: exactly the words that the search finds are marked, and the text is as it was', () => {
   fc.assert(
     fc.property(text, search, (value, asked) => {
       const marked = naiveMarked(value, asked, '[', ']');
@@ -61,7 +61,7 @@ test('exactly the words that the search finds are marked, and the text is as it 
   );
 });
 
-test('a passage is a part of the text with as many different words as fit, each whole', () => {
+test('highlighter: a passage is a part of the text with as many different words as fit, each whole', () => {
   fc.assert(
     fc.property(text, search, fc.integer({ min: 1, max: 60 }), (value, asked, length) => {
       const matches = naiveMatches(value, asked);
@@ -91,7 +91,7 @@ test('a passage is a part of the text with as many different words as fit, each 
   );
 });
 
-test('marks are <em> unless given; where one is markup the text is escaped', () => {
+test('highlighter: marks are <em> unless given; where one is markup the text is escaped', () => {
   const fields = { text: `Tom & "Jerry's" <b>house</b>` };
   const escaped = 'Tom &amp; &quot;Jerry&#39;s&quot; &lt;b&gt;<em>house</em>&lt;/b&gt;';
   assert.deepEqual(highlights(fields, { value: 'hause' }), { text: escaped });
@@ -104,7 +104,7 @@ test('marks are <em> unless given; where one is markup the text is escaped', () 
   });
 });
 
-test('the length counts the text as it was, without its marks', () => {
+test('highlighter: the length counts the text as it was, without its marks', () => {
   const value = `${'lorem ipsum '.repeat(9)}a <river> flows ${'dolor sit '.repeat(9)}`;
   assert.deepEqual(highlights({ text: value }, { value: 'river' }, { length: 30 }), {
     text: '…ipsum a &lt;<em>river</em>&gt; flows…',
@@ -114,7 +114,7 @@ test('the length counts the text as it was, without its marks', () => {
   });
 });
 
-test('a list gives all its texts; a field without a match is absent', () => {
+test('highlighter: a list gives all its texts; a field without a match is absent', () => {
   const fields = { 'text[]': ['a river', 'a < mill', 'nothing here at all'], text: 'mill' };
   const asked = { field: null, fields: [{ field: 'text[]' }, { field: 'text' }], value: 'river' };
   assert.deepEqual(highlights(fields, asked), {
@@ -140,7 +140,7 @@ test("the item's own fields stay, but for one that has the name", () => {
   assert.deepEqual(shown({}, { value: 'mill' }), { _highlights: {} });
 });
 
-test('more than a page has room for is given up soon', () => {
+test('highlighter: more than a page has room for is given up soon', () => {
   const highlight = { before: '<'.repeat(256), after: '>'.repeat(256) };
   const highlighter = Highlighter.of(
     queryOf({ search: { field: 'text', value: 'a' }, highlight }),
@@ -161,7 +161,7 @@ function pausesOf(steps: Steps<unknown>): number {
   return pauses;
 }
 
-test('text with very many matches, or very many characters to escape, is written in steps', (context) => {
+test('highlighter: text with very many matches, or very many characters to escape, is written in steps', (context) => {
   context.after(() => finish(null));
   const query = (highlight: JsonObject) => queryOf({ search: { field: 'text', value: 'mill' }, highlight });
   const many = 'mill '.repeat(100_000);

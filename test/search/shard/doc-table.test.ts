@@ -11,7 +11,7 @@ function itemOf(sourceId: string, originId: string): IndexItem {
 const id = fc.constantFrom('1', '2', '3');
 const change = fc.record({ sourceId: id, originId: id, isAdded: fc.boolean() });
 
-test('an item is found by its ids while it is there, with what it came with', () => {
+test('doc table: an item is found by its ids while it is there, with what it came with', () => {
   fc.assert(
     fc.property(fc.array(change), (changes) => {
       const table = new DocTable();
@@ -40,7 +40,7 @@ test('an item is found by its ids while it is there, with what it came with', ()
   );
 });
 
-test('a doc that an inverted index has is said to be so, and not used again before it is freed', () => {
+test('doc table: a doc that an inverted index has is said to be so, and not used again before it is freed', () => {
   const table = new DocTable();
   const doc = table.add(itemOf('s', '1'), '{}');
   table.markIndexed(doc);
@@ -51,14 +51,14 @@ test('a doc that an inverted index has is said to be so, and not used again befo
   assert.equal(table.retire(doc), false);
 });
 
-test('to retire a doc twice is a bug', () => {
+test('doc table: to retire a doc twice is a bug', () => {
   const table = new DocTable();
   const doc = table.add(itemOf('s', '1'), '{}');
   table.retire(doc);
   assert.throws(() => table.retire(doc), /live/);
 });
 
-test('the table grows with its items', () => {
+test('doc table: the table grows with its items', () => {
   const table = new DocTable();
   for (let at = 0; at < 3000; at += 1) {
     const growing = table.reserve();

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { ScoreOrder } from '../../../src/search/shard/ranking.ts';
 import { noScore } from '../../../src/search/text/relevance.ts';
 
-test('without a search all docs have the score 0', () => {
+test('ranking: without a search all docs have the score 0', () => {
   const order = new ScoreOrder(noScore, true);
   const keys = new Float64Array(2);
   assert.equal(order.keys(new Int32Array(2), 0, 2, keys), 2);

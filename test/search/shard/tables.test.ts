@@ -18,7 +18,7 @@ function facetCounts(field: Field, values: readonly Json[]): Map<Json, number> {
   return countsOf(codes, [...values.keys()], new CodeTally());
 }
 
-test('only text fields have their words indexed', () => {
+test('tables: only text fields have their words indexed', () => {
   assert.equal(fieldOf('keyword', []).text, null);
   assert.equal(fieldOf('text[]', [['a b', 'b'], ['b']]).text?.words.postingCount, 3);
   const field = new Field('text');
@@ -26,7 +26,7 @@ test('only text fields have their words indexed', () => {
   assert.equal(atOnce(field.set(1, '--', 2)), false, 'no word, nothing to sweep');
 });
 
-test('facets of numbers are made by the first one, and follow the docs from then on', () => {
+test('tables: facets of numbers are made by the first one, and follow the docs from then on', () => {
   const values: Json[] = [1, 2, 1, -0];
   const field = fieldOf('double', values);
   assert.deepEqual(
@@ -49,7 +49,7 @@ test('facets of numbers are made by the first one, and follow the docs from then
   );
 });
 
-test('longs are numbers in facets where a number is exact, else text', () => {
+test('tables: longs are numbers in facets where a number is exact, else text', () => {
   const values: Json[] = ['5', 5, '9007199254740993'];
   assert.deepEqual(
     facetCounts(fieldOf('long', values), values),
@@ -60,7 +60,7 @@ test('longs are numbers in facets where a number is exact, else text', () => {
   );
 });
 
-test('a facet that is given up leaves what it made to the next one', () => {
+test('tables: a facet that is given up leaves what it made to the next one', () => {
   const values = Array.from({ length: 100 }, (_, at) => [at, at + 1]);
   const field = fieldOf('integer[]', values);
   const { clock } = workBudget;
@@ -100,7 +100,7 @@ function untilRoomIsMade(field: Field, values: readonly Json[]): number {
   return read;
 }
 
-test('the first facet makes room for many values in steps; given up there, it leaves them to what comes next', (context) => {
+test('tables: the first facet makes room for many values in steps; given up there, it leaves them to what comes next', (context) => {
   const { clock } = workBudget;
   context.after(() => {
     workBudget.clock = clock;
@@ -127,7 +127,7 @@ test('the first facet makes room for many values in steps; given up there, it le
   }
 });
 
-test('a value that is read in steps is one that counts', () => {
+test('tables: a value that is read in steps is one that counts', () => {
   const values: Json[] = [1, 2, 2];
   const field = fieldOf('double', values);
   function* reading(doc: number): Steps<Json> {

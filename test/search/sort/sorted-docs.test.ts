@@ -14,7 +14,7 @@ function untilSorted(order: KeptOrder, values: Float64Array): { scans: number; d
   }
 }
 
-test('docs are sorted once scans have cost as much, and stay so', () => {
+test('sorted docs: docs are sorted once scans have cost as much, and stay so', () => {
   const order = new KeptOrder();
   const values = Float64Array.of(3, Number.NaN, 1, 2);
   const { scans, docs } = untilSorted(order, values);
@@ -24,7 +24,7 @@ test('docs are sorted once scans have cost as much, and stay so', () => {
   assert.equal(order.bytes, 3 * 4);
 });
 
-test('an order that many changes wore is given up, and scans come first again', () => {
+test('sorted docs: an order that many changes wore is given up, and scans come first again', () => {
   const order = new KeptOrder();
   const values = Float64Array.from({ length: 10_000 }, (_, at) => at);
   untilSorted(order, values);
@@ -41,7 +41,7 @@ test('an order that many changes wore is given up, and scans come first again', 
   assert.deepEqual([...atOnce(docs.first(values, { low: -399, high: -398 }, all)).docs], [399, 398]);
 });
 
-test('an order is sorted in steps; what a query leaves halfway is begun again', () => {
+test('sorted docs: an order is sorted in steps; what a query leaves halfway is begun again', () => {
   const order = new KeptOrder();
   const values = Float64Array.from({ length: 100_000 }, (_, at) => (at * 7_919) % 100_003);
   for (let scan = 0; scan < scansPerSort; scan += 1) assert.equal(atOnce(order.asked(values)), null);

@@ -36,7 +36,7 @@ function placeOf({ orders }: Ranking, id: number): RowPlace {
   return { values: orders.map((order) => order.value(id)), originId: String(id), sourceId: 's' };
 }
 
-test('pages behind one another are the whole order', () => {
+test('top docs: pages behind one another are the whole order', () => {
   fc.assert(
     fc.property(
       fc.array(doc, { minLength: 1, maxLength: 40 }),
@@ -72,7 +72,7 @@ test('pages behind one another are the whole order', () => {
   );
 });
 
-test('a field that no doc has, and no docs at all, are in order too', () => {
+test('top docs: a field that no doc has, and no docs at all, are in order too', () => {
   const list = { docs: new Int32Array(3), keys: new Float64Array(3), count: 0 };
   assert.equal(atOnce(topDocs(rankingOf([]), list, 10, null)).length, 0);
 });

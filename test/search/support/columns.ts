@@ -1,4 +1,4 @@
-/** Columns and matchers as tests ask them. */
+/** Helpers to fill and query columns. */
 import assert from 'node:assert/strict';
 import type { Json } from '../../../src/contract/json.ts';
 import { atOnce } from '../../../src/lib/cooperative-yield.ts';
@@ -20,13 +20,13 @@ export function clearAt(column: Column, doc: number): void {
   if (left !== null) atOnce(left);
 }
 
-/** The code of a value, with one more use. */
+/** Acquires the code of a value, growing the dictionary if needed. */
 export function acquired(dictionary: ValueDictionary, value: PlainValue): number {
   if (dictionary.isFull) atOnce(dictionary.grow());
   return dictionary.acquire(value);
 }
 
-/** Puts a value for each doc from 0; null for none. */
+/** Sets the values of docs 0, 1, 2 …; null for none. */
 export function filled<C extends Column>(column: C, values: readonly Json[]): C {
   for (const [doc, value] of values.entries()) if (value !== null) setAt(column, doc, value);
   return column;
@@ -36,7 +36,7 @@ export function conditionOf(operator: PositiveOperator, value: Json, caseInsensi
   return { operator, value, caseInsensitive };
 }
 
-/** The docs below `docCount` that a condition holds for, the same however they are looked for. */
+/** The docs below `docCount` that match a condition. Asserts that tests, scans and candidate lists agree. */
 export function matching(column: Column, condition: Condition, docCount: number): number[] {
   return docsOf(atOnce(column.match(condition)), docCount);
 }
@@ -46,26 +46,26 @@ export function docsOf({ test, scan, few }: DocTest, docCount: number): number[]
   const set = new Bitmap(docCount);
   for (let from = 0; from < docCount; ) from = scan(set, from, docCount);
   const out = new Int32Array(docCount);
-  assert.deepEqual([...out.slice(0, set.list(out))], tested, 'a scan finds what tests find');
+  assert.deepEqual([...out.slice(0, set.list(out))], tested, 'a scan finds the same docs as tests');
   if (few !== null) {
     assert.equal(few.list(out), few.count);
     assert.deepEqual(
       [...out.slice(0, few.count)].sort((a, b) => a - b),
       tested,
-      'the short way finds the same',
+      'the candidate list has the same docs',
     );
   }
   return tested;
 }
 
-/** The docs in the order of a column, equal ones as they stand. */
+/** The docs in the order of a column. The sort is stable. */
 export function inOrder(column: Column, isDescending: boolean, docCount: number): number[] {
   const order = column.order(isDescending);
   assert.ok(order);
   const docs = Int32Array.from({ length: docCount }, (_, doc) => doc);
   const keys = new Float64Array(docCount);
   for (let at = 0; at < docCount; ) at = order.keys(docs, at, docCount, keys);
-  for (const doc of docs) assert.equal(keys[doc], order.key(doc), 'keys are the same one by one');
+  for (const doc of docs) assert.equal(keys[doc], order.key(doc), 'single keys equal keys in bulk');
   return [...docs].sort(
     (a, b) => compareKeys(order.key(a), order.key(b)) || (order.isExact ? 0 : order.compare(a, b)),
   );
@@ -75,7 +75,7 @@ function compareKeys(a: number, b: number): number {
   return a === b ? 0 : a < b ? -1 : 1;
 }
 
-/** Counts of the values of a column over docs. */
+/** Counts the values of a column over docs. */
 export function countsOf(column: CodeColumn, docs: readonly number[], tally: CodeTally): Map<Json, number> {
   tally.reserve(column.dictionary.codeCount);
   const list = Int32Array.from(docs);

@@ -1,4 +1,4 @@
-/** Matchers of the docs of a set. */
+/** Makes matchers from sets of docs, and runs them. */
 
 import { atOnce } from '../../../src/lib/cooperative-yield.ts';
 import { Bitmap } from '../../../src/search/bitmap.ts';
@@ -12,7 +12,7 @@ export function setOf(docs: Iterable<number>, capacity: number): Bitmap {
   return set;
 }
 
-/** Of the docs of a list, which are known without a scan where `isListed`. */
+/** Matches the given docs. With `isListed`, it can list them without a scan. */
 export function matcherOf(docs: readonly number[], capacity: number, isListed = false): Matcher {
   const set = setOf(docs, capacity);
   const listed = [...new Set(docs)];
@@ -34,7 +34,7 @@ export function scanned(matcher: Matcher, docCount: number): number[] {
   return listOf(set, docCount);
 }
 
-/** Those of the docs that match. */
+/** The docs that match. */
 export function sifted(matcher: Matcher, docs: readonly number[]): number[] {
   const list = Int32Array.from(docs);
   return [...list.subarray(0, atOnce(matcher.sift(list, list.length)))];

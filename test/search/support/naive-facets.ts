@@ -1,4 +1,4 @@
-/** Facets as one would count them without caring for speed; see `naive.ts`. */
+/** A naive implementation of facets; see `naive.ts`. */
 import type { Json, JsonObject } from '../../../src/contract/json.ts';
 import { asNumber, type Num } from './naive.ts';
 
@@ -10,7 +10,7 @@ export interface NaiveFacet {
   readonly stats?: Json;
 }
 
-/** @param rows the items of each row's field @param byValue groups by value, all of them in order */
+/** @param rows the items of each row's field @param byValue all groups by value, in order */
 export function naiveFacet(
   facet: JsonObject,
   type: string,
@@ -75,11 +75,11 @@ function startOf(interval: string, epochMs: number): string {
   return day.toISOString();
 }
 
-// Statistics, in fractions of whole numbers
+// Statistics, in exact fractions of integers
 
 const unit = 2n ** 1074n;
 
-/** A double as a whole number of 2^-1074, by its definition. */
+/** A double in units of 2^-1074, by definition. */
 function unitsOf(value: Num): bigint {
   if (typeof value === 'bigint') return value * unit;
   let [mantissa, exponent] = [value, 0];
@@ -114,7 +114,7 @@ function shown(value: Num): Json {
   return isSafe ? Number(whole) : String(whole);
 }
 
-/** Looks among the doubles around an estimate for the one that is nearest to `units / count`. */
+/** Finds the double nearest to `units / count` among the neighbors of an estimate. */
 function nearest(units: bigint, count: bigint): number {
   let best = Number(units / (count * 2n ** 1000n)) * 2 ** -74;
   const farOf = (value: number) => {

@@ -390,10 +390,10 @@ function naiveGroups(
     const keys = new Set<Json>();
     for (const each of items) {
       const shown = facetValue(type, each);
-      // A date is its moment, called by the first of its writings.
+      // A date is its moment, named by the first of its notations.
       const key = type.startsWith('date') ? Number(asNumber(type, each)) : shown;
       const group = counts.get(key) ?? { value: shown, count: 0 };
-      if (type.startsWith('date') && compareWritings(shown, group.value) < 0) group.value = shown;
+      if (type.startsWith('date') && compareNotations(shown, group.value) < 0) group.value = shown;
       counts.set(key, group);
       keys.add(key);
     }
@@ -416,7 +416,7 @@ function compareFacetValues(type: string, a: Json, b: Json): number {
 }
 
 /** Numbers before texts. */
-function compareWritings(a: Json, b: Json): number {
+function compareNotations(a: Json, b: Json): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
   if (typeof a === 'number' || typeof b === 'number') return typeof a === 'number' ? -1 : 1;
   return compareCodePoints(a as string, b as string);

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import type { Part, PartReader, Parts } from '../../../src/search/snapshot/parts.ts';
 
-/** What gives its parts, and takes them back. */
-interface Kept {
+/** A structure that can be written to a snapshot and restored. */
+interface Snapshotable {
   parts(): Parts;
   restore(from: PartReader): Promise<void>;
 }
 
-/** Fills an empty structure with the parts of another one, as a file between them would. */
-export async function restoredFrom<T extends Kept>(from: T, empty: T): Promise<T> {
+/** Restores an empty structure from the parts of another one, as through a file. */
+export async function restoredFrom<T extends Snapshotable>(from: T, empty: T): Promise<T> {
   const parts = [...from.parts()];
   await empty.restore({
     async numbers<A extends Part>(make: (length: number) => A): Promise<A> {

@@ -1,4 +1,4 @@
-/** Shards as a worker and a front use them: changes, and as many questions as an answer takes. */
+/** Uses shards as workers and fronts do: applies changes, and queries in as many rounds as needed. */
 import assert from 'node:assert/strict';
 import type { JsonObject } from '../../../src/contract/json.ts';
 import { atOnce, finish } from '../../../src/lib/cooperative-yield.ts';
@@ -46,7 +46,7 @@ export function applyToMap(items: Map<string, IndexItem>, change: Change): void 
   }
 }
 
-/** Several shards score by the statistics of all. */
+/** Adds the statistics of all shards, which several shards need for scoring. */
 export function withStats(shards: readonly Shard[], query: CheckedQuery): CheckedQuery {
   const { search } = query;
   if (search === null || search.stats !== null || shards.length === 1) return query;
@@ -55,7 +55,7 @@ export function withStats(shards: readonly Shard[], query: CheckedQuery): Checke
   return { ...query, search: { ...search, stats: sum } };
 }
 
-/** Where few items match, the first answers of the shards are enough. They must say what a second round says. */
+/** If few items match, the first round is enough. Asserts that it gives the same result as two rounds. */
 function assertSameInOneRound(
   shards: readonly Shard[],
   asked: CheckedQuery,
@@ -77,14 +77,14 @@ function assertSameInOneRound(
   }
 }
 
-/** A query with `distinct` says which items stand for the values that several shards have. */
+/** Decides which items represent `distinct` values that several shards have. */
 function decided(shards: readonly Shard[], query: CheckedQuery): CheckedQuery {
   const { distinct } = query;
   if (distinct === null || shards.length === 1) return query;
   const decisions = populationsOf(query).map(() => new Decision(query.sort));
   for (const shard of shards) {
     const taken = shard.firsts(query, (at, name, place) => {
-      // What a shard tells crosses processes.
+      // Shard replies cross process boundaries.
       const [sentName, sentPlace] = asJson([name, place]);
       decisions[at]?.take(sentName, sentPlace);
       return true;
@@ -104,7 +104,7 @@ function decided(shards: readonly Shard[], query: CheckedQuery): CheckedQuery {
   return { ...query, distinct: { ...distinct, beaten: decisions.map(({ beaten }) => beaten) } };
 }
 
-/** All shards' answer to a query, with as many questions as it takes. */
+/** The merged answer of all shards to a query, in as many rounds as needed. */
 export function ask(shards: readonly Shard[], asked: CheckedQuery, facetGroupsMax: number) {
   const query = decided(shards, withStats(shards, asked));
   const answers = shards.map((shard) => shard.query(query, facetGroupsMax));
@@ -125,7 +125,7 @@ export function ask(shards: readonly Shard[], asked: CheckedQuery, facetGroupsMa
   return withCounts(query, first, new Map(counts));
 }
 
-/** Compares the shards' answer to a query with that of a scan of all items. */
+/** Compares the answer of the shards with a naive scan of all items. */
 export function assertAsScan(
   shards: readonly Shard[],
   items: ReadonlyMap<string, IndexItem>,
@@ -154,7 +154,7 @@ export function assertAsScan(
   assert.deepEqual(asJson(answer.facets), asJson(expected.facets), JSON.stringify(body.facets));
 }
 
-/** Facets as they stand in an answer: JSON knows one zero. */
+/** Converts as a response does: JSON has only one zero. */
 export function asJson<T>(facets: T): T {
   return JSON.parse(JSON.stringify(facets));
 }

@@ -39,7 +39,7 @@ function termIdsNear(
   return found;
 }
 
-test('the buckets of a word have every term within the distance, and every beginning where they say so', () => {
+test('deletion neighborhood index: the buckets of a word have every term within the distance, and every beginning where they say so', () => {
   fc.assert(
     fc.property(
       fc.array(word, { minLength: 1, maxLength: 40 }),
@@ -65,7 +65,7 @@ test('the buckets of a word have every term within the distance, and every begin
   );
 });
 
-test('the buckets of a word have next to none of the terms that are far from it', () => {
+test('deletion neighborhood index: the buckets of a word have next to none of the terms that are far from it', () => {
   const letters = 'abcdefghijklmnopqrstuvwxyz';
   const terms = Array.from({ length: 20_000 }, (_, at) =>
     Array.from({ length: 8 }, (_letter, nth) => letters[(at * 7919 + at * at * (nth + 3)) % 26]).join(''),
@@ -74,7 +74,7 @@ test('the buckets of a word have next to none of the terms that are far from it'
   assert.ok(termIdsNear(index, terms[777] ?? '', 2).size < terms.length / 20);
 });
 
-test('terms that go while the index is made spoil nothing', () => {
+test('deletion neighborhood index: terms that go while the index is made spoil nothing', () => {
   const terms: (string | undefined)[] = ['house', 'mouse', 'garden', 'houses', 'gardens'];
   const builder = new DeletionNeighborhoodIndexBuilder(terms, terms.length);
   assert.equal(builder.advance(terms.length), null);

@@ -30,7 +30,7 @@ function codeOf(term: string): { first: number; second: number } {
   return { first: batch.first[0] ?? 0, second: batch.second[0] ?? 0 };
 }
 
-test('codes are no farther from each other than their words, and just as far where they are sharp', () => {
+test('letter codes: codes are no farther from each other than their words, and just as far where they are sharp', () => {
   const distance = new CodeDistance();
   fc.assert(
     fc.property(
@@ -52,7 +52,7 @@ test('codes are no farther from each other than their words, and just as far whe
   );
 });
 
-test('a code is sharp when all letters are of a to z, and coded', () => {
+test('letter codes: a code is sharp when all letters are of a to z, and coded', () => {
   assert.ok(isSharpCode(codeOf('abcdefghijkl').first));
   for (const term of ['abcdefghijklm', 'abcdé', 'abc1']) assert.ok(!isSharpCode(codeOf(term).first), term);
 });

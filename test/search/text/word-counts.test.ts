@@ -9,7 +9,7 @@ const step = fc.record({
   words: fc.oneof(fc.nat(3), fc.nat(300), fc.nat(100_000)),
 });
 
-test('counts and their sums are those of the docs that are there, also out of a snapshot', async () => {
+test('word counts: have the counts and sums of current docs, also after a snapshot', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
       const counts = new WordCounts();
@@ -33,7 +33,7 @@ test('counts and their sums are those of the docs that are there, also out of a 
   );
 });
 
-test('a doc takes a byte while no text is long', () => {
+test('word counts: take one byte per doc while no text is long', () => {
   const counts = new WordCounts();
   for (let doc = 0; doc < 1024; doc += 1) counts.set(doc, 255);
   assert.equal(counts.bytes, 1024);

@@ -72,16 +72,16 @@ function found(
 
 const literal = { literal: true };
 
-test('a doc with more of the words comes first, then one that has a word more often', () => {
+test('word search: a doc with more of the words comes first, then one that has a word more often', () => {
   assert.deepEqual(found('red house'), ['red house', 'house house', 'red hause', 'rad']);
 });
 
-test('a literal search takes words as they are', () => {
+test('word search: a literal search takes words as they are', () => {
   assert.deepEqual(found('rad hause', literal).sort(), ['rad', 'red hause']);
   assert.deepEqual(found('!?', literal), []);
 });
 
-test('of all words each must match; fuzziness takes the place of what the length allows', () => {
+test('word search: of all words each must match; fuzziness takes the place of what the length allows', () => {
   assert.deepEqual(found('red house', { mode: 'all' }), ['red house', 'red hause']);
   assert.deepEqual(found('red nowhere', { mode: 'all' }), []);
   assert.deepEqual(found('rad', { fuzziness: 0 }), ['rad']);
@@ -89,14 +89,14 @@ test('of all words each must match; fuzziness takes the place of what the length
   assert.deepEqual(found('gorene', { fuzziness: 2 }), ['green']);
 });
 
-test('the last word also matches what begins with it, before what is misspelt', () => {
+test('word search: the last word also matches what begins with it, before what is misspelt', () => {
   assert.deepEqual(found('hou', { prefix: true }), ['house house', 'red house', 'red hause']);
   assert.deepEqual(found('hou', { prefix: true, literal: true }), ['house house', 'red house']);
   assert.deepEqual(found('gre red', { prefix: true, literal: true }).sort(), ['red hause', 'red house']);
   assert.deepEqual(found('rad', { prefix: true })[0], 'rad');
 });
 
-test('the fields add up, times their weights; all words may lie in different fields', () => {
+test('word search: the fields add up, times their weights; all words may lie in different fields', () => {
   const both = [
     { ...f, weight: 2 },
     { ...g, weight: 0.5 },
@@ -107,7 +107,7 @@ test('the fields add up, times their weights; all words may lie in different fie
   assert.deepEqual(found('rad', literal, least), ['rad']);
 });
 
-test('a field that no item here has asks for words as any', () => {
+test('word search: a field that no item here has asks for words as any', () => {
   const absent = { text: null, analyzer: plainAnalyzer, weight: 1 };
   const search = {
     ...searchIn('f', 'red house'),

@@ -1,5 +1,5 @@
 /**
- * Virtual time: nothing waits, and whoever asks for the time is told that of the simulation. Timers, and all else that
+ * Virtual time: nothing waits, and all clocks return the simulated time. Timers, and all else that
  * the simulation puts off, happen one after the other in the order of their time; those of the same moment in the order
  * in which they were asked for.
  */

@@ -80,7 +80,7 @@ export class JobsMember {
     await this.store.close();
   }
 
-  /** To be called when its host is off the network: whatever it still does reaches nobody. */
+  /** To be called when its host is off the network: whatever it still does has no effect. */
   crash(): void {
     this.#end();
     this.store.client.disconnect();

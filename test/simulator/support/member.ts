@@ -33,7 +33,7 @@ export class Member {
       waitingFor: () => [],
       onTrouble,
     });
-    // Writing them as text would be most of what a schedule costs, and nobody reads it here.
+    // Formatting them would be most of the cost of a schedule, and they are not used here.
     this.worker.metrics.registry.metrics = async () => '';
   }
 
@@ -70,7 +70,7 @@ export class Member {
     await this.store.close();
   }
 
-  /** To be called when its host is off the network: whatever it still does reaches nobody. */
+  /** To be called when its host is off the network: whatever it still does has no effect. */
   crash(): void {
     this.store.client.disconnect();
     this.stop().catch(() => {});

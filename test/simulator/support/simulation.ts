@@ -238,7 +238,7 @@ export class Simulation {
     await this.clock.wait(clockNoticedMs);
   }
 
-  /** Waits until nothing is told any more. The schedule's time limit ends it. */
+  /** Waits until there is nothing left to report, or for the schedule's time limit. */
   async #until(look: () => string | null): Promise<void> {
     const endMs = this.network.calmFromMs + settleMaxMs;
     for (;;) {
@@ -415,7 +415,7 @@ export class Simulation {
     const { dice } = this;
     const member = this.#victim();
     const faults = this.plan.faults ?? faultsOfSeed(this.plan.seed);
-    // What a front sent was done; mostly it is told so, unless its connection breaks.
+    // The request was processed; the front usually gets the reply, unless its connection breaks.
     const mayRepeat = sentByFronts.has(this.#struckScript) && faults.includes('front') && dice.chance(40);
     const fault = mayRepeat ? 'front' : dice.of<Fault>(faults);
     this.#note(`${fault} ${member?.host ?? ''}`);

@@ -215,7 +215,7 @@ export class Writes {
   }
 }
 
-/** Of several states of one entity in a request, a call that is sent twice does not tell which of them changed it. */
+/** Of several states of one entity in a request, a call that is sent twice does not report which of them changed it. */
 function withoutRepetitions(
   { entities }: SaveRequest,
   told: readonly AcceptOutcome[],

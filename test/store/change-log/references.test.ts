@@ -42,7 +42,7 @@ function originIds(views: readonly LoggedView[]): string[] {
   return views.map(({ originId }) => originId).sort();
 }
 
-test('a view comes back from its reference, of its own source and of another one', () => {
+test('references: a view comes back from its reference, of its own source and of another one', () => {
   const id = fc.stringMatching(/^[a-z0-9-]{1,12}$/);
   fc.assert(
     fc.property(id, id, id, fc.string(), (ownSource, sourceId, alias, originId) => {
@@ -58,7 +58,7 @@ test('a view comes back from its reference, of its own source and of another one
   );
 });
 
-test('referrers are found until they are dropped, however many a view has', async () => {
+test('references: referrers are found until they are dropped, however many a view has', async () => {
   const store = await redis.openEmptyStore(2);
   for (const count of [1, 100, 600, 2500]) {
     const target = view('card', count);
@@ -74,7 +74,7 @@ test('referrers are found until they are dropped, however many a view has', asyn
   }
 });
 
-test('references to many views come in portions, each of them once', async () => {
+test('references: references to many views come in portions, each of them once', async () => {
   const store = await redis.openEmptyStore(2);
   const targets = Array.from({ length: 700 }, (_, number) => view('card', number));
   const expected: string[] = [];
@@ -91,7 +91,7 @@ test('references to many views come in portions, each of them once', async () =>
   assert.deepEqual([...found].sort(), expected.sort());
 });
 
-test('the few referrers that most views have lie in one piece of memory', async () => {
+test('references: the few referrers that most views have lie in one piece of memory', async () => {
   const store = await redis.openEmptyStore(2);
   const target = view('card', 1);
   await write(

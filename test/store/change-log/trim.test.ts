@@ -1,4 +1,4 @@
-/** What is forgotten of an environment that is gone, and that nobody is told less than happened if it comes back. */
+/** Trimming the log of a removed environment, and that a reader misses no changes if the environment returns. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LogReader } from '../../../src/store/change-log/entries.ts';
@@ -40,7 +40,7 @@ async function readAll(reader: LogReader) {
   return { told, horizon: portion.horizon, sequences: portion.entries.map(({ sequence }) => sequence) };
 }
 
-test('an environment that is gone leaves its horizon alone, and its numbers are given anew', async () => {
+test('trim: an environment that is gone leaves its horizon alone, and its numbers are given anew', async () => {
   const { store, lease } = await owned();
   const reader = new LogReader(store, scope);
   await tell(store, lease, (told) => told.changed(scope, view('first')));
@@ -54,7 +54,7 @@ test('an environment that is gone leaves its horizon alone, and its numbers are 
   assert.deepEqual((await readAll(reader)).told, ['second']);
 });
 
-test('an environment that is not gone, or in which views stand, loses nothing', async () => {
+test('trim: an environment that is not gone, or in which views stand, loses nothing', async () => {
   const { store, lease } = await owned();
   const other = { tenant: 'other', environmentId: 'env' };
   for (const each of [scope, other]) {
@@ -70,7 +70,7 @@ test('an environment that is not gone, or in which views stand, loses nothing', 
   assert.deepEqual((await readAll(new LogReader(store, other))).told, ['goes', 'stays']);
 });
 
-test('types are forgotten of which there are no entities', async () => {
+test('trim: types are forgotten of which there are no entities', async () => {
   const { store, lease } = await owned();
   const { tag } = lease;
   const list = async (change: ListChange) => {

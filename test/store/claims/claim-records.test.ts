@@ -32,7 +32,7 @@ const claimed = fc
     return { field, claim };
   });
 
-test('any claim comes back, alone and as the record of its field', () => {
+test('claim records: any claim comes back, alone and as the record of its field', () => {
   fc.assert(
     fc.property(claimed, ({ field, claim }) => {
       const stored = packClaim(field, claim);
@@ -43,7 +43,7 @@ test('any claim comes back, alone and as the record of its field', () => {
   );
 });
 
-test('the claims of a contested field come back, and whether there are more', () => {
+test('claim records: the claims of a contested field come back, and whether there are more', () => {
   fc.assert(
     fc.property(fc.array(claimed, { maxLength: 4 }), fc.boolean(), (all, hasMore) => {
       const field = 'u:/here';
@@ -59,7 +59,7 @@ test('the claims of a contested field come back, and whether there are more', ()
   );
 });
 
-test('a page that is written as its field, on all hosts, takes little more than its view and its age', () => {
+test('claim records: a page that is written as its field, on all hosts, takes little more than its view and its age', () => {
   const view = { sourceId: '1f0923db-39e0-4bb9-89bc-8fc1c4346018', alias: 'city', originId: '128252' };
   const page: Claim = {
     host: null,

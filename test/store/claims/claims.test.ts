@@ -79,7 +79,7 @@ async function urls(store: Store): Promise<string[]> {
   return page.entries.map(({ url }) => url);
 }
 
-test('the latest claim is served; when it goes, the one before it is served again', async () => {
+test('claims: the latest claim is served; when it goes, the one before it is served again', async () => {
   const store = await redis.openEmptyStore(4);
   const [a, b, c] = ['a', 'b', 'c'].map((originId, index) => ({ url: '/x', originId, since: index + 1 }));
   assert.ok(a && b && c);
@@ -94,7 +94,7 @@ test('the latest claim is served; when it goes, the one before it is served agai
   assert.equal(await store.client.hlen(keys.claims(store.partitions.tag(0), 'acme', 'env')), 0);
 });
 
-test('a page wins over a redirect of any age', async () => {
+test('claims: a page wins over a redirect of any age', async () => {
   const store = await redis.openEmptyStore(4);
   const redirect = { url: '/x', originId: 'r', since: 9_000, redirectTo: '/y' };
   const page = { url: '/x', originId: 'p', since: 1_000 };
@@ -113,7 +113,7 @@ test('a page wins over a redirect of any age', async () => {
   );
 });
 
-test('claims of one age are ordered by their ids, so that no layout decides', async () => {
+test('claims: claims of one age are ordered by their ids, so that no layout decides', async () => {
   const orders = [];
   for (const count of [1, 7]) {
     const store = await redis.openEmptyStore(count);
@@ -127,7 +127,7 @@ test('claims of one age are ordered by their ids, so that no layout decides', as
   ]);
 });
 
-test('writing claims twice is writing them once', async () => {
+test('claims: writing claims twice is writing them once', async () => {
   const store = await redis.openEmptyStore(4);
   const writes = [put({ url: '/x', originId: 'a', since: 1 }), put({ url: '/x', originId: 'b', since: 2 })];
   await write(store, ...writes);
@@ -152,7 +152,7 @@ async function changesEnd(store: Store): Promise<number> {
   return ends.reduce((sum, end) => sum + end, 0);
 }
 
-test('what changed is announced by the digest of the URL or handle', async () => {
+test('claims: what changed is announced by the digest of the URL or handle', async () => {
   const store = await redis.openEmptyStore(1);
   const source = openStreamSource(store);
   const reader = new StreamReader(source, keys.changes(store.partitions.tag(0)), 0);
@@ -171,7 +171,7 @@ test('what changed is announced by the digest of the URL or handle', async () =>
   source.close();
 });
 
-test('the time of a route is that of the state of its entity that was processed last', async () => {
+test('claims: the time of a route is that of the state of its entity that was processed last', async () => {
   const store = await redis.openEmptyStore(4);
   await write(store, put({ url: '/x', originId: 'a', since: 1_000 }));
   const times = async () => {
@@ -189,7 +189,7 @@ test('the time of a route is that of the state of its entity that was processed 
   assert.deepEqual(await times(), [99]);
 });
 
-test('handles are claimed as URLs are, and are no routes', async () => {
+test('claims: handles are claimed as URLs are, and are no routes', async () => {
   const store = await redis.openEmptyStore(4);
   await write(store, putHandle('news', 'a', 1), putHandle('news', 'b', 2), putHandle('/x', 'c', 3));
   const handles = ['news', '/x', 'none'].map(claimField.handle);
@@ -201,7 +201,7 @@ test('handles are claimed as URLs are, and are no routes', async () => {
   assert.deepEqual(await urls(store), []);
 });
 
-test('a URL of one environment or tenant is nothing to another', async () => {
+test('claims: a URL of one environment or tenant is nothing to another', async () => {
   const store = await redis.openEmptyStore(4);
   await write(store, put({ url: '/x', originId: 'a', since: 1 }));
   for (const other of [
@@ -217,7 +217,7 @@ test('a URL of one environment or tenant is nothing to another', async () => {
   }
 });
 
-test('one path may be claimed for several hosts, and each host has a route of its own', async () => {
+test('claims: one path may be claimed for several hosts, and each host has a route of its own', async () => {
   const store = await redis.openEmptyStore(4);
   const a = { url: 'https://a.com/x', originId: 'a', since: 1 };
   const b = { url: 'https://b.com/x/', originId: 'b', since: 2 };
@@ -228,7 +228,7 @@ test('one path may be claimed for several hosts, and each host has a route of it
   assert.deepEqual(await urls(store), ['https://b.com/x/']);
 });
 
-test('redirects of one entity from one path on two hosts are two claims', async () => {
+test('claims: redirects of one entity from one path on two hosts are two claims', async () => {
   const store = await redis.openEmptyStore(4);
   const a = { url: 'https://a.com/old', originId: 'p', since: 1, redirectTo: '/new' };
   const b = { ...a, url: 'https://b.com/old' };
@@ -238,7 +238,7 @@ test('redirects of one entity from one path on two hosts are two claims', async 
   assert.deepEqual(await urls(store), ['https://b.com/old']);
 });
 
-test('a redirect is no route where a page answers on every host', async () => {
+test('claims: a redirect is no route where a page answers on every host', async () => {
   const store = await redis.openEmptyStore(4);
   await write(store, put({ url: 'https://a.com/x', originId: 'r', since: 2, redirectTo: '/y' }));
   assert.deepEqual(await urls(store), ['https://a.com/x']);
@@ -246,7 +246,7 @@ test('a redirect is no route where a page answers on every host', async () => {
   assert.deepEqual(await urls(store), ['/x']);
 });
 
-test('clashes are counted while they last', async () => {
+test('claims: clashes are counted while they last', async () => {
   const store = await redis.openEmptyStore(4);
   const [a, b] = [
     { url: '/x', originId: 'a', since: 1 },
@@ -260,7 +260,7 @@ test('clashes are counted while they last', async () => {
   assert.equal(await countClashes(store, scope), 0);
 });
 
-test('routes are listed by URL in code-point order, both ways, astral characters last', async () => {
+test('claims: routes are listed by URL in code-point order, both ways, astral characters last', async () => {
   const store = await redis.openEmptyStore(5);
   const sorted = [
     '/',
@@ -344,7 +344,7 @@ function modelRoutes(claims: readonly ClaimWrite[]): string[] {
   return [...routes].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
 }
 
-test('whatever is put and dropped, claims and routes are those of a naive model', async () => {
+test('claims: whatever is put and dropped, claims and routes are those of a naive model', async () => {
   const store = await redis.openEmptyStore(1);
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(fc.boolean(), wishes), { maxLength: 25 }), async (steps) => {
@@ -375,7 +375,7 @@ test('whatever is put and dropped, claims and routes are those of a naive model'
   );
 });
 
-test('paging while routes come and go skips and repeats none that stayed, in both directions', async () => {
+test('claims: paging while routes come and go skips and repeats none that stayed, in both directions', async () => {
   const store = await redis.openEmptyStore(4);
   const stays = Array.from({ length: 60 }, (_, index) => `/stay/${String(index).padStart(3, '0')}`);
   await write(store, ...stays.map((url) => put({ url, originId: url, since: 1 })));

@@ -96,7 +96,7 @@ const everywhere: readonly ClaimWrite[] = (['put', 'drop'] as const).map((action
 );
 
 for (const { what, wish, recordBytesMax } of contests) {
-  test(`of ${many} claims on ${what} each costs about what it costs where there is no other`, async (context) => {
+  test(`competing claims: of ${many} claims on ${what} each costs about what it costs where there is no other`, async (context) => {
     const store = await redis.openEmptyStore(4);
     const writes = Array.from({ length: many }, (_, n) => write('put', wish(n)));
     await writeClaims(store, caller, writes);
@@ -131,7 +131,7 @@ for (const { what, wish, recordBytesMax } of contests) {
   });
 }
 
-test('redirects that a page hides on every host are no routes, and are again when it goes', async () => {
+test('competing claims: redirects that a page hides on every host are no routes, and are again when it goes', async () => {
   const store = await redis.openEmptyStore(4);
   const hidden = 1_200;
   const redirects = Array.from({ length: hidden }, (_, n) =>
@@ -265,7 +265,7 @@ async function checkField(store: Store, model: Model, field: string): Promise<vo
   }
 }
 
-test('whatever is put and dropped, what is served, listed, counted and announced is what a naive model says', async () => {
+test('competing claims: whatever is put and dropped, what is served, listed, counted and announced is what a naive model says', async () => {
   const store = await redis.openEmptyStore(1);
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 14 }), async (steps) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { digestBytes, digestOf } from '../../../src/store/codec/digest.ts';
 
-test('digests are 8 bytes that stay the same for ever', () => {
+test('digest: digests are 8 bytes that stay the same for ever', () => {
   assert.equal(digestOf('').length, digestBytes);
   assert.equal(
     digestOf('acme:env:u:/a').toString('hex'),

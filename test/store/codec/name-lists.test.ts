@@ -47,7 +47,7 @@ const longNames = (number: number): JsonObject => ({
   anotherNameThatIsAsLongAsAWholeSentence: [`${number}`],
 });
 
-test('records of many entities with equal names leave them out, and give them back', async () => {
+test('name lists: records of many entities with equal names leave them out, and give them back', async () => {
   const store = await redis.openEmptyStore(2);
   const sent = originIds.map((originId, number) => entity(originId, longNames(number)));
   await accept(store, sent);
@@ -64,7 +64,7 @@ test('records of many entities with equal names leave them out, and give them ba
   assert.deepEqual(lists, [JSON.stringify(Object.keys(longNames(0)))]);
 });
 
-test('names of which no two entities have the same stay in their records', async () => {
+test('name lists: names of which no two entities have the same stay in their records', async () => {
   const store = await redis.openEmptyStore(2);
   const sent = originIds.map((originId) => entity(originId, { [`only of ${originId}`]: 1 }));
   await accept(store, sent);
@@ -77,7 +77,7 @@ test('names of which no two entities have the same stay in their records', async
   }
 });
 
-test('the names go with the last entity of their source and what was made of it, and not before', async () => {
+test('name lists: the names go with the last entity of their source and what was made of it, and not before', async () => {
   const store = await redis.openEmptyStore(1);
   const [tag = ''] = store.partitions.tags;
   const place = { tag, tenant, sourceId };
@@ -96,7 +96,7 @@ test('the names go with the last entity of their source and what was made of it,
   assert.equal(await store.client.exists(keys.names(tag, tenant, sourceId)), 0);
 });
 
-test('an entity that a purge takes away while it is read, before its names are, is gone', async () => {
+test('name lists: an entity that a purge takes away while it is read, before its names are, is gone', async () => {
   const store = await redis.openEmptyStore(1);
   const reader = await redis.openStore(1);
   const [tag = ''] = store.partitions.tags;
@@ -116,7 +116,7 @@ test('an entity that a purge takes away while it is read, before its names are, 
   }
 });
 
-test('an entity whose names alone are lost is damage, and not gone', async () => {
+test('name lists: an entity whose names alone are lost is damage, and not gone', async () => {
   const store = await redis.openEmptyStore(1);
   const [tag = ''] = store.partitions.tags;
   await accept(
@@ -127,7 +127,7 @@ test('an entity whose names alone are lost is damage, and not gone', async () =>
   await assert.rejects(storedProperties(store), InvariantError);
 });
 
-test('two sources may have different lists under one digest: each gets its own', async () => {
+test('name lists: two sources may have different lists under one digest: each gets its own', async () => {
   const store = await redis.openStore(1);
   const tag = store.partitions.tag(0);
   const digest = Buffer.from('8 bytes.');
@@ -158,7 +158,7 @@ function opened(properties: JsonObject): { open: OpenRecord; names: NameList | n
   return { open: openRecord(Buffer.concat([...recordHeadsOf([encoded]), body])), names };
 }
 
-test('any properties come back in their order, with their names in the record or without', () => {
+test('name lists: any properties come back in their order, with their names in the record or without', () => {
   const names = fc.oneof(
     fc.string(),
     fc.string({ unit: 'binary' }),
@@ -182,7 +182,7 @@ test('any properties come back in their order, with their names in the record or
   );
 });
 
-test('lists whose names make one text when they are joined are told apart', () => {
+test('name lists: lists whose names make one text when they are joined are told apart', () => {
   const lists: JsonObject[] = [{ 'a\0b': 1, c: 2 }, { a: 1, 'b\0c': 2 }, { 'a\0b\0c': 1 }];
   for (let times = 0; times < 70; times += 1) {
     for (const properties of lists) {

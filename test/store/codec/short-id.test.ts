@@ -12,7 +12,7 @@ const ids = fc.oneof(
   fc.string().map((text) => `~${text}`),
 );
 
-test('an id comes back from its short form, and no two ids have one form', () => {
+test('short id: an id comes back from its short form, and no two ids have one form', () => {
   fc.assert(
     fc.property(ids, ids, (one, other) => {
       assert.equal(longId(shortId(one)), one);
@@ -22,7 +22,7 @@ test('an id comes back from its short form, and no two ids have one form', () =>
   );
 });
 
-test('a UUID takes two thirds of its length, and its short form has no colon', () => {
+test('short id: a UUID takes two thirds of its length, and its short form has no colon', () => {
   const short = shortId('1f0923db-39e0-4bb9-89bc-8fc1c4346018');
   assert.equal(short.length, 23);
   assert.ok(!short.includes(':'));

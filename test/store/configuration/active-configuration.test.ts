@@ -39,7 +39,7 @@ async function publish(
   return publishConfiguration(store, files, loaded.configuration, options);
 }
 
-test('a published configuration comes back as it was, with a generation', async () => {
+test('active configuration: a published configuration comes back as it was, with a generation', async () => {
   const store = await redis.openEmptyStore(1);
   assert.equal(await readPublished(store), null);
   const files = documents('{p.title}');
@@ -49,7 +49,7 @@ test('a published configuration comes back as it was, with a generation', async 
   assert.deepEqual([...(published?.tenants.keys() ?? [])], ['acme']);
 });
 
-test('publishing what is active already is no new generation', async () => {
+test('active configuration: publishing what is active already is no new generation', async () => {
   const store = await redis.openEmptyStore(1);
   assert.equal(await publish(store, documents('{p.title}')), 1);
   assert.equal(await publish(store, documents('{p.title}')), 1);
@@ -57,7 +57,7 @@ test('publishing what is active already is no new generation', async () => {
   assert.equal(await publish(store, documents('{p.title}')), 3);
 });
 
-test('a publication sends, and every process reads, only the documents of tenants that changed', async (context) => {
+test('active configuration: a publication sends, and every process reads, only the documents of tenants that changed', async (context) => {
   const store = await redis.openEmptyStore(1);
   const megabyte = 1024 * 1024;
   const long = Array.from({ length: 200 }, (_, at) => [`text${at}`, 'x'.repeat(40_000)]);
@@ -85,14 +85,14 @@ test('a publication sends, and every process reads, only the documents of tenant
   assert.deepEqual((await readPublished(store))?.documents, files('{p.name}'));
 });
 
-test('documents of former configurations are not kept', async () => {
+test('active configuration: documents of former configurations are not kept', async () => {
   const store = await redis.openEmptyStore(1);
   for (const title of ['{p.title}', '{p.name}', '{p.title}']) await publish(store, documents(title));
   const fields = await store.client.hkeys(keys.configuration);
   assert.equal(fields.filter((field) => field.startsWith('documents')).length, 1, fields.join(' '));
 });
 
-test('a store that has the documents of all tenants in one field is split as it is opened', async () => {
+test('active configuration: a store that has the documents of all tenants in one field is split as it is opened', async () => {
   const store = await redis.openEmptyStore(1);
   const files = hashKeys(
     new Map([...documents('{p.title}'), ...documentsOf({ 'tenants/other/tenant.json': otherTenant })]),
@@ -127,7 +127,7 @@ test('a store that has the documents of all tenants in one field is split as it 
   assert.equal(await publish(store, files), 7);
 });
 
-test('a full Redis takes another configuration of nobody, and who starts with the active one goes on', async (context) => {
+test('active configuration: a full Redis takes another configuration of nobody, and who starts with the active one goes on', async (context) => {
   const store = await redis.openEmptyStore(1);
   assert.equal(await publish(store, documents('{p.title}')), 1);
   await store.client.config('SET', 'maxmemory', '1mb');
@@ -137,7 +137,7 @@ test('a full Redis takes another configuration of nobody, and who starts with th
   await store.client.config('SET', 'maxmemory', '0');
 });
 
-test('every process follows what is published, in order, with the one before', async (context) => {
+test('active configuration: every process follows what is published, in order, with the one before', async (context) => {
   const store = await redis.openEmptyStore(1);
   const active = new ActiveConfiguration(store);
   context.after(() => active.close());
@@ -161,7 +161,7 @@ test('every process follows what is published, in order, with the one before', a
   assert.equal(active.current, heard[1]?.[0]);
 });
 
-test('a process that starts later runs what is active', async (context) => {
+test('active configuration: a process that starts later runs what is active', async (context) => {
   const store = await redis.openEmptyStore(1);
   await publish(store, documents('{p.title}'));
   const active = new ActiveConfiguration(store);
@@ -171,7 +171,7 @@ test('a process that starts later runs what is active', async (context) => {
   assert.equal(active.generation, 1);
 });
 
-test('a configuration that was published while Redis was away from us is found afterwards', async (context) => {
+test('active configuration: a configuration that was published while Redis was away from us is found afterwards', async (context) => {
   const store = await redis.openEmptyStore(1);
   await publish(store, documents('{p.title}'));
   const active = new ActiveConfiguration(store);

@@ -13,7 +13,7 @@ import { until } from '../../support/until.ts';
 
 const redis = await TestRedis.start();
 
-test('a job that is seen as done is seen with all that it saved', async (context) => {
+test('jobs queue: a job that is seen as done is seen with all that it saved', async (context) => {
   const store = await redis.openEmptyStore(1);
   const queue = new JobQueue<object, { readonly saved: string }>(store, 'steps');
   let letEnd = () => {};

@@ -47,7 +47,7 @@ function wantedBy(configuration: Configuration) {
   return configuration.tenants.get('acme')?.lookupLayouts.get('src') ?? null;
 }
 
-test('the layouts of the first configuration are whole, those of later ones are not', async () => {
+test('layouts: the layouts of the first configuration are whole, those of later ones are not', async () => {
   const store = await redis.openEmptyStore(partitions.length);
   const [, first] = await publish(store, 'a');
   assert.deepEqual((await readLayouts(store)).wholeOf(place), wantedBy(first));
@@ -58,7 +58,7 @@ test('the layouts of the first configuration are whole, those of later ones are 
   assert.deepEqual(layouts.keptOf(place, wantedBy(first)), [wantedBy(first)]);
 });
 
-test('a layout is read once every partition is filled for the same generation, and the former one is kept until it is retired', async () => {
+test('layouts: a layout is read once every partition is filled for the same generation, and the former one is kept until it is retired', async () => {
   const store = await redis.openEmptyStore(partitions.length);
   const [, first] = await publish(store, 'a');
   const [generation, second] = await publish(store, 'b');
@@ -92,7 +92,7 @@ test('a layout is read once every partition is filled for the same generation, a
   assert.ok(retired.version > filled.version);
 });
 
-test('no second layout takes the place of one before the former one is retired', async () => {
+test('layouts: no second layout takes the place of one before the former one is retired', async () => {
   const store = await redis.openEmptyStore(partitions.length);
   await publish(store, 'a');
   const fill = async (property: string | null) => {

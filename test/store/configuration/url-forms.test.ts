@@ -11,7 +11,7 @@ import {
   type UrlFormState,
 } from '../../../src/store/configuration/url-forms.ts';
 
-test('readers are told of a form before claims come to it, and look first where claims leave', () => {
+test('URL forms: readers are told of a form before claims come to it, and look first where claims leave', () => {
   const steps: UrlFormState[] = [];
   for (let state = nextStep(exactUrls, 'folded'); state !== null; state = nextStep(state, 'folded'))
     steps.push(state);
@@ -21,12 +21,12 @@ test('readers are told of a form before claims come to it, and look first where 
   ]);
 });
 
-test('a mind that is changed on the way leads back, and no claim is ever where nobody looks', () => {
+test('URL forms: a mind that is changed on the way leads back, and no claim is ever where nobody looks', () => {
   const forms: readonly UrlForm[] = ['exact', 'folded'];
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.constantFrom(...forms), fc.boolean()), { maxLength: 12 }), (wishes) => {
       let state = exactUrls;
-      /** Forms in which claims may stand, as long as nobody has moved all of them. */
+      /** Forms that stored claims may have until all of them are converted. */
       let stored = new Set<UrlForm>(['exact']);
       for (const [wanted, isMovedToEnd] of wishes) {
         for (let next = nextStep(state, wanted); next !== null; next = nextStep(state, wanted)) {

@@ -9,7 +9,7 @@ function change(index: string, originId: string, isThere = true): ItemChange {
   return { scope, index, sourceId: 's', originId, item };
 }
 
-test('items that several commits changed are named once, by their index', () => {
+test('changed items: items that several commits changed are named once, by their index', () => {
   const lists = [
     packItemNames([
       change('schema:things', 'a'),

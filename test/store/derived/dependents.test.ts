@@ -10,7 +10,7 @@ const name = fc.stringMatching(/^[A-Za-z0-9-]{1,12}$/);
 
 const id = fc.oneof(name, fc.uuid());
 
-test('a dependent comes back from its name, with bars and anything else in its originId', () => {
+test('dependents: parsing a formatted name returns the dependent, with any characters in its originId', () => {
   fc.assert(
     fc.property(
       fc.constantFrom('view' as const, 'item' as const, 'entity' as const, 'repair' as const),
@@ -27,7 +27,7 @@ test('a dependent comes back from its name, with bars and anything else in its o
   );
 });
 
-test('a text that names no dependent is none', () => {
+test('dependents: parsing an invalid name returns null', () => {
   for (const wrong of ['', 'v', 'v|e|a', 'x|e|a|s|o', 'constructor|e|a|s|o', '__proto__|e|a|s|o']) {
     assert.equal(parseDependent(wrong), null, wrong);
   }

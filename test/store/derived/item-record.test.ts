@@ -14,7 +14,7 @@ import { runs } from '../../support/runs.ts';
 
 const runCount = runs(200);
 
-test('any item comes back as it was stored, and equal items have equal bytes', () => {
+test('item record: decodes to the same item, and equal items have equal bytes', () => {
   fc.assert(
     fc.property(
       fc.dictionary(fc.string(), fc.jsonValue()),
@@ -34,7 +34,7 @@ test('any item comes back as it was stored, and equal items have equal bytes', (
   );
 });
 
-test('items leave out names of their list where they are in its order, and come back as they were', () => {
+test('item record: leaves out names that are in the order of its list, and decodes to the same item', () => {
   const name = fc.oneof(fc.constantFrom('__proto__', '7', 'a', 'b', 'c', '\ud800'), fc.string());
   let [leftOut, kept] = [0, 0];
   fc.assert(
@@ -65,7 +65,7 @@ test('items leave out names of their list where they are in its order, and come 
   assert.ok(leftOut > runCount / 2 && kept > runCount / 10, `${leftOut} left out, ${kept} kept`);
 });
 
-/** An object of some of the names, in their order. */
+/** An object with some of the names, in their order. */
 function namedFields(names: readonly string[], values: Iterable<unknown>): JsonObject {
   const given = values[Symbol.iterator]();
   const members = names.flatMap((name) => {
@@ -75,7 +75,7 @@ function namedFields(names: readonly string[], values: Iterable<unknown>): JsonO
   return JSON.parse(`{${members.join(',')}}`) as JsonObject;
 }
 
-test('names of prototypes, lone surrogates and long numbers sent as text survive', () => {
+test('item record: keeps prototype names, unpaired surrogates and long numbers sent as strings', () => {
   const text = '{"__proto__":{"x":1},"constructor":"c","id":"9223372036854775807","half":"\\ud800"}';
   const item = { updatedAtMs: 5, fields: JSON.parse(text) as JsonObject };
   const decoded = decodeItem({ sourceId: 's', originId: 'a:b' }, encodeItem(item));
@@ -84,7 +84,7 @@ test('names of prototypes, lone surrogates and long numbers sent as text survive
   assert.equal(Object.hasOwn(decoded.fields, '__proto__'), true);
 });
 
-test('an item is the same as a text exactly when its parsed fields have that text', () => {
+test('item record: equals a JSON string exactly when its fields serialize to it', () => {
   const names = ['a', 'b', '7x', '"', '\ud800', 'ü'];
   const value = fc.oneof(
     fc.constantFrom('', 'n', 'null', ',', ']', '}', '"', '\\', '\\"', '\ud800', '日本', true, 0, -1.5e-7),
@@ -111,7 +111,7 @@ test('an item is the same as a text exactly when its parsed fields have that tex
   assert.ok(same > runCount && others > runCount, `${same} the same, ${others} others`);
 });
 
-test('a text that differs from an item by any byte, or is cut anywhere, is another one', () => {
+test('item record: differs from a JSON string with any byte changed, or truncated anywhere', () => {
   const names = ['text', 'list', 'size'];
   const fields = { text: 'a "b", c]', list: ['x', { y: null }], size: 12 };
   const text = Buffer.from(JSON.stringify(fields));

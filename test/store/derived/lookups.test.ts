@@ -48,7 +48,7 @@ async function candidates(store: Store, ...lookupKeys: string[]) {
   return found.sort((a, b) => (a.originId < b.originId ? -1 : 1));
 }
 
-test('what stands under a key is found under it, with its projection, until it is dropped', async () => {
+test('lookups: what stands under a key is found under it, with its projection, until it is dropped', async () => {
   const store = await redis.openEmptyStore(4);
   await touch(
     store,
@@ -72,7 +72,7 @@ test('what stands under a key is found under it, with its projection, until it i
   assert.deepEqual(await candidates(store, 'k'), [{ originId: '2', values: ['new'] }]);
 });
 
-test('a whole type is read in portions, each entry at least once, and so are many keys', async () => {
+test('lookups: a whole type is read in portions, each entry at least once, and so are many keys', async () => {
   const store = await redis.openEmptyStore(4);
   const count = 20_000;
   const all = Array.from({ length: count }, (_, number) => entry('all', `o${number}`, `[${number}]`));
@@ -90,7 +90,7 @@ test('a whole type is read in portions, each entry at least once, and so are man
   assert.ok(Math.max(...sizes) < count / 4, `${Math.max(...sizes)} entries in one reply`);
 });
 
-test('entries of megabytes are written a few at a time', async () => {
+test('lookups: entries of megabytes are written a few at a time', async () => {
   const store = await redis.openEmptyStore(1);
   const large = JSON.stringify(['x'.repeat(700_000)]);
   const names = Array.from({ length: 8 }, (_, at) => `k${at}`);
@@ -115,7 +115,7 @@ test('entries of megabytes are written a few at a time', async () => {
   }
 });
 
-test('entries of megabytes are read one at a time, beside the small ones', async () => {
+test('lookups: entries of megabytes are read one at a time, beside the small ones', async () => {
   const store = await redis.openEmptyStore(4);
   const large = JSON.stringify([Array.from({ length: 200_000 }, (_, at) => [at % 10])]);
   const small = ['1', '2', '3'].map((originId) => entry('k', originId, '[0]'));
@@ -132,7 +132,7 @@ test('entries of megabytes are read one at a time, beside the small ones', async
   assert.deepEqual(portions.sort(), [['1', '2', '3'], ['a'], ['b']]);
 });
 
-test('entries of another layout, source or tenant are not seen', async () => {
+test('lookups: entries of another layout, source or tenant are not seen', async () => {
   const store = await redis.openEmptyStore(4);
   await touch(store, [entry('k', '1', '[]', 'other')], []);
   await touch(store, [{ ...entry('k', '2', '[]'), tenant: 'other' }], []);
@@ -140,7 +140,7 @@ test('entries of another layout, source or tenant are not seen', async () => {
   assert.deepEqual(await candidates(store, 'k'), []);
 });
 
-test('a touch tells the dependents of the touched keys, and of no others', async () => {
+test('lookups: a touch tells the dependents of the touched keys, and of no others', async () => {
   const store = await redis.openEmptyStore(4);
   await register(store, 'add', 'k', 'view-1', 'view-2');
   await register(store, 'add', 'l', 'view-3');
@@ -151,7 +151,7 @@ test('a touch tells the dependents of the touched keys, and of no others', async
   assert.deepEqual(await touch(store, [entry('m', '1', '[]')], []), [], 'a write asks nobody');
 });
 
-test('registering twice is registering once, dropping what is not there is nothing', async () => {
+test('lookups: registering twice is registering once, dropping what is not there is nothing', async () => {
   const store = await redis.openEmptyStore(4);
   await register(store, 'add', 'k', 'a', 'a');
   await register(store, 'add', 'k', 'a');
@@ -159,7 +159,7 @@ test('registering twice is registering once, dropping what is not there is nothi
   assert.deepEqual(await touch(store, [], [key('k')]), ['a']);
 });
 
-test('of a change and a computation that race one always sees the other', async () => {
+test('lookups: of a change and a computation that race one always sees the other', async () => {
   const store = await redis.openEmptyStore(4);
   for (let round = 0; round < 200; round += 1) {
     const lookupKey = `race-${round}`;
@@ -175,7 +175,7 @@ test('of a change and a computation that race one always sees the other', async 
   }
 });
 
-test('many thousand dependents and entries of one key are all told and found', async () => {
+test('lookups: many thousand dependents and entries of one key are all told and found', async () => {
   const store = await redis.openEmptyStore(2);
   const members = Array.from({ length: 3500 }, (_, index) => `v|e|list|s|${index}`);
   await register(store, 'add', 'k', ...members);
@@ -186,7 +186,7 @@ test('many thousand dependents and entries of one key are all told and found', a
   assert.equal((await candidates(store, 'k')).length, 3500);
 });
 
-test('a thousand touched keys are asked, each of them', async () => {
+test('lookups: a thousand touched keys are asked, each of them', async () => {
   const store = await redis.openEmptyStore(3);
   const names = Array.from({ length: 1000 }, (_, index) => `k${index}`);
   await Promise.all(names.map((name) => register(store, 'add', name, `of-${name}`)));

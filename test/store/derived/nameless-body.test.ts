@@ -32,7 +32,7 @@ function bodyOf(view: Json): ViewBody {
 
 const encoded = (view: Json): Buffer => finish(encodeBody(bodyOf(view), sourceId));
 
-/** What is stored of the last of so many views with these names that others have them. */
+/** What is stored of the last of this many views with these names that others have them. */
 function shared(body: Buffer): NamelessBody | null {
   for (let times = 0; times < 70; times += 1) {
     const nameless = withoutNames(body);
@@ -49,7 +49,7 @@ const names = fc.oneof(
 const values = fc.oneof(fc.jsonValue(), fc.constant(mark), fc.array(fc.constantFrom(mark, 1, '}]"\\')));
 const views = fc.dictionary(names, values, { maxKeys: 12 }).map((view) => ({ ...view }) as JsonObject);
 
-test('a view that leaves its names out comes back as it was, byte for byte', () => {
+test('nameless body: a view that leaves its names out comes back as it was, byte for byte', () => {
   fc.assert(
     fc.property(views, (view) => {
       const body = encoded(view);
@@ -66,18 +66,18 @@ test('a view that leaves its names out comes back as it was, byte for byte', () 
   );
 });
 
-test('views that are no objects, are empty or are large keep all they have', () => {
+test('nameless body: views that are no objects, are empty or are large keep all they have', () => {
   const large = { text: 'x'.repeat(5_000) };
   for (const view of [{}, [], [1, { a: 2 }], 'text', '{"a":1}', 7, null, mark, large]) {
     assert.equal(shared(encoded(view)), null, JSON.stringify(view).slice(0, 20));
   }
 });
 
-test('names of which no two views have the same stay in them', () => {
+test('nameless body: names of which no two views have the same stay in them', () => {
   for (let at = 0; at < 200; at += 1) assert.equal(withoutNames(encoded({ [`only of ${at}`]: 1 })), null);
 });
 
-test('a view without its names is smaller by nearly all of them', () => {
+test('nameless body: a view without its names is smaller by nearly all of them', () => {
   const body = encoded({ population: 2_800_000, timezone: 'Europe/Rome', country: mark });
   const nameless = shared(body);
   assert.ok(nameless);

@@ -87,7 +87,7 @@ const records: fc.Arbitrary<ProcessedRecord> = fc.record(
   plain,
 );
 
-test('a processed record comes back as it was stored, with equal bytes when it is stored again', () => {
+test('processed record: a processed record comes back as it was stored, with equal bytes when it is stored again', () => {
   fc.assert(
     fc.property(records, (record) => {
       const stored = encodeProcessed(record);
@@ -104,7 +104,7 @@ test('a processed record comes back as it was stored, with equal bytes when it i
 /** Records that have these names come in this number before they leave them out. */
 const metBefore = 64;
 
-test('a processed record of names that many have leaves them out, and comes back with them', () => {
+test('processed record: a processed record of names that many have leaves them out, and comes back with them', () => {
   fc.assert(
     fc.property(records, (record) => {
       for (let met = 1; met < metBefore; met += 1) processedNamesOf(record);

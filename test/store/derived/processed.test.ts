@@ -15,7 +15,7 @@ const [tenant, sourceId] = ['acme', 'src-1'];
 /** More than those before which records have their names themselves. */
 const recordsMet = 64;
 
-test('a record whose list of names was lost counts as lost, and comes back with it', async () => {
+test('processed: a record whose list of names was lost counts as lost, and comes back with it', async () => {
   const store = await redis.openStore(1);
   const tag = store.partitions.tag(0);
   const record: ProcessedRecord = {

@@ -31,7 +31,7 @@ const bodies: fc.Arbitrary<ViewBody> = fc
       .map((texts) => ({ texts, references })),
   );
 
-test('a view comes back from its stored form with the same texts and references', () => {
+test('stored body: a view comes back from its stored form with the same texts and references', () => {
   fc.assert(
     fc.property(bodies, name, (body, sourceId) => {
       const stored = decodeBody(encoded(body, sourceId), sourceId);
@@ -50,7 +50,7 @@ test('a view comes back from its stored form with the same texts and references'
   );
 });
 
-test('a reference within the source of the view does not repeat its id', () => {
+test('stored body: a reference within the source of the view does not repeat its id', () => {
   const sourceId = '0b0d6e1c-8a9b-4c57-9d8c-0a1b2c3d4e5f';
   const target = { environmentId: 'e', sourceId, originId: 'o', alias: 'a' };
   const body = { texts: ['{"x":', '}'], references: [{ target, viewId: null, path: '.x' }] };
@@ -61,7 +61,7 @@ test('a reference within the source of the view does not repeat its id', () => {
   assert.deepEqual(decodeBody(across, 'another').references, expected);
 });
 
-test('references of earlier versions to sources with a colon are not taken for views that there are', () => {
+test('stored body: references of earlier versions to sources with a colon are not taken for views that there are', () => {
   const references = [
     { sourceId: 's:page', alias: 'x', originId: 'y' },
     { sourceId: 's', alias: 'page', originId: 'x:y' },
@@ -74,7 +74,7 @@ test('references of earlier versions to sources with a colon are not taken for v
   assert.equal(identities[1], viewTarget({ sourceId: 's', alias: 'page', originId: 'x:y' }).identity);
 });
 
-test('equal views have equal bytes, however often they were made', () => {
+test('stored body: equal views have equal bytes, however often they were made', () => {
   fc.assert(
     fc.property(bodies, (body) => {
       const again = structuredClone(body);

@@ -14,7 +14,7 @@ const scope = { tenant, environmentId };
 /** More than those before which views have their names themselves. */
 const viewsMet = 64;
 
-test('a view whose list of names was lost counts as lost, and comes back with it', async () => {
+test('views: a view whose list of names was lost counts as lost, and comes back with it', async () => {
   const store = await redis.openStore(1);
   const tag = store.partitions.tag(0);
   const texts = ['{"of a test that nobody else has":1,"card":', '}'];

@@ -46,7 +46,7 @@ async function ends(store: Store): Promise<number[]> {
   );
 }
 
-test('an accepted entity is stored whole and announced once', async () => {
+test('entities: an accepted entity is stored whole and announced once', async () => {
   const store = await redis.openEmptyStore(4);
   const sent = entity(
     '1',
@@ -80,7 +80,7 @@ function orderedAs(order: object, value: SourceEntity): object {
   return Object.fromEntries(members.map((name) => [name, value[name as keyof SourceEntity]]));
 }
 
-test('an unchanged entity costs no stream entry and keeps its stamps', async () => {
+test('entities: an unchanged entity costs no stream entry and keeps its stamps', async () => {
   const store = await redis.openEmptyStore(4);
   await accept(store, [entity('1', { a: 1, b: { c: 1, d: 2 } }, { redirects: ['/x'] })]);
   const [before, endsBefore] = [await read(store, '1'), await ends(store)];
@@ -92,7 +92,7 @@ test('an unchanged entity costs no stream entry and keeps its stamps', async () 
   assert.deepEqual(again.version, new Map([[partition, 1]]), 'the state it was unchanged in');
 });
 
-test('everything stored counts for changed or unchanged', async () => {
+test('entities: everything stored counts for changed or unchanged', async () => {
   const store = await redis.openEmptyStore(4);
   const base = entity('1', { a: [1, 2] }, { url: '/a', originParentId: 'p', redirects: ['/r', '/s'] });
   const others: SourceEntity[] = [
@@ -111,7 +111,7 @@ test('everything stored counts for changed or unchanged', async () => {
   }
 });
 
-test('any properties come back as they were sent', async () => {
+test('entities: any properties come back as they were sent', async () => {
   const store = await redis.openEmptyStore(4);
   await fc.assert(
     fc.asyncProperty(
@@ -126,7 +126,7 @@ test('any properties come back as they were sent', async () => {
   );
 });
 
-test('another type is a conflict and changes nothing, unless it is forced', async () => {
+test('entities: another type is a conflict and changes nothing, unless it is forced', async () => {
   const store = await redis.openEmptyStore(4);
   await accept(store, [entity('1', { a: 1 })]);
   const before = await read(store, '1');
@@ -141,7 +141,7 @@ test('another type is a conflict and changes nothing, unless it is forced', asyn
   assert.deepEqual((await accept(store, [entity('1', { a: 3 })])).outcomes, ['changed'], 'after a delete');
 });
 
-test('a bulk is stored although some of it conflicts, each outcome at its place', async () => {
+test('entities: a bulk is stored although some of it conflicts, each outcome at its place', async () => {
   const store = await redis.openEmptyStore(4);
   await accept(store, [entity('b', { a: 1 }), entity('c', { a: 1 })]);
   const { outcomes } = await accept(store, [
@@ -153,7 +153,7 @@ test('a bulk is stored although some of it conflicts, each outcome at its place'
   assert.deepEqual(outcomes, ['changed', 'typeConflict', 'unchanged', 'changed']);
 });
 
-test('several states of one entity in a request are taken in order', async () => {
+test('entities: several states of one entity in a request are taken in order', async () => {
   const store = await redis.openEmptyStore(4);
   const { outcomes } = await accept(store, [
     entity('1', { a: 1 }),
@@ -173,7 +173,7 @@ async function storeAmidRepetition(entities: readonly SourceEntity[]): Promise<S
   return store;
 }
 
-test('while nearly everything comes again as it is, only what differs is encoded and sent', async () => {
+test('entities: while nearly everything comes again as it is, only what differs is encoded and sent', async () => {
   const originIds = Array.from({ length: 30 }, (_, index) => `e${index}`);
   const stored = originIds.map((originId) => entity(originId, { a: 1 }));
   const store = await storeAmidRepetition(stored);
@@ -204,7 +204,7 @@ test('while nearly everything comes again as it is, only what differs is encoded
   assert.deepEqual(new Set((await accept(store, allNew, true)).outcomes), new Set(['changed']));
 });
 
-test('whatever is sent again and again, outcomes and state are as if every entity were compared by itself', async () => {
+test('entities: whatever is sent again and again, outcomes and state are as if every entity were compared by itself', async () => {
   const ids = Array.from({ length: 6 }, (_, index) => `r${index}`);
   const change = fc.record({ originId: fc.constantFrom(...ids), title: fc.nat({ max: 2 }) });
   // Most requests send what is there; a few bring changes, also several of one entity.
@@ -241,7 +241,7 @@ test('whatever is sent again and again, outcomes and state are as if every entit
   );
 });
 
-test('of what waits for a Redis that stands still only a few requests are not encoded', async () => {
+test('entities: of what waits for a Redis that stands still only a few requests are not encoded', async () => {
   const store = await redis.openEmptyStore(1);
   let encoded = 0;
   const waiting = (originId: string): EncodedEntity => {
@@ -264,7 +264,7 @@ test('of what waits for a Redis that stands still only a few requests are not en
   await Promise.all(calls);
 });
 
-test('several states of one entity are taken in order too while nearly everything comes again', async () => {
+test('entities: several states of one entity are taken in order too while nearly everything comes again', async () => {
   const store = await storeAmidRepetition([entity('1', { a: 1 })]);
   const { outcomes } = await accept(store, [
     entity('1', { a: 1 }),
@@ -275,7 +275,7 @@ test('several states of one entity are taken in order too while nearly everythin
   assert.deepEqual((await read(store, '1'))?.properties, { a: 1 });
 });
 
-test('stamps rise with every change, even when the clock of a front stands still or goes back', async (context) => {
+test('entities: stamps rise with every change, even when the clock of a front stands still or goes back', async (context) => {
   const store = await redis.openEmptyStore(1);
   const stamps: number[] = [];
   const now = Date.now();
@@ -288,7 +288,7 @@ test('stamps rise with every change, even when the clock of a front stands still
   for (const [index, stamp] of stamps.entries()) assert.ok(index === 0 || stamp > (stamps[index - 1] ?? 0));
 });
 
-test('entities of one request have rising stamps in its order, whatever partitions they lie in', async () => {
+test('entities: entities of one request have rising stamps in its order, whatever partitions they lie in', async () => {
   const store = await redis.openEmptyStore(16);
   const originIds = Array.from({ length: 40 }, (_, index) => `e${index}`);
   await accept(
@@ -308,7 +308,7 @@ test('entities of one request have rising stamps in its order, whatever partitio
   assert.equal(new Set(stamps).size, 40);
 });
 
-test('bornStamp stays until the entity is deleted, urlStamp until the url changes', async () => {
+test('entities: bornStamp stays until the entity is deleted, urlStamp until the url changes', async () => {
   const store = await redis.openEmptyStore(1);
   const states = [];
   for (const [title, url] of [
@@ -337,7 +337,7 @@ test('bornStamp stays until the entity is deleted, urlStamp until the url change
   assert.deepEqual([reborn.bornStamp, reborn.urlStamp], [reborn.stamp, reborn.stamp]);
 });
 
-test('tenants and sources never meet, whatever ids they use', async () => {
+test('entities: tenants and sources never meet, whatever ids they use', async () => {
   const store = await redis.openEmptyStore(4);
   const encoded = [encodeEntity(entity('1', { of: 'acme' }))];
   await acceptEntities(store, { tenant: 'acme', sourceId: 's', force: false, entities: encoded });
@@ -347,7 +347,7 @@ test('tenants and sources never meet, whatever ids they use', async () => {
   assert.deepEqual(removal.removed, [false]);
 });
 
-test('a delete tells which entities were there and announces those alone', async () => {
+test('entities: a delete tells which entities were there and announces those alone', async () => {
   const store = await redis.openEmptyStore(1);
   await accept(store, [entity('1', {}), entity('2', {})]);
   const { removed, version } = await removeEntities(store, {
@@ -395,7 +395,7 @@ function acceptCall(store: Store, token: string, entities: readonly SourceEntity
   return acceptAgain.run(store.client, [keys.clock(tag)], [packForLua([group])]);
 }
 
-test('an accept call sent twice answers the same and does nothing the second time', async () => {
+test('entities: an accept call sent twice answers the same and does nothing the second time', async () => {
   const store = await redis.openEmptyStore(1);
   const sent = [
     entity('1', { a: 1 }),
@@ -411,7 +411,7 @@ test('an accept call sent twice answers the same and does nothing the second tim
   assert.deepEqual(await read(store, '1'), before);
 });
 
-test('a state of an entity that was refused is refused by the repeated call too, though another state was taken', async () => {
+test('entities: a state of an entity that was refused is refused by the repeated call too, though another state was taken', async () => {
   const store = await redis.openEmptyStore(1);
   const sent = [entity('1', { a: 1 }), entity('1', { a: 2 }, { type: 'other' }), entity('1', { a: 3 })];
   const [, first] = await acceptCall(store, '12345678', sent);
@@ -421,7 +421,7 @@ test('a state of an entity that was refused is refused by the repeated call too,
   assert.deepEqual((await read(store, '1'))?.properties, { a: 3 });
 });
 
-test('requests that come together are answered each for itself, those of one entity in their order', async () => {
+test('entities: requests that come together are answered each for itself, those of one entity in their order', async () => {
   const store = await redis.openEmptyStore(4);
   const numbers = Array.from({ length: 40 }, (_, number) => number);
   await accept(store, [entity('same', {})]);
@@ -446,7 +446,7 @@ test('requests that come together are answered each for itself, those of one ent
   assert.ok(entries < 4 * numbers.length, `gathered into fewer entries: ${entries}`);
 });
 
-test('types are told apart whatever they begin with and however long they are', async () => {
+test('entities: types are told apart whatever they begin with and however long they are', async () => {
   const store = await redis.openEmptyStore(1);
   const types = ['page', 'pages', '', 'p'.repeat(256), '😀'.repeat(256), `${'😀'.repeat(255)}x`];
   for (const type of types) {
@@ -462,7 +462,7 @@ test('types are told apart whatever they begin with and however long they are', 
   }
 });
 
-test('more entities of a partition than are read at a time are compared, large ones too', async () => {
+test('entities: more entities of a partition than are read at a time are compared, large ones too', async () => {
   const store = await redis.openEmptyStore(1);
   const states = (n: number) =>
     Array.from({ length: 50 }, (_, at) =>
@@ -479,7 +479,7 @@ test('more entities of a partition than are read at a time are compared, large o
   }
 });
 
-test('a request larger than a call of the store is taken whole', async () => {
+test('entities: a request larger than a call of the store is taken whole', async () => {
   const store = await redis.openEmptyStore(2);
   const many = Array.from({ length: 1500 }, (_, number) => entity(`${number}`, { number }));
   const { outcomes } = await accept(store, many);
@@ -487,7 +487,7 @@ test('a request larger than a call of the store is taken whole', async () => {
   assert.deepEqual((await read(store, '1499'))?.properties, { number: 1499 });
 });
 
-test('a remove call sent twice answers the same and spares what came in between', async () => {
+test('entities: a remove call sent twice answers the same and spares what came in between', async () => {
   const store = await redis.openEmptyStore(1);
   await accept(store, [entity('1', { a: 1 })]);
   const tag = store.partitions.tag(0);
@@ -505,7 +505,7 @@ test('a remove call sent twice answers the same and spares what came in between'
   assert.ok((await store.client.ttl(keys.removal(tag, 'token'))) > 0, 'and nothing of it stays for ever');
 });
 
-test('all originIds of a partition are found by a scan', async () => {
+test('entities: all originIds of a partition are found by a scan', async () => {
   const store = await redis.openEmptyStore(2);
   const originIds = Array.from({ length: 600 }, (_, index) => `e${index}`);
   for (let at = 0; at < originIds.length; at += 50) {
@@ -523,7 +523,7 @@ test('all originIds of a partition are found by a scan', async () => {
   assert.deepEqual([...found].sort(), [...originIds].sort());
 });
 
-test('scripts go on working after Redis has forgotten them', async () => {
+test('entities: scripts go on working after Redis has forgotten them', async () => {
   const store = await redis.openEmptyStore(4);
   await accept(store, [entity('1', { a: 1 })]);
   await store.client.script('FLUSH');
@@ -534,7 +534,7 @@ test('scripts go on working after Redis has forgotten them', async () => {
   );
 });
 
-test('an entity of millions of values is read in parts, and others have their turns', async (context) => {
+test('entities: an entity of millions of values is read in parts, and others have their turns', async (context) => {
   const store = await redis.openEmptyStore(1);
   const sent = entity('large', { list: Array.from({ length: 1_200_000 }, () => [1]) });
   await accept(store, [sent]);

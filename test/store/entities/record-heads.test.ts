@@ -30,7 +30,7 @@ function clocksAgree(): boolean {
 
 const clockWasSet = !clocksAgree() && 'the clock was set';
 
-test('stamps order what comes to two fronts of one machine within a millisecond', {
+test('record heads: stamps order what comes to two fronts of one machine within a millisecond', {
   skip: clockWasSet,
 }, () => {
   for (let time = 0; time < 1_000; time += 1) {
@@ -41,14 +41,14 @@ test('stamps order what comes to two fronts of one machine within a millisecond'
   }
 });
 
-test('stamps rise, also within a request and when the clock is set back', (context: TestContext) => {
+test('record heads: stamps rise, also within a request and when the clock is set back', (context: TestContext) => {
   const first = stampsOf(50);
   context.mock.method(Date, 'now', () => 1_000);
   const all = [...first, ...stampsOf(50)];
   assert.ok(all.every((stamp, at) => at === 0 || stamp > (all[at - 1] ?? 0)));
 });
 
-test('stamps come back from a head, whichever of them are equal', () => {
+test('record heads: stamps come back from a head, whichever of them are equal', () => {
   const stamp = fc.constantFrom(1_000_000, 1_000_001, 1_764_000_000_000_000, 8_000_000_000_000_000);
   fc.assert(
     fc.property(

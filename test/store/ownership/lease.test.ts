@@ -35,7 +35,7 @@ async function endNow(store: Store, { tag }: Lease): Promise<void> {
   await store.client.hset(keys.owner(tag), 'leaseUntilMs', (await redisTimeMs(store.client)) - 1);
 }
 
-test('a partition has one owner at a time, and everybody can see who', async () => {
+test('lease: a partition has one owner at a time, and everybody can see who', async () => {
   const store = await redis.openEmptyStore(2);
   const lease = await take(store, 'a');
   assert.equal(lease.epoch, 1);
@@ -46,14 +46,14 @@ test('a partition has one owner at a time, and everybody can see who', async () 
   assert.equal(free?.workerId, null);
 });
 
-test('of many workers that reach for a partition at once one gets it', async () => {
+test('lease: of many workers that reach for a partition at once one gets it', async () => {
   const store = await redis.openEmptyStore(1);
   const ids = Array.from({ length: 20 }, (_, index) => `w${index}`);
   const leases = await Promise.all(ids.map((id) => takeLease(store, 0, id, long)));
   assert.equal(leases.filter((lease) => lease !== null).length, 1);
 });
 
-test('a lease ends by itself, by the clock of Redis, and the next owner has a higher epoch', async () => {
+test('lease: a lease ends by itself, by the clock of Redis, and the next owner has a higher epoch', async () => {
   const store = await redis.openEmptyStore(1);
   await take(store, 'a', 60);
   assert.equal(await takeLease(store, 0, 'b', long), null);
@@ -65,7 +65,7 @@ test('a lease ends by itself, by the clock of Redis, and the next owner has a hi
   assert.equal((next as TakenLease | null)?.epoch, 2);
 });
 
-test('a lease that was not renewed can be taken though it holds by the clock of Redis; the owner is fenced', async () => {
+test('lease: a lease that was not renewed can be taken though it holds by the clock of Redis; the owner is fenced', async () => {
   const store = await redis.openEmptyStore(1);
   const first = await take(store, 'a');
   const owner = keys.owner(first.tag);
@@ -81,7 +81,7 @@ test('a lease that was not renewed can be taken though it holds by the clock of 
   assert.equal(await takeLease(store, 0, 'c', long, seen), null, 'what was seen is no more');
 });
 
-test('a renewal makes what others have seen of the lease worthless, whatever the clock of Redis does', async () => {
+test('lease: a renewal makes what others have seen of the lease worthless, whatever the clock of Redis does', async () => {
   const store = await redis.openEmptyStore(1);
   const lease = await take(store, 'a');
   for (const stepMs of [60 * long, -60 * long]) {
@@ -96,7 +96,7 @@ test('a renewal makes what others have seen of the lease worthless, whatever the
   }
 });
 
-test('renewing keeps a lease; what is lost cannot be renewed', async () => {
+test('lease: renewing keeps a lease; what is lost cannot be renewed', async () => {
   const store = await redis.openEmptyStore(1);
   const lease = await take(store, 'a', long / 2);
   assert.equal(await renewLease(store, lease, long), true);
@@ -110,7 +110,7 @@ test('renewing keeps a lease; what is lost cannot be renewed', async () => {
   assert.equal(owner?.workerId, 'b');
 });
 
-test('a lease that has ended but was taken by nobody can still be renewed', async () => {
+test('lease: a lease that has ended but was taken by nobody can still be renewed', async () => {
   const store = await redis.openEmptyStore(1);
   const lease = await take(store, 'a');
   await endNow(store, lease);
@@ -118,7 +118,7 @@ test('a lease that has ended but was taken by nobody can still be renewed', asyn
   assert.equal(await takeLease(store, 0, 'b', long), null);
 });
 
-test('a released partition is free at once; an old release frees nothing', async () => {
+test('lease: a released partition is free at once; an old release frees nothing', async () => {
   const store = await redis.openEmptyStore(1);
   const first = await take(store, 'a');
   await releaseLease(store, first);
@@ -128,12 +128,12 @@ test('a released partition is free at once; an old release frees nothing', async
   assert.equal(await takeLease(store, 0, 'b', long), null);
 });
 
-test('a take call sent twice is one take', async () => {
+test('lease: a take call sent twice is one take', async () => {
   const store = await redis.openEmptyStore(1);
   assert.deepEqual(await take(store, 'a'), await take(store, 'a'));
 });
 
-test('a new owner goes on from the checkpoint and the commits of the one before', async () => {
+test('lease: a new owner goes on from the checkpoint and the commits of the one before', async () => {
   const store = await redis.openEmptyStore(1);
   const first = await take(store, 'a');
   const announcement = {
@@ -177,7 +177,7 @@ function effectsOf(
   };
 }
 
-test('after a takeover every effect of the old owner is refused, in every partition', async () => {
+test('lease: after a takeover every effect of the old owner is refused, in every partition', async () => {
   const store = await redis.openEmptyStore(4);
   const old = await take(store, 'a');
   assert.equal(await fenceOlderOwners(store, old), true);
@@ -207,7 +207,7 @@ test('after a takeover every effect of the old owner is refused, in every partit
   }
 });
 
-test('an owner that fences after a newer one is told so', async () => {
+test('lease: an owner that fences after a newer one is told so', async () => {
   const store = await redis.openEmptyStore(4);
   const old = await take(store, 'a');
   await releaseLease(store, old);
@@ -217,7 +217,7 @@ test('an owner that fences after a newer one is told so', async () => {
   assert.equal(await fenceOlderOwners(store, next), true, 'and the newer one may do it again');
 });
 
-test('a fence of one partition leaves the owners of the others alone', async () => {
+test('lease: a fence of one partition leaves the owners of the others alone', async () => {
   const store = await redis.openEmptyStore(4);
   const other = await take(store, 'a', long, 1);
   const lease = await take(store, 'b', long, 0);
@@ -226,7 +226,7 @@ test('a fence of one partition leaves the owners of the others alone', async () 
   await assert.doesNotReject(invalidate(store, outsideCaller, 2, 'acme', ['v|e|a|s|1']));
 });
 
-test('the fence lies in each partition, so that it holds in every slot of a cluster', async () => {
+test('lease: the fence lies in each partition, so that it holds in every slot of a cluster', async () => {
   const store = await redis.openEmptyStore(3);
   const lease = await take(store, 'a', long, 2);
   await fenceOlderOwners(store, lease);

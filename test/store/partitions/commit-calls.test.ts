@@ -68,7 +68,7 @@ async function scriptCalls(store: Store): Promise<number> {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-test('commits that come together go in one call, each numbered and announced for itself', async () => {
+test('commit calls: commits that come together go in one call, each numbered and announced for itself', async () => {
   const all = await owned();
   const { store, leases } = all;
   const before = await scriptCalls(store);
@@ -77,7 +77,7 @@ test('commits that come together go in one call, each numbered and announced for
   assert.deepEqual(await storedViews(all), [1, 1, 1]);
 });
 
-test('large commits that come together go in several calls', async () => {
+test('commit calls: large commits that come together go in several calls', async () => {
   const { store, leases } = await owned();
   const before = await scriptCalls(store);
   const send = (lease: TakenLease) => {
@@ -93,7 +93,7 @@ for (const [who, fault] of [
   ['a fenced owner', ({ leases: [, lease] }: Owned) => ({ ...lease, epoch: 0 })],
   ['an owner of another history', ({ leases: [, lease] }: Owned) => ({ ...lease, onlyIn: 'another' })],
 ] as const) {
-  test(`the commit of ${who} is refused, and those that come with it are not`, async () => {
+  test(`commit calls: the commit of ${who} is refused, and those that come with it are not`, async () => {
     const all = await owned();
     const { store, leases } = all;
     const sent = leases.map((lease, at) => commitView(store, at === 1 ? { ...lease, ...fault(all) } : lease));
@@ -104,7 +104,7 @@ for (const [who, fault] of [
   });
 }
 
-test('a commit that a damaged key ends does not end those that come with it', async () => {
+test('commit calls: a commit that a damaged key ends does not end those that come with it', async () => {
   const all = await owned();
   const { store, leases } = all;
   const [, damaged] = leases;
@@ -118,7 +118,7 @@ test('a commit that a damaged key ends does not end those that come with it', as
   assert.deepEqual(await storedViews(all), [1, 0, 1]);
 });
 
-test('a commit that is sent again beside others is done once', async () => {
+test('commit calls: a commit that is sent again beside others is done once', async () => {
   const all = await owned();
   const { store, leases } = all;
   const [first] = leases;
@@ -181,7 +181,7 @@ function besideOf(partition: number, { moves, refersTo, refersNoMore, tells }: M
   return { claims, references, reported: told };
 }
 
-/** All keys but those that tell of time. */
+/** All keys except those with times. */
 async function stateOf({ client }: Store): Promise<Map<string, unknown>> {
   const state = new Map<string, unknown>();
   for (const key of (await client.keys('*')).sort()) {
@@ -222,7 +222,7 @@ async function servedViews({ store }: Owned): Promise<Map<string, string>> {
   );
 }
 
-/** Views that a round made win or lose a place, each as the ends of entries that tell of it. */
+/** Views that a round made win or lose a place, each as the ends of its entries. */
 function wonOrLost(before: ReadonlyMap<string, string>, now: ReadonlyMap<string, string>): string[][] {
   const places = [...new Set([...before.keys(), ...now.keys()])];
   return places
@@ -247,7 +247,7 @@ const winsAndLoses = [
   [putting('/a', 1), putting('/c', 2), putting('/a', 2)] as const,
 ].map((round) => [...round] as [Made, Made, Made]);
 
-test('commits in one call make what the same commits make one by one, and tell of each view that won or lost', async () => {
+test('commit calls: commits in one call make what the same commits make one by one, and tell of each view that won or lost', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(made, made, made), { minLength: 1, maxLength: 4 }), async (rounds) => {
       const [together, alone] = [await owned(0), await owned(1)];

@@ -37,7 +37,7 @@ function changesLength(store: Store): Promise<number> {
   return store.client.xlen(keys.changes(store.partitions.tag(0)));
 }
 
-test('a commit stores all writes, moves the checkpoint and announces it, numbered', async () => {
+test('commit: a commit stores all writes, moves the checkpoint and announces it, numbered', async () => {
   const { store, lease } = await owned();
   const key = `${lease.tag}:views:acme:env`;
   await store.client.hset(key, 'gone', 'x');
@@ -56,7 +56,7 @@ test('a commit stores all writes, moves the checkpoint and announces it, numbere
   assert.equal(await changesLength(store), 1);
 });
 
-test('a commit of many thousand fields is one commit', async () => {
+test('commit: a commit of many thousand fields is one commit', async () => {
   const { store, lease } = await owned();
   const writes = new PartitionWrites();
   const key = `${lease.tag}:views:acme:env`;
@@ -70,7 +70,7 @@ test('a commit of many thousand fields is one commit', async () => {
   assert.equal(await store.client.hlen(key), 35_000);
 });
 
-test('a commit sent twice is one commit', async () => {
+test('commit: a commit sent twice is one commit', async () => {
   const { store, lease } = await owned();
   const send = () => commit(store, lease, new PartitionWrites(), announcing({ checkpoint: 3 }), 0);
   assert.deepEqual(await Promise.all([send(), send()]), [1, 1]);
@@ -78,7 +78,7 @@ test('a commit sent twice is one commit', async () => {
   assert.equal(await commit(store, lease, new PartitionWrites(), announcing({ checkpoint: 3 }), 1), 2);
 });
 
-test('claims move with a commit, in all partitions, and not with one that is refused', async () => {
+test('commit: claims move with a commit, in all partitions, and not with one that is refused', async () => {
   const { store, lease } = await owned();
   const scope = { tenant: 'acme', environmentId: 'env' };
   const paths = ['/a', '/b', '/c', '/d', '/e', '/f'];
@@ -109,7 +109,7 @@ test('claims move with a commit, in all partitions, and not with one that is ref
   );
 });
 
-test('referrers move with a commit, in all partitions, and not with one that is refused', async () => {
+test('commit: referrers move with a commit, in all partitions, and not with one that is refused', async () => {
   const { store, lease } = await owned();
   const scope = { tenant: 'acme', environmentId: 'env' };
   const targets = Array.from({ length: 8 }, (_, at) => ({
@@ -140,7 +140,7 @@ test('referrers move with a commit, in all partitions, and not with one that is 
   assert.deepEqual(await referrers(), Array(8).fill([]));
 });
 
-test('an owner whose store went back to an earlier state cannot skip what is no longer done', async () => {
+test('commit: an owner whose store went back to an earlier state cannot skip what is no longer done', async () => {
   const { store, lease } = await owned();
   for (const after of [0, 1, 2]) await commit(store, lease, new PartitionWrites(), announcing(), after);
   await store.client.hset(keys.owner(lease.tag), 'commits', 1, 'checkpoint', 1);
@@ -151,13 +151,13 @@ test('an owner whose store went back to an earlier state cannot skip what is no 
   assert.equal(await store.client.hget(keys.owner(lease.tag), 'checkpoint'), '1');
 });
 
-test('digests that are not whole are a mistake of ours and reach no reader', async () => {
+test('commit: digests that are not whole are a mistake of ours and reach no reader', async () => {
   const { store, lease } = await owned();
   const torn = announcing({ digests: Buffer.alloc(7) });
   await assert.rejects(commit(store, lease, new PartitionWrites(), torn), InvariantError);
 });
 
-test('the stream is trimmed up to the checkpoint and no further', async () => {
+test('commit: the stream is trimmed up to the checkpoint and no further', async () => {
   const { store, lease } = await owned();
   for (let entry = 0; entry < 1000; entry += 1) {
     await invalidate(store, outsideCaller, 0, 'acme', [`v|e|a|s|${entry}`]);
@@ -170,7 +170,7 @@ test('the stream is trimmed up to the checkpoint and no further', async () => {
   assert.deepEqual([left[0]?.sequence, left.length], [901, 100]);
 });
 
-test('announcements are kept in a bounded number', async () => {
+test('commit: announcements are kept in a bounded number', async () => {
   const { store, lease } = await owned();
   for (let round = 0; round < changesKept * 2; round += 1) {
     await commit(store, lease, new PartitionWrites(), announcing());
@@ -179,7 +179,7 @@ test('announcements are kept in a bounded number', async () => {
   assert.ok(length >= changesKept && length < changesKept * 2, String(length));
 });
 
-test('the last invalidations that a partition sent are kept, per tenant and partition', async () => {
+test('commit: the last invalidations that a partition sent are kept, per tenant and partition', async () => {
   const { store, lease } = await owned();
   const caused = (tenant: string, partition: number, sequence: number) => ({ tenant, partition, sequence });
   await commit(
@@ -192,7 +192,7 @@ test('the last invalidations that a partition sent are kept, per tenant and part
   assert.deepEqual(await store.client.hgetall(keys.downstream(lease.tag)), { 'a:0': '9', 'b:1': '2' });
 });
 
-test('waiting rebuilds come back to the next owner as they were', async () => {
+test('commit: waiting rebuilds come back to the next owner as they were', async () => {
   const { store, lease } = await owned();
   const writes = new PartitionWrites();
   const pending = new Map([
@@ -206,7 +206,7 @@ test('waiting rebuilds come back to the next owner as they were', async () => {
   assert.deepEqual(await readPendingRebuilds(store, lease.tag), pending);
 });
 
-test('intents come back to the next owner until a commit deletes them', async () => {
+test('commit: intents come back to the next owner until a commit deletes them', async () => {
   const { store, lease } = await owned();
   const claim: Suspect = {
     kind: 'claim',

@@ -40,14 +40,14 @@ async function startProcess(context: TestContext, first: ProcessBeat) {
     heartbeat,
     tell(beat: ProcessBeat) {
       told = beat;
-      heartbeat.tell();
+      heartbeat.send();
     },
   };
 }
 
 const idsIn = async (store: Store) => (await liveProcesses(store)).map(({ id }) => id).sort();
 
-test('a process that beats is live, with all it tells, until it leaves', async (context) => {
+test('registry: a process that beats is live, with all it tells, until it leaves', async (context) => {
   const store = await redis.openEmptyStore(1);
   assert.deepEqual(await liveProcesses(store), []);
   const first = await startProcess(context, worker);
@@ -66,7 +66,7 @@ test('a process that beats is live, with all it tells, until it leaves', async (
   await until('it is gone', async () => isDeepStrictEqual(await idsIn(store), ['w2']));
 });
 
-test('who begins to listen knows at once who lives', async (context) => {
+test('registry: who begins to listen knows at once who lives', async (context) => {
   const store = await redis.openEmptyStore(1);
   const ids = ['a', 'b', 'c', 'd'];
   for (const id of ids) await startProcess(context, { ...worker, id });
@@ -74,7 +74,7 @@ test('who begins to listen knows at once who lives', async (context) => {
   for (let late = 0; late < 5; late += 1) assert.deepEqual(await idsIn(await redis.openStore(1)), ids);
 });
 
-test('a process not heard of lately counts as gone, by the clock of the listener', async (context) => {
+test('registry: a process not heard of lately counts as gone, by the clock of the listener', async (context) => {
   const store = await redis.openEmptyStore(1);
   const stays = await startProcess(context, { ...worker, id: 'stays' });
   const falls = await startProcess(context, { ...worker, id: 'falls' });
@@ -92,7 +92,7 @@ test('a process not heard of lately counts as gone, by the clock of the listener
   await until('none is left', async () => (await liveProcesses(store)).length === 0, heartbeatLostMs * 3);
 });
 
-test('processes tell their metrics to whoever asks', async (context) => {
+test('registry: processes tell their metrics to whoever asks', async (context) => {
   const store = await redis.openEmptyStore(1);
   assert.deepEqual(await store.registry.metrics('front'), []);
   for (const id of ['front', 'worker', 'jobs']) await startProcess(context, { ...worker, id });
@@ -107,7 +107,7 @@ test('processes tell their metrics to whoever asks', async (context) => {
   );
 });
 
-test('processes of two stores on one Redis do not hear each other', async (context) => {
+test('registry: processes of two stores on one Redis do not hear each other', async (context) => {
   const store = await redis.openEmptyStore(1);
   const other = await redis.openEmptyStore(1, { database: 3 });
   await startProcess(context, worker);
@@ -115,7 +115,7 @@ test('processes of two stores on one Redis do not hear each other', async (conte
   assert.deepEqual(await liveProcesses(other), []);
 });
 
-test('nothing of it is stored, and an outage of Redis kills nobody', async (context) => {
+test('registry: nothing of it is stored, and an outage of Redis kills nobody', async (context) => {
   const own = await TestRedis.open();
   context.after(() => own.stop());
   const store = await own.openEmptyStore(1);
@@ -133,13 +133,13 @@ test('nothing of it is stored, and an outage of Redis kills nobody', async (cont
   await own.startServer();
   await until('it is heard of again', async () => {
     const live = await liveProcesses(store).catch(() => null);
-    // Redis is there, and nobody was ever missing.
+    // Redis is reachable, and no process was ever missing.
     if (live !== null) assert.deepEqual(live, [worker]);
     return live !== null;
   });
 });
 
-test('a connection that breaks and comes back is nothing that those who ask notice', async (context) => {
+test('registry: a connection that breaks and comes back is nothing that those who ask notice', async (context) => {
   const store = await redis.openEmptyStore(1);
   await startProcess(context, worker);
   await until('it is heard of', async () => (await liveProcesses(store)).length === 1);
@@ -152,7 +152,7 @@ test('a connection that breaks and comes back is nothing that those who ask noti
   }
 });
 
-test('the number of partitions is fixed when a store is first used', async () => {
+test('registry: the number of partitions is fixed when a store is first used', async () => {
   const first = await redis.openEmptyStore(4);
   const second = await redis.openStore(4);
   assert.deepEqual(second.secret, first.secret);
@@ -161,7 +161,7 @@ test('the number of partitions is fixed when a store is first used', async () =>
   await assert.rejects(openStore({ address, partitionCount: 5 }), PartitionCountError);
 });
 
-test('a store that another version laid out in another way is refused', async () => {
+test('registry: a store that another version laid out in another way is refused', async () => {
   const store = await redis.openEmptyStore(4);
   for (const older of [undefined, '1']) {
     await store.client.hdel(keys.layout, 'format');
@@ -174,7 +174,7 @@ test('a store that another version laid out in another way is refused', async ()
   }
 });
 
-test('a store of format 10 or 11 is raised in place, also when it is full', async (context) => {
+test('registry: a store of format 10 or 11 is raised in place, also when it is full', async (context) => {
   const store = await redis.openEmptyStore(4);
   const raised = await store.client.hget(keys.layout, 'format');
   assert.ok(Number(raised) > 11);
@@ -193,7 +193,7 @@ test('a store of format 10 or 11 is raised in place, also when it is full', asyn
   }
 });
 
-test('a store that a newer version has taken is refused, and those who have it open notice', async () => {
+test('registry: a store that a newer version has taken is refused, and those who have it open notice', async () => {
   const store = await redis.openEmptyStore(4);
   await store.client.hset(keys.layout, 'format', '99');
   const refused = /has format 99, .* start the version that wrote it, or a newer one/;
@@ -202,7 +202,7 @@ test('a store that a newer version has taken is refused, and those who have it o
   assert.equal(await store.client.hget(keys.layout, 'format'), '99');
 });
 
-test('who asks over a Redis that takes longer than the time for answers still hears of all', async (context) => {
+test('registry: who asks over a Redis that takes longer than the time for answers still hears of all', async (context) => {
   const store = await redis.openEmptyStore(1);
   await startProcess(context, worker);
   await until('it is heard of', async () => (await liveProcesses(store)).length === 1);
@@ -213,7 +213,7 @@ test('who asks over a Redis that takes longer than the time for answers still he
     await wire.stop();
   });
   wire.delay(700);
-  // Until the question has come through nobody knows; then they do, on the same connection.
+  // Unknown until the question has been delivered; then known, on the same connection.
   await until('it is heard of from afar', () =>
     idsIn(far).then(
       (ids) => ids.length === 1,

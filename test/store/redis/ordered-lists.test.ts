@@ -128,7 +128,7 @@ async function readAll(store: Store, list: string): Promise<string[]> {
   return texts;
 }
 
-test('a list has what a naive set has, in the same order, and its length', async (context) => {
+test('ordered lists: a list has what a naive set has, in the same order, and its length', async (context) => {
   const all = await owned();
   const { store, lease } = all;
   const list = keys.directory(lease.tag, 'acme', 'src', 'page');
@@ -173,7 +173,7 @@ test('a list has what a naive set has, in the same order, and its length', async
   assert.ok(leavesMax > 5, 'lists were long enough to be cut');
 });
 
-test('a list that shrinks text by text keeps no row of nearly empty leaves', async () => {
+test('ordered lists: a list that shrinks text by text keeps no row of nearly empty leaves', async () => {
   const all = await owned();
   const list = keys.directory(all.lease.tag, 'acme', 'src', 'page');
   const texts = Array.from({ length: 1000 }, (_, number) => `/p/${(number * 7919) % 1000}`);
@@ -185,7 +185,7 @@ test('a list that shrinks text by text keeps no row of nearly empty leaves', asy
   }
 });
 
-test('long texts are never read beside each other, in whatever order they came', async () => {
+test('ordered lists: long texts are never read beside each other, in whatever order they came', async () => {
   for (const direction of ['up', 'down', 'mixed'] as const) {
     const all = await owned();
     const list = keys.directory(all.lease.tag, 'acme', 'src', 'page');
@@ -205,7 +205,7 @@ test('long texts are never read beside each other, in whatever order they came',
   }
 });
 
-test('leaves that long texts began go with them', async () => {
+test('ordered lists: leaves that long texts began go with them', async () => {
   for (const direction of ['up', 'down', 'mixed'] as const) {
     const all = await owned();
     const list = keys.directory(all.lease.tag, 'acme', 'src', 'page');
@@ -231,7 +231,7 @@ test('leaves that long texts began go with them', async () => {
   }
 });
 
-test('lists whose names begin alike, and whose texts go on with a name, share no leaf', async () => {
+test('ordered lists: lists whose names begin alike, and whose texts go on with a name, share no leaf', async () => {
   const all = await owned();
   const whole = 'a:b:c';
   const lists = ['a', 'a:b', 'a:b:c'].map((type) => ({
@@ -243,7 +243,7 @@ test('lists whose names begin alike, and whose texts go on with a name, share no
   for (const { list, texts } of lists) assert.deepEqual(await readAll(all.store, list), inOrder(texts));
 });
 
-test('a page reads no more than its texts and two leaves', async () => {
+test('ordered lists: a page reads no more than its texts and two leaves', async () => {
   const { store, lease } = await owned();
   const list = keys.directory(lease.tag, 'acme', 'src', 'page');
   const texts = Array.from({ length: 3000 }, (_, number) => String(number));

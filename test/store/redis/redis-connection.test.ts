@@ -6,7 +6,7 @@ import { until } from '../../support/until.ts';
 
 const redis = await TestRedis.start();
 
-test('a store that is closed while Redis is away leaves nobody waiting', async () => {
+test('Redis connection: a store that is closed while Redis is away leaves nobody waiting', async () => {
   const store = await redis.openStore(2);
   await store.ping();
   const reading = store.client.xread('BLOCK', 60_000, 'STREAMS', 'nothing', '0').then(

@@ -1,5 +1,5 @@
 /**
- * Every reply reaches the command that asked for it, or nobody. Everything that talks to Redis runs at once, on a wire that
+ * Every reply reaches the command that it belongs to, or none. Everything that talks to Redis runs at once, on a wire that
  * stalls, cuts replies at any byte, answers with errors, and whose Redis is killed while it loads. Each value names what it
  * was stored under. `MILLRACE_SECONDS` makes it longer.
  */
@@ -58,7 +58,7 @@ async function fill(): Promise<void> {
   await store.client.xadd('log', '1-0', 'of', 'log 1');
 }
 
-/** Does something over and over until it is told to end. An error must say that Redis is away. */
+/** Repeats an action until stopped. Errors must say that Redis is unavailable. */
 class Lanes {
   readonly #working: Promise<void>[] = [];
   #isOver = false;

@@ -53,7 +53,7 @@ async function scanned(
 }
 
 for (const [what, read] of Object.entries(readers)) {
-  test(`a scan of ${what} sees every field, in portions`, async () => {
+  test(`scan: a scan of ${what} sees every field, in portions`, async () => {
     const store = await redis.openEmptyStore(1);
     const { fields, portions } = await scanned(read, store, await filledHash(store));
     assert.equal(fields.size, fieldCount);
@@ -62,7 +62,7 @@ for (const [what, read] of Object.entries(readers)) {
     assert.deepEqual(nothing, { fields: new Set(), portions: 1 });
   });
 
-  test(`a scan of ${what} during which Redis is restarted, twice, skips nothing`, async () => {
+  test(`scan: a scan of ${what} during which Redis is restarted, twice, skips nothing`, async () => {
     const store = await redis.openEmptyStore(1);
     const key = await filledHash(store);
     const { fields } = await scanned(read, store, key, async (portion) => {
@@ -74,7 +74,7 @@ for (const [what, read] of Object.entries(readers)) {
   });
 }
 
-test('a place in a scan that an earlier process gave is not gone on from', async () => {
+test('scan: a place in a scan that an earlier process gave is not gone on from', async () => {
   const store = await redis.openEmptyStore(1);
   const key = await filledHash(store);
   const { next } = await hashPortion(store, key, null, portionFields);
@@ -86,7 +86,7 @@ test('a place in a scan that an earlier process gave is not gone on from', async
   assert.notEqual(afterwards?.server, next.server);
 });
 
-test('a scan of fields alone takes few at a time where the values are large', async () => {
+test('scan: a scan of fields alone takes few at a time where the values are large', async () => {
   const store = await redis.openEmptyStore(1);
   const key = keys.entities(store.partitions.tag(0), 'acme', 'source');
   const large = 'x'.repeat(256 * 1024);

@@ -66,7 +66,7 @@ class Followed {
   }
 }
 
-test('who closes it at once is not told to read all items', async () => {
+test('item changes: who closes it at once is not told to read all items', async () => {
   const store = await redis.openEmptyStore(1);
   const source = openStreamSource(store);
   const told: string[] = [];
@@ -82,7 +82,7 @@ test('who closes it at once is not told to read all items', async () => {
   assert.deepEqual(told, []);
 });
 
-test('all is read once, and then what each commit changed', async (context) => {
+test('item changes: all is read once, and then what each commit changed', async (context) => {
   const followed = await Followed.start(context);
   await followed.commit('a');
   await followed.until('all', '1: a');
@@ -90,7 +90,7 @@ test('all is read once, and then what each commit changed', async (context) => {
   await followed.until('all', '1: a', '2: b');
 });
 
-test('a commit that was not taken for want of Redis is told again', async (context) => {
+test('item changes: a commit that was not taken for want of Redis is told again', async (context) => {
   const followed = await Followed.start(context);
   followed.errors.push(new StoreUnavailableError('away'), new StoreUnavailableError('away'));
   await followed.commit('a');
@@ -98,7 +98,7 @@ test('a commit that was not taken for want of Redis is told again', async (conte
   assert.deepEqual(followed.lost, []);
 });
 
-test('after any other error, and after a gap, all is read again', async (context) => {
+test('item changes: after any other error, and after a gap, all is read again', async (context) => {
   const followed = await Followed.start(context);
   followed.errors.push(new TypeError('a bug'));
   await followed.commit('a');
@@ -113,7 +113,7 @@ test('after any other error, and after a gap, all is read again', async (context
   assert.ok(followed.lost[0] instanceof TypeError && followed.lost[1] instanceof StreamGapError);
 });
 
-test('an owner that names no items is told of', async (context) => {
+test('item changes: an owner that names no items is told of', async (context) => {
   const followed = await Followed.start(context);
   await followed.commit(null);
   await until('it is told', () => followed.lost.length > 0);

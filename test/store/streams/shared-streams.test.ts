@@ -37,7 +37,7 @@ async function readsOf(store: Store): Promise<number> {
   return Number(/cmdstat_xread:calls=(\d+)/.exec(stats)?.[1] ?? 0);
 }
 
-test('entries of many streams come with few reads, each stream in order', async () => {
+test('shared streams: entries of many streams come with few reads, each stream in order', async () => {
   const store = await redis.openEmptyStore(1);
   const source = openSource(store);
   const names = Array.from({ length: 16 }, (_, number) => `s${number}`);
@@ -65,7 +65,7 @@ test('entries of many streams come with few reads, each stream in order', async 
   assert.ok(reads <= 4, `${reads} reads for what was added at once`);
 });
 
-test('a stream that comes while others are waited for is read at once', async () => {
+test('shared streams: a stream that comes while others are waited for is read at once', async () => {
   const store = await redis.openEmptyStore(1);
   const source = openSource(store);
   const quiet = new StreamReader(source, 'quiet', 0);
@@ -76,7 +76,7 @@ test('a stream that comes while others are waited for is read at once', async ()
   assert.deepEqual(await never, [1]);
 });
 
-test('what was written to several streams at once comes to their readers at once', async () => {
+test('shared streams: what was written to several streams at once comes to their readers at once', async () => {
   // Others do not wait for anything there.
   const store = await (await TestRedis.start()).openStore(1);
   const source = openSource(store);
@@ -94,7 +94,7 @@ test('what was written to several streams at once comes to their readers at once
   await Promise.all(reading);
 });
 
-test('what was read ahead is handed out in portions, and forgotten by who goes elsewhere', async () => {
+test('shared streams: what was read ahead is handed out in portions, and forgotten by who goes elsewhere', async () => {
   const store = await redis.openEmptyStore(1);
   const source = openSource(store);
   const other = new StreamReader(source, 'other', 0);
@@ -110,7 +110,7 @@ test('what was read ahead is handed out in portions, and forgotten by who goes e
   assert.deepEqual(await waiting, [1]);
 });
 
-test('a long stream whose reader is slow is read to its end, whatever is read ahead', async () => {
+test('shared streams: a long stream whose reader is slow is read to its end, whatever is read ahead', async () => {
   const store = await redis.openEmptyStore(1);
   const source = openSource(store);
   const sequences = Array.from({ length: 1500 }, (_, index) => index + 1);
@@ -127,7 +127,7 @@ test('a long stream whose reader is slow is read to its end, whatever is read ah
   assert.deepEqual(await never, []);
 });
 
-test('a source that is closed ends all its readers quietly for who closed them first', async () => {
+test('shared streams: a source that is closed ends all its readers quietly for who closed them first', async () => {
   const store = await redis.openEmptyStore(1);
   const source = openSource(store);
   const reader = new StreamReader(source, 'a', 0);
@@ -137,7 +137,7 @@ test('a source that is closed ends all its readers quietly for who closed them f
   assert.deepEqual(await waiting, []);
 });
 
-test('streams of a Redis that was killed are read on when it is back', async () => {
+test('shared streams: streams of a Redis that was killed are read on when it is back', async () => {
   const durable = await TestRedis.start({ durable: true });
   const store = await durable.openEmptyStore(1);
   const source = openSource(store, 1);
@@ -153,7 +153,7 @@ test('streams of a Redis that was killed are read on when it is back', async () 
   assert.deepEqual(await waiting, [[2], [2]]);
 });
 
-test('a look at all streams brings what was added before it, once, whatever read is under way', async () => {
+test('shared streams: a look at all streams brings what was added before it, once, whatever read is under way', async () => {
   const store = await redis.openEmptyStore(1);
   const source = openSource(store, 20);
   const send: SendBehind = (name, words) => sendRaw(store.client, name, words);
@@ -183,7 +183,7 @@ test('a look at all streams brings what was added before it, once, whatever read
   }
 });
 
-test('connections of a cluster that are over are not kept', async () => {
+test('shared streams: connections of a cluster that are over are not kept', async () => {
   const client = new Cluster([{ host: '127.0.0.1', port: 1 }], { lazyConnect: true });
   const source = openStreamSource({ address: { kind: 'cluster', nodes: [] }, client } as unknown as Store);
   const over = (() => {

@@ -36,7 +36,7 @@ async function portionsUpTo(reader: StreamReader, sequence: number): Promise<num
   return portions;
 }
 
-test('entries are read in order, in portions, each once', async () => {
+test('stream: entries are read in order, in portions, each once', async () => {
   const store = await redis.openEmptyStore(1);
   const reader = readerAt(store, 0);
   assert.deepEqual(await sequences(reader), [], 'a stream that does not exist yet is empty');
@@ -50,7 +50,7 @@ test('entries are read in order, in portions, each once', async () => {
   reader.close();
 });
 
-test('a reader that waits wakes up with the next entry', async () => {
+test('stream: a reader that waits wakes up with the next entry', async () => {
   const store = await redis.openEmptyStore(1);
   const reader = readerAt(store, 0);
   const next = sequences(reader, 10, 10_000);
@@ -59,7 +59,7 @@ test('a reader that waits wakes up with the next entry', async () => {
   reader.close();
 });
 
-test('a reader that was closed while it waited ends quietly', async () => {
+test('stream: a reader that was closed while it waited ends quietly', async () => {
   const store = await redis.openEmptyStore(1);
   const reader = readerAt(store, 0);
   const next = sequences(reader, 10, 10_000);
@@ -68,7 +68,7 @@ test('a reader that was closed while it waited ends quietly', async () => {
   assert.deepEqual(await sequences(reader), []);
 });
 
-test('a reader that is closed while Redis is away ends quietly too', async () => {
+test('stream: a reader that is closed while Redis is away ends quietly too', async () => {
   const store = await redis.openEmptyStore(1);
   const reader = readerAt(store, 0);
   await add(store);
@@ -81,7 +81,7 @@ test('a reader that is closed while Redis is away ends quietly too', async () =>
   await redis.startServer();
 });
 
-test('entries that were trimmed unread are a gap', async () => {
+test('stream: entries that were trimmed unread are a gap', async () => {
   const store = await redis.openEmptyStore(1);
   const reader = readerAt(store, 0);
   for (let entry = 0; entry < 5; entry += 1) await add(store);
@@ -92,7 +92,7 @@ test('entries that were trimmed unread are a gap', async () => {
   reader.close();
 });
 
-test('a stream that ends before our place is a gap, also while nothing is added', async () => {
+test('stream: a stream that ends before our place is a gap, also while nothing is added', async () => {
   const store = await redis.openEmptyStore(1);
   for (let entry = 0; entry < 3; entry += 1) await add(store);
   const ahead = readerAt(store, 7);
@@ -104,7 +104,7 @@ test('a stream that ends before our place is a gap, also while nothing is added'
   lost.close();
 });
 
-test('a stream that was read to its end and trimmed whole is no gap', async () => {
+test('stream: a stream that was read to its end and trimmed whole is no gap', async () => {
   const store = await redis.openEmptyStore(1);
   const reader = readerAt(store, 0);
   for (let entry = 0; entry < 3; entry += 1) await add(store);
@@ -116,7 +116,7 @@ test('a stream that was read to its end and trimmed whole is no gap', async () =
   reader.close();
 });
 
-test('a reader goes on by itself after Redis was killed and came back', async () => {
+test('stream: a reader goes on by itself after Redis was killed and came back', async () => {
   const store = await redis.openEmptyStore(1);
   const reader = readerAt(store, 0);
   await add(store);

@@ -68,7 +68,7 @@ async function follow(store: Store): Promise<Progress> {
   return progress;
 }
 
-test('a write is visible once the checkpoint of its partition has passed it', async () => {
+test('progress: a write is visible once the checkpoint of its partition has passed it', async () => {
   const { commit, isVisible } = await scene();
   assert.equal(await isVisible(new Map()), true);
   assert.equal(await isVisible(new Map([[0, 0]])), true);
@@ -91,7 +91,7 @@ test('a write is visible once the checkpoint of its partition has passed it', as
   );
 });
 
-test('a waiting request goes on as soon as the commit is there', async () => {
+test('progress: a waiting request goes on as soon as the commit is there', async () => {
   const { commit, progress } = await scene();
   // The test would end before a wait to its end.
   const visible = progress.waitFor('acme', new Map([[0, 1]]), 3_600_000);
@@ -99,7 +99,7 @@ test('a waiting request goes on as soon as the commit is there', async () => {
   assert.equal(await visible, true);
 });
 
-test('a write is not visible before the rebuilds that it caused elsewhere are done', async () => {
+test('progress: a write is not visible before the rebuilds that it caused elsewhere are done', async () => {
   const { commit, isVisible } = await scene();
   await commit(0, { checkpoint: 1, downstream: [{ tenant: 'acme', partition: 1, sequence: 5 }] });
   assert.equal(await isVisible(new Map([[0, 1]])), false, 'the invalidation was not even read');
@@ -109,7 +109,7 @@ test('a write is not visible before the rebuilds that it caused elsewhere are do
   assert.equal(await isVisible(new Map([[0, 1]])), true, 'what waits now is of later changes');
 });
 
-test('rebuilds in the own partition count like any other', async () => {
+test('progress: rebuilds in the own partition count like any other', async () => {
   const { commit, isVisible } = await scene(1);
   await commit(0, { checkpoint: 1, downstream: [{ tenant: 'acme', partition: 0, sequence: 2 }] });
   assert.equal(await isVisible(new Map([[0, 1]])), false);
@@ -119,7 +119,7 @@ test('rebuilds in the own partition count like any other', async () => {
   assert.equal(await isVisible(new Map([[0, 1]])), true);
 });
 
-test('the rebuilds of another tenant keep nobody waiting', async () => {
+test('progress: the rebuilds of another tenant keep nobody waiting', async () => {
   const { commit, isVisible } = await scene();
   await commit(0, { checkpoint: 1, downstream: [{ tenant: 'other', partition: 1, sequence: 5 }] });
   assert.equal(await isVisible(new Map([[0, 1]]), 'acme'), true);
@@ -128,7 +128,7 @@ test('the rebuilds of another tenant keep nobody waiting', async () => {
   assert.equal(await isVisible(new Map([[0, 1]]), 'other'), true);
 });
 
-test('an invalidation that was sent before a front started is known to it', async () => {
+test('progress: an invalidation that was sent before a front started is known to it', async () => {
   const { commit, store } = await scene();
   await commit(0, { checkpoint: 1, downstream: [{ tenant: 'acme', partition: 2, sequence: 4 }] });
   await commit(2, { checkpoint: 4, pendingRebuilds: new Map([['acme', 3]]) });
@@ -138,7 +138,7 @@ test('an invalidation that was sent before a front started is known to it', asyn
   assert.equal(await late.waitFor('acme', new Map([[0, 1]]), 5000), true);
 });
 
-test('a front that missed announcements loads the state and tells its listeners so', async () => {
+test('progress: a front that missed announcements loads the state and tells its listeners so', async () => {
   const { store, progress, isVisible, leases } = await scene();
   const heard: (readonly string[] | null)[] = [];
   progress.onChange((partition, digests) => {
@@ -155,7 +155,7 @@ test('a front that missed announcements loads the state and tells its listeners 
   assert.equal(await isVisible(new Map([[0, 8]])), true);
 });
 
-test('digests of changes reach the listeners, of commits and of claims alike', async () => {
+test('progress: digests of changes reach the listeners, of commits and of claims alike', async () => {
   const { commit, progress } = await scene();
   const heard: string[] = [];
   progress.onChange((_, digests) => heard.push(...(digests ?? [])));
@@ -163,7 +163,7 @@ test('digests of changes reach the listeners, of commits and of claims alike', a
   assert.deepEqual(heard, ['12345678', 'abcdefgh']);
 });
 
-test('a front waits out a Redis that was killed, and sees what was committed meanwhile', async () => {
+test('progress: a front waits out a Redis that was killed, and sees what was committed meanwhile', async () => {
   const { store, isVisible, leases } = await scene();
   await redis.killServer();
   assert.equal(await isVisible(new Map([[0, 5]])), false);
@@ -181,7 +181,7 @@ test('a front waits out a Redis that was killed, and sees what was committed mea
   await until('the commit is seen', () => isVisible(new Map([[0, 5]])));
 });
 
-test('the backlog is what was announced and not yet taken in', async () => {
+test('progress: the backlog is what was announced and not yet taken in', async () => {
   const { store, progress, commit } = await scene(1);
   const entity = { originId: '1', type: 't', url: null, originParentId: null, redirects: [], properties: {} };
   const { version } = await acceptEntities(store, {
@@ -200,7 +200,7 @@ test('the backlog is what was announced and not yet taken in', async () => {
   await until('both have seen it', () => progress.backlogs()[0] === 0 && other.backlogs()[0] === 0);
 });
 
-test('the version of a write stands for what its tenant wrote before and nobody may see yet', async () => {
+test('progress: the version of a write stands for what its tenant wrote before and nobody may see yet', async () => {
   const { progress, commit, isVisible } = await scene();
   progress.noteWritten('globex', new Map([[1, 9]]));
   progress.noteWritten('acme', new Map([[0, 1]]));
@@ -215,7 +215,7 @@ test('the version of a write stands for what its tenant wrote before and nobody 
   assert.deepEqual([...progress.noteWritten('acme', new Map()).keys()], [], 'it need not be told any more');
 });
 
-test('a write is not visible while one of its outputs is deferred, also to a front that starts then', async () => {
+test('progress: a write is not visible while one of its outputs is deferred, also to a front that starts then', async () => {
   const { commit, isVisible, store } = await scene();
   await commit(0, { checkpoint: 5, deferred: new Map([['acme', 4]]) });
   assert.equal(await isVisible(new Map([[0, 3]])), true, 'what was taken in before is built');
@@ -227,7 +227,7 @@ test('a write is not visible while one of its outputs is deferred, also to a fro
   assert.equal(await isVisible(new Map([[0, 5]])), true);
 });
 
-test('a rebuild that a write caused elsewhere counts while it is deferred', async () => {
+test('progress: a rebuild that a write caused elsewhere counts while it is deferred', async () => {
   const { commit, isVisible } = await scene();
   await commit(0, { checkpoint: 1, downstream: [{ tenant: 'acme', partition: 1, sequence: 5 }] });
   await commit(1, { checkpoint: 9, deferred: new Map([['acme', 5]]) });

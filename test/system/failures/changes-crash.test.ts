@@ -66,7 +66,7 @@ function randomPage(originId: string, serial: number): SourceEntity {
 const checkpoints: FeedCopy[] = [];
 const checkpointsMax = 50;
 
-/** Somebody who keeps a copy, comes again with its offset after each trouble, and now and then with an older one. */
+/** A consumer with a copy. After each error it resumes from its offset, and sometimes from an older one. */
 class Follower {
   copy = new FeedCopy();
   isStopping = false;
@@ -187,7 +187,7 @@ test('every copy equals the environment, whatever was killed', async (context) =
     if (performance.now() >= killAtMs) {
       killAtMs = performance.now() + random.between(500, 4_000);
       const name = random.pick([...system.workers, ...system.workers, ...system.fronts, ...others]);
-      // A process that starts while there is no Redis ends, and nobody here would start it again.
+      // A process that starts without Redis exits, and nothing here would restart it.
       if (name === 'redis') await until('all processes run', () => allRun(system));
       await system.kill(name);
       await system.restart(name);

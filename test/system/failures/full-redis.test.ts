@@ -48,7 +48,7 @@ class Memory {
     await assert.rejects(this.redis.set('more', 'x'), /^ReplyError: OOM/, 'it is full');
   }
 
-  /** Locks of jobs end by themselves where nobody can renew them. */
+  /** Locks of jobs expire when they cannot be renewed. */
   async areJobsFree(): Promise<boolean> {
     return (await this.redis.keys('{millrace}:jobs:*:lock')).length === 0;
   }

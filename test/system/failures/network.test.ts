@@ -50,7 +50,7 @@ function page(random: Random, number: number): SourceEntity {
   );
 }
 
-/** Saves until it is told to end; each answer must come in time, whatever it is. */
+/** Saves until stopped. Each response must arrive in time, whatever it is. */
 class Writing {
   #isGoingOn = true;
   slowestMs = 0;

@@ -32,7 +32,7 @@ interface Save {
   acknowledgedMs: number | null;
 }
 
-/** Saves articles until it is told to end, and remembers when each state was sent and acknowledged. */
+/** Saves articles until stopped, and records when each state was sent and acknowledged. */
 class Writing {
   readonly saves = new Map<string, Save[]>();
   /** What was known of each entity before its first save here. */

@@ -39,7 +39,7 @@ const contents = 16;
 const capacityMs = isByHand ? 3_000 : 1_000;
 /** Pages a second that are sent at least: a worker that had to wait for others when it was tried can do more. */
 const floodMin = 5_000;
-/** Of a page that nobody changes. */
+/** Of an unchanged page. */
 const steady = 1_000;
 
 /** A view that is dear to make: each of its entries is a lookup of its own. */

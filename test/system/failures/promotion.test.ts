@@ -1,4 +1,4 @@
-/** One Redis with a replica that takes its place, while everybody reaches them at one address. */
+/** One Redis with a replica that takes its place, while all processes use one address. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Redis } from 'ioredis';
@@ -80,7 +80,7 @@ class Pair {
     });
   }
 
-  /** Leads the address to the replica, and makes it the primary once somebody has come to it. */
+  /** Points the address to the replica, and promotes it after the first connection. */
   async promote(): Promise<void> {
     const { replica } = this;
     this.#target = replica.port;

@@ -31,7 +31,7 @@ function countOf(output: string, message: string): number {
   return output.split('\n').filter((line) => line.includes(`"msg":"${message}"`)).length;
 }
 
-/** How many partitions a worker has told of as taken. */
+/** How many partitions a worker has reported as taken. */
 function takenIn(output: string): number {
   const lines = output.split('\n').filter((line) => line.includes('"msg":"partitions were taken"'));
   return lines.flatMap((line) => (JSON.parse(line) as { partitions: number[] }).partitions).length;

@@ -145,7 +145,7 @@ test('it sees why it is refused', async () => {
     [401, '/v2?url=/europe', { headers: withKey('nobody') }],
     [403, '/v2?url=/europe', { headers: withKey(sourceKey) }],
     [422, '/v2', { headers: withKey(openKey) }],
-    // A browser asks before it sends a key, and does not go on where nothing is.
+    // A browser asks before it sends a key, and does not continue where nothing is.
     [404, '/v9', {}],
     [404, '/v1/nothing', { method: 'POST', headers: withKey(openKey), body: '{}' }],
     [400, '/v1/cities', { method: 'POST', headers: withKey(openKey), body: '{"filters":1}' }],

@@ -176,7 +176,7 @@ async function content(): Promise<Content> {
   return { views: await storedViews(), names: new Map(namesOf) };
 }
 
-/** The tags of all views whose bytes, URLs, handles or redirects differ: what a feed of changes tells. */
+/** The tags of all views whose bytes, URLs, handles or redirects differ: what a change feed reports. */
 function tagsOfChanges(earlier: Content, later: Content): Set<string> {
   const tags = new Set<string>();
   for (const field of new Set([...earlier.views.keys(), ...later.views.keys()])) {

@@ -111,7 +111,7 @@ function page(
   return entityOf(originId, 'page', { title, ...more.properties }, { url, ...more });
 }
 
-/** What was told behind an offset, once a version is visible. */
+/** The changes after an offset, once a version is visible. */
 async function toldSince(
   since: string,
   version?: string,

@@ -1,4 +1,4 @@
-/** docs/reference/indexes-and-queries.md "Sorting" in the order of a locale, over HTTP, with two workers. */
+/** Sorting by locale (docs/reference/indexes-and-queries.md "Sorting"), over HTTP, with two workers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '../../../src/contract/json.ts';
@@ -18,7 +18,7 @@ const names = [
   'côté',
   'coté',
 ];
-/** Texts that differ behind what a shard sends of a long one. */
+/** Strings that only differ after the prefix that a shard sends. */
 const long = ['É', 'e', 'E', 'é'].map((letter) => `${'y'.repeat(80)}${letter}`);
 const all = [...names, ...long, ...Array.from({ length: 30 }, (_, at) => `${at % 2 ? 'Æ' : 'ö'}${at}`)];
 const things: Record<string, JsonObject> = Object.fromEntries(
@@ -47,7 +47,7 @@ const tenant = new QueryTenant(
   things,
 );
 
-/** The order as ICU has it, computed here. */
+/** The expected order, computed with ICU. */
 function expected(tag: string, order: string): string[] {
   const { compare } = new Intl.Collator(tag, { numeric: true });
   const sorted = all.toSorted((a, b) => compare(a, b) || Buffer.compare(Buffer.from(a), Buffer.from(b)));
@@ -59,7 +59,7 @@ for (const [field, tag] of [
   ['fr', 'fr-CA'],
 ] as const) {
   for (const order of ['asc', 'desc']) {
-    test(`collation: ${tag} ${order} is the order of the locale, page by page, absent values last`, async () => {
+    test(`collation: ${tag} ${order} sorts in locale order over all pages, absent values last`, async () => {
       const found: unknown[] = [];
       let nextPageToken: string | null = null;
       do {
@@ -73,7 +73,7 @@ for (const [field, tag] of [
   }
 }
 
-test('collation: distinct takes the first of each value in the order of the locale', async () => {
+test('collation: distinct returns the first item of each value in locale order', async () => {
   const answer = await tenant.good({
     sort: [{ field: 'da', order: 'desc' }],
     distinct: 'group',
@@ -85,7 +85,7 @@ test('collation: distinct takes the first of each value in the order of the loca
   );
 });
 
-test('collation: fields without one, filters and facets stay as they are', async () => {
+test('collation: does not affect other fields and filters', async () => {
   const sort = [{ field: 'plain' }];
   const { results } = await tenant.good({ sort, pagination: { pageSize: 100 } });
   const plain = results.map((item: JsonObject) => item.plain);

@@ -63,7 +63,7 @@ after(() => system.stop());
 
 /** Token of the last write. */
 let version = '';
-/** Tokens of the writes before it, by tenant: entities of one test lie in several partitions. */
+/** Tokens of the writes before it, by tenant: entities of one test are in several partitions. */
 const earlier: { readonly key: string; readonly version: string }[] = [];
 const prefixOf = (tenant: string) => (tenant === 'acme' ? '' : `${tenant}-`);
 

@@ -1,4 +1,4 @@
-/** A bulk body as large as it may be: the front holds it at most twice, and goes on answering others. */
+/** A bulk body as large as it may be: the front holds it at most twice, and continues answering others. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
@@ -16,7 +16,7 @@ const pauseMs = 2;
 /** As large as the limits allow with MILLRACE_DATA=1, else half of it. */
 const bodyBytes = process.env.MILLRACE_DATA === '1' ? bulkBodyBytesMax : bulkBodyBytesMax / 2;
 
-/** Nothing is made of the entities: what is measured is the front. */
+/** Nothing is built from the entities: what is measured is the front. */
 const source = { id: sourceId, name: 'CMS', environments: ['production'], apiKeys: [sourceKey] };
 const files = siteFiles({ settings: { sourceGroups: [{ alias: 'cms', sources: [source] }] } });
 

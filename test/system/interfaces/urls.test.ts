@@ -1,4 +1,4 @@
-/** docs/reference/configuration.md "URLs and domains" over HTTP: what no URL may have, and two writings of one letter. */
+/** docs/reference/configuration.md "URLs and domains" over HTTP: what no URL may have, and two encodings of one letter. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../../support/until.ts';

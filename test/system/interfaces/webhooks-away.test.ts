@@ -59,7 +59,7 @@ after(async () => {
   receiver.close();
 });
 
-/** A change of a page is told by its URL, which has the number of the change. */
+/** A change of a page is identified by its URL, which has the number of the change. */
 function page(originId: string): SourceEntity {
   serial += 1;
   return entityOf(originId, 'page', { title: `T ${serial}` }, { url: `/${originId}/${serial}` });

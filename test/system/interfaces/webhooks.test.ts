@@ -257,7 +257,7 @@ test('410 disables; enable carries on where it was; replay sets the cursor', asy
 
 test('the trace of a save or delete is passed on with its change, and no other', async () => {
   const trace = (digit: number) => `00-0af7651916cd43dd8448eb211c80319c-b7ad6b716920333${digit}-01`;
-  /** The header of the request that tells of the next change of an entity. */
+  /** The header of the request with the next change of an entity. */
   const passedOn = async (originId: string, act: () => Promise<unknown>) => {
     const ofEntity = () =>
       receiver.at('/all').filter((one) => changesIn([one]).some((change) => change.originId === originId));

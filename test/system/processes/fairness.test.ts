@@ -1,4 +1,4 @@
-/** Nobody waits behind somebody else's import, nor behind the own one (docs/promises.md "Load and outages"). */
+/** No tenant waits for an import, neither another tenant's nor its own (docs/promises.md "Load and outages"). */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -88,7 +88,7 @@ before(async () => {
 });
 after(() => system.stop());
 
-/** Entities of the rude tenant that were accepted and nothing was made of yet. */
+/** Entities of the rude tenant that were accepted and nothing was built from yet. */
 async function unprocessed(): Promise<number> {
   const store = await system.store();
   const counts = await Promise.all(

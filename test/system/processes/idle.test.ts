@@ -15,7 +15,7 @@ const idleMs = 12_000;
 /** Jobs, layouts and the first statistics come to rest. */
 const settleMs = 4_000;
 
-/** Where Redis appends what it was told. */
+/** The append-only file of Redis. */
 function appendedFile(folder: string): string {
   const appended = readdirSync(path.join(folder, 'appendonlydir')).filter((name) =>
     name.endsWith('.incr.aof'),
@@ -24,7 +24,7 @@ function appendedFile(folder: string): string {
   return path.join(folder, 'appendonlydir', appended[0] ?? '');
 }
 
-/** Commands that were appended while nobody wanted anything, by name and key, and their bytes. */
+/** Commands appended while idle, by name and key, and their bytes. */
 async function appendedWhileIdle(folder: string): Promise<{ bytes: number; commands: string[] }> {
   await sleep(settleMs);
   const file = appendedFile(folder);

@@ -136,7 +136,7 @@ class Load {
     this.#steps.push(`${Math.round(performance.now() - this.#startMs)} ms: ${what}`);
   }
 
-  /** Fails when a query did; the steps and what nginx met tell why. Nobody waits for a connection that is refused. */
+  /** Fails when a query failed, with the steps and the errors of nginx. A refused connection does not cause a wait. */
   async end(context: TestContext): Promise<void> {
     const perSecond = Math.round(this.answered / ((performance.now() - this.#startMs) / 1000));
     context.diagnostic(

@@ -1,4 +1,4 @@
-/** Workers come and go while queries are asked at fronts on several addresses: none of them fails or is wrong. */
+/** Workers are added and removed while fronts on several addresses run queries: no query fails or is wrong. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { waitUntilSettled } from '../../../src/store/partitions/settled.ts';
@@ -23,7 +23,7 @@ const files = siteFiles({
   },
 });
 
-test('workers are added and taken away without a failed query', async (context) => {
+test('scaling: workers are added and removed without a failed query', async (context) => {
   const started = System.start({ web: 2, workers: 1, jobs: 0, partitions, files, hosts: 'several' });
   context.after(() => started.then((system) => system.stop()));
   const system = await started;
@@ -59,7 +59,7 @@ test('workers are added and taken away without a failed query', async (context) 
   try {
     await system.add('worker.2');
     const isRunning = () => system.process('worker.2').outputOfThisLife.includes('running');
-    // Node may take long to start on a busy machine, which is not what is promised here.
+    // Node may take long to start on a busy machine, which does not count here.
     await until('the new worker runs', isRunning);
     const addedMs = performance.now();
     await until('it has taken over its part', async () => (await owns('worker.2')) >= 4, takeoverMs);

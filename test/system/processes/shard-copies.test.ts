@@ -82,7 +82,7 @@ class Balancer {
   }
 }
 
-/** Readers of known totals and a writer that reads its own writes, until they are told to end. */
+/** Readers of known totals and a writer that reads its own writes, until they are stopped. */
 class Load {
   asked = 0;
   written = 0;
@@ -189,7 +189,7 @@ before(async () => {
 });
 after(() => system.stop());
 
-/** Every worker that runs holds its copies, and both of them are told of. */
+/** Every running worker holds its copies, and reports them. */
 async function untilCopied(): Promise<void> {
   const store = await system.store();
   const pids = new Set(system.workers.map((name) => system.process(name).pid));

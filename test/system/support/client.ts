@@ -24,7 +24,7 @@ export interface Answer {
 export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError';
 
-  /** False: nobody listened, so the request certainly was not taken. */
+  /** False if nothing listened, so that the request was certainly not accepted. */
   readonly mayBeTaken: boolean;
   /** The connection had served before, and may have been closed before the request came. */
   readonly onIdleConnection: boolean;

@@ -29,7 +29,7 @@ export class FeedCopy {
       });
   }
 
-  /** Reads until all that was there has been told. @returns what was told */
+  /** Reads to the end of the feed. @returns the changes */
   async catchUp(client: Client, key: string, parameters = ''): Promise<ToldChange[]> {
     const told: ToldChange[] = [];
     for (;;) {

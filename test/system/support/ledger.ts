@@ -1,5 +1,5 @@
 /**
- * Sends writes and keeps books: what every entity must hold now, as far as the answers tell. A write without an
+ * Sends writes and tracks the expected state of every entity, as far as the responses say. A write without an
  * answer may have happened or not; then both states are possible until the next write of that entity is answered.
  */
 import assert from 'node:assert/strict';

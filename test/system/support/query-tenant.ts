@@ -24,7 +24,7 @@ function filesOfAll(): ConfigFiles {
   return Object.assign({}, ...files.values());
 }
 
-/** Starts the platform when nobody has. A file may be loaded when others have begun, so its tenant may come later. */
+/** Starts the platform unless it is running. A test file may load after others have started, so its tenant may be added later. */
 function platformWith(tenant: string): Promise<System> {
   platform =
     platform === null

@@ -63,7 +63,7 @@ export class Random {
 /**
  * How much a random test does: so many turns, multiplied by MILLRACE_RUNS, or as many as there is time for in MILLRACE_SECONDS.
  * Were seconds the usual measure, an idle machine would do nothing else in them, and a busy one little.
- * @returns tells whether there is another turn, and counts it
+ * @returns a function that counts a turn and returns whether there is another
  */
 export function testTurns(usual: number): () => boolean {
   const seconds = process.env.MILLRACE_SECONDS;
@@ -75,7 +75,7 @@ export function testTurns(usual: number): () => boolean {
   };
 }
 
-/** How long a test goes on: seconds of MILLRACE_SECONDS, else those given. */
+/** How long a test continues: seconds of MILLRACE_SECONDS, else those given. */
 export function testSeconds(usual: number): number {
   return Number(process.env.MILLRACE_SECONDS ?? usual);
 }

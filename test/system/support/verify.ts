@@ -4,7 +4,7 @@ import { readPublished } from '../../../src/store/configuration/published-config
 import { verify } from '../../../src/verify/verification.ts';
 import type { System } from './processes/system.ts';
 
-/** The active configuration, with the lookups that code has asked for meanwhile. */
+/** The active configuration, with the lookups that code has requested meanwhile. */
 async function activeConfiguration(system: System): Promise<Configuration> {
   const published = await readPublished(await system.store());
   const loaded = published === null ? null : loadConfiguration(published.documents, 'stored');

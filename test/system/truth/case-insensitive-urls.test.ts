@@ -85,7 +85,7 @@ async function routes(at = 0): Promise<{ url: string; redirect: string | null }[
 const urlsOfRoutes = async () =>
   (await routes()).map(({ url }) => url).filter((url) => !url.startsWith('/Stay/'));
 
-/** Reads without a pause until it is told to stop. @returns what a reader should not have seen */
+/** Reads without a pause until stopped. @returns what a reader should not have seen */
 function watch(): () => Promise<string[]> {
   const seen: string[] = [];
   let isOver = false;

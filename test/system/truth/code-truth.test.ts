@@ -144,7 +144,7 @@ function kill(pid: number): void {
   }
 }
 
-/** Waits until all lookups that code asked for are part of the configuration, and everything is rebuilt with it. */
+/** Waits until all lookups that code requested are part of the configuration, and everything is rebuilt with it. */
 async function settled(system: System): Promise<void> {
   const store = await system.store();
   await until(

@@ -52,7 +52,7 @@ const files = siteFiles({
 const random = Random.forTest('read-your-writes');
 let system: System;
 let clients: Client[];
-/** Writes that waited, and were visible when their response came. */
+/** Writes that waited and were visible in time. */
 let visibleWrites = 0;
 
 before(async () => {
@@ -65,8 +65,8 @@ function viewId(originId: string, alias: string): string {
   return formatViewId({ environmentId, sourceId, originId, alias });
 }
 
-/** Readers and writers of one of these touch nothing of another: each knows what is right for its own. */
-class Corner {
+/** A disjoint set of entities with its own readers and writers, so it knows what each read must return. */
+class IsolatedGroup {
   readonly #pages = new Map<string, SourceEntity>();
   #serial = 0;
 
@@ -79,11 +79,11 @@ class Corner {
   async start(): Promise<void> {
     const groups = this.#groups.map((originId) => entityOf(originId, 'group', {}));
     const version = await send(random.pick(clients), groups);
-    // The tokens that another front gives for later writes say nothing of this one.
+    // Versions of later writes do not cover this write.
     for (const client of clients) await this.#checkGroups(client, version);
   }
 
-  /** One write at one front, then everything that it can have changed at both. */
+  /** Writes at one front, then reads everything that the write can affect at both fronts. */
   async round(): Promise<void> {
     const originId = `${this.name}-p${random.below(4)}`;
     const former = this.#pages.get(originId);
@@ -104,7 +104,7 @@ class Corner {
     assert.equal(written.headers['x-service-visible'] !== undefined, 'X-Service-Wait' in headers);
     if (isVisible) visibleWrites += 1;
     const now = this.#pages.get(originId);
-    // On the front of a write that is visible by now, the first reads go without its token.
+    // If the write is already visible, the first reads at its front go without its token.
     const others = random.shuffled(clients.filter((client) => client !== writer));
     for (const client of isVisible ? [writer, ...others] : random.shuffled(clients)) {
       const version = isVisible && client === writer ? null : token;
@@ -116,7 +116,7 @@ class Corner {
         () => this.#checkItems(client, version, former),
         () => this.#checkRoutes(client, version, former, now),
       ]);
-      // The first read is the one that has to wait; the others must find the rest no less done.
+      // Only the first read has to wait; the others must not find anything older.
       for (const read of reads) await read();
     }
   }
@@ -156,7 +156,7 @@ class Corner {
       .map(({ properties }) => String(properties.title));
   }
 
-  /** Of those who claim a URL or handle one is served; which, other tests say. */
+  /** One claimant of a URL is served. Other tests check which. */
   async #checkUrls(
     client: Client,
     version: string | null,
@@ -252,7 +252,7 @@ async function send(client: Client, entities: readonly SourceEntity[]): Promise<
   return String(headers['x-service-version']);
 }
 
-/** @param version null: the read does not ask for one */
+/** @param version null for a read without a version */
 function minVersion(version: string | null): Record<string, string> {
   return version === null ? {} : { 'X-Service-Min-Version': version };
 }
@@ -275,15 +275,15 @@ async function query(client: Client, version: string | null, titles: readonly Js
   return answer;
 }
 
-test('a read with the token of a write, or after a write that is visible, shows all that it touched', async (context) => {
-  const corners = Array.from({ length: 6 }, (_, number) => new Corner(`c${number}`));
-  await Promise.all(corners.map((corner) => corner.start()));
+test('read your writes: a read with the token of a write, or after a visible write, shows all its effects', async (context) => {
+  const groups = Array.from({ length: 6 }, (_, number) => new IsolatedGroup(`c${number}`));
+  await Promise.all(groups.map((group) => group.start()));
   const hasTurn = testTurns(60);
   let writes = 0;
   await Promise.all(
-    corners.map(async (corner) => {
+    groups.map(async (group) => {
       while (hasTurn()) {
-        await corner.round();
+        await group.round();
         writes += 1;
       }
     }),
@@ -292,7 +292,7 @@ test('a read with the token of a write, or after a write that is visible, shows 
   context.diagnostic(`${writes} writes, ${visibleWrites} of them waited, seed ${random.seed}`);
 });
 
-test('an answer that was cached before a URL or handle was claimed does not outlive the token', async (context) => {
+test('read your writes: a cached response without a URL or handle is not used for the token of its claim', async (context) => {
   const [writer, reader] = clients;
   assert.ok(writer && reader);
   const hasTurn = testTurns(150);
@@ -323,7 +323,7 @@ test('an answer that was cached before a URL or handle was claimed does not outl
   context.diagnostic(`${claims} claims`);
 });
 
-test('on one connection no answer is older than the one before', async (context) => {
+test('reads on one connection: no response is older than the one before', async (context) => {
   const pages = ['one', 'two'].map(
     (originId) => (count: number) =>
       entityOf(
@@ -376,7 +376,7 @@ interface CountedPage {
   readonly title: string;
 }
 
-/** An answer of delivery about the pages that are counted. */
+/** A delivery response with the counted pages. */
 interface CountedAnswer {
   readonly route?: CountedPage | null;
   readonly views: {
@@ -386,7 +386,7 @@ interface CountedAnswer {
   };
 }
 
-/** The counts that an answer shows, each of which only rises; what is not there yet is not listed. */
+/** The counts in a response, which must never decrease. Pages that do not exist yet are left out. */
 function countsIn(path: string, { route, views }: CountedAnswer): number[] {
   if (path.includes('url=')) return route == null ? [] : [Number(route.title)];
   if (path.includes('both')) return (views.both?.titles ?? []).map(Number);

@@ -27,7 +27,7 @@ const roundMs = 5_000;
 const nearMs = 4_000;
 const neverMs = Date.parse('2999-01-01T00:00Z');
 
-/** A tenant with the books of its sources. */
+/** A tenant with a ledger for each of its sources. */
 interface Site {
   readonly tenant: RandomTenant;
   readonly ledgers: readonly Ledger[];
@@ -57,7 +57,7 @@ function worldOf({ ledgers }: Site) {
   );
 }
 
-/** Moments that have passed, or come soon, or never. Redis has the clock of this machine. */
+/** Times in the past, soon, or never. Redis uses the clock of this machine. */
 function randomTimes(random: Random): PublishTimes {
   const nowMs = Date.now();
   const publishAt = random.chance(0.8) ? nowMs + random.between(-1_000, nearMs) : null;
@@ -66,7 +66,7 @@ function randomTimes(random: Random): PublishTimes {
   return random.chance(0.1) ? { publishAt: neverMs, unpublishAt: null } : { publishAt, unpublishAt };
 }
 
-/** Waits until no moment is still to come, and fronts show those that came. */
+/** Waits until all moments have passed and the fronts show their effects. */
 async function untilPast(
   system: System,
   client: Client,
@@ -81,7 +81,7 @@ async function untilPast(
   await until('all moments have come', () => Date.now() > lastMs);
   const store = await system.store();
   await waitUntilNoneIsDue(store);
-  // What is committed after the moments is visible after them.
+  // A later commit in every partition becomes visible after the effects of the moments.
   for (const { ledgers } of sites) {
     const [ledger] = ledgers;
     assert.ok(ledger !== undefined);
@@ -95,7 +95,7 @@ async function untilPast(
   }
 }
 
-/** Nothing is made of it. */
+/** An entity that no schema uses. */
 function afterMoments(originId: string, round: number): SourceEntity {
   const nothing = { url: null, originParentId: null, redirects: [] };
   return { originId, type: 'after', ...nothing, properties: { round } };
@@ -113,7 +113,7 @@ function targetsOf({ tenant }: Site): ViewRef[] {
   );
 }
 
-/** Four of ten have times. */
+/** Gives 40 % of the entities publication times. */
 function timed({ times: _, ...entity }: SourceEntity, random: Random): SourceEntity {
   return random.chance(0.4) ? { ...entity, times: randomTimes(random) } : entity;
 }
@@ -135,13 +135,13 @@ class Round {
     ];
   }
 
-  /** Ends it: no more writes, and everything that was killed runs again. */
+  /** Stops the writes, and waits until every killed process runs again. */
   async end(): Promise<void> {
     this.#isGoingOn = false;
     await Promise.all(this.#work);
   }
 
-  /** Each writer has entities of its own, and waits for each answer, so that the order of their states is known. */
+  /** Each writer has its own entities and waits for each response, so that the order of their states is known. */
   async #write(writer: number): Promise<void> {
     const { random } = this;
     const own = originIds.filter((_, index) => index % writers === writer);
@@ -153,13 +153,13 @@ class Round {
       const isDelete = random.chance(0.2);
       const send = (client: Client) =>
         isDelete ? ledger.delete(client, chosen) : ledger.save(client, states);
-      // A front may be killed; whoever gets no answer asks again, and then knows what is stored.
+      // A front may be killed: repeat the request until there is a response, to know what is stored.
       while (!(await send(random.pick(this.clients)))) await sleep(100);
       await sleep(random.below(60));
     }
   }
 
-  /** Most changes touch one thing; a whole new state may change the type. */
+  /** Most changes touch one field. A completely new state can change the type. */
   #changed(tenant: RandomTenant, ledger: Ledger, originId: string) {
     const { random } = this;
     const [known] = ledger.possible(originId);
@@ -174,7 +174,7 @@ class Round {
     return { ...known, properties: value === undefined ? others : { ...others, [name]: value } };
   }
 
-  /** Fills the caches of the fronts, so that what is stale in them would show. */
+  /** Fills the caches of the fronts, so that stale responses would be noticed. */
   async #read(): Promise<void> {
     const { random } = this;
     const targets = this.sites.map(targetsOf);
@@ -222,7 +222,7 @@ class Round {
   }
 }
 
-test('everything equals a naive computation whenever writes and edits of schemas come to rest', async (context) => {
+test('truth: everything equals a naive computation once writes and schema edits are processed', async (context) => {
   const random = Random.forTest('truth');
   const sites = [siteOf('north', random), siteOf('south', random)];
   const system = await System.start({ web: 2, workers: 2, jobs: 1, partitions: 8, files: filesOf(sites) });

@@ -1,4 +1,4 @@
-/** What can be seen in the code of a schema without running it: the names that it uses, its lookups, its slips. */
+/** Static analysis of schema code: the names that it uses, its lookups, and likely mistakes. */
 import type {
   AnyNode,
   CallExpression,
@@ -142,7 +142,7 @@ function calledName({ callee }: CallExpression): string | null {
   return callee.property.type === 'Identifier' ? callee.property.name : null;
 }
 
-/** What is written out where a name is: also both of `a ? 'x' : 'y'`, and a constant of the file. */
+/** The literals that an expression can have: also both of `a ? 'x' : 'y'`, and constants of the file. */
 function namesIn(node: Expression, constants: ReadonlyMap<string, string>): Found<{ name: string }>[] {
   const text = node.type === 'Identifier' ? (constants.get(node.name) ?? null) : literalText(node);
   if (text !== null) return [{ name: text, at: node.start }];
@@ -205,7 +205,7 @@ function filterText(node: Expression): string | null {
   return text;
 }
 
-/** What the calls that follow in the chain say: `.orderBy({…}).sourceGroup('…')`. */
+/** Options in the rest of a call chain: `.orderBy({…}).sourceGroup('…')`. */
 function narrowedBy(ancestors: readonly AnyNode[]): Pick<LookupRequest, 'orderBy' | 'sourceGroup'> {
   let orderBy: LookupRequest['orderBy'] = null;
   let sourceGroup: string | null = null;

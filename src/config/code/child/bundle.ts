@@ -172,7 +172,7 @@ function tenantFiles(tenantFolder: string, read: ReadModule, texts: Map<string, 
 }
 
 const pluginOfImports = 'tenant-files';
-/** What esbuild says besides where it looks for all files that an import with a variable may mean. */
+/** Added by esbuild when it searches for the files of an import with a variable. */
 const withoutFiles = ': not implemented on js';
 const importsMany = /^Could not resolve (?:import|require)\(/;
 const codeAdvice = 'Correct the code there.';

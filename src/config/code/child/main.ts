@@ -16,7 +16,7 @@ type GivenText = Extract<ToCompiler, { kind: 'text' }>;
 const reads = new Map<string, Promise<string | null>>();
 const waiting = new Map<string, (given: GivenText) => void>();
 
-/** Each file is asked for once in a task. @throws ModuleRefused */
+/** Requests each file once per task. @throws ModuleRefused */
 function read(path: string): Promise<string | null> {
   const known = reads.get(path);
   if (known !== undefined) return known;

@@ -17,7 +17,7 @@ import { full } from 'acorn-walk';
 import { lineStartsOf } from '../../../lib/text-place.ts';
 import type { CodeProgram } from '../../../schemas/code/program.ts';
 
-/** What SES refuses; without the last character it is nothing. */
+/** Text that SES rejects, unless its last character is removed. */
 const refused = /<!--|-->|\bimport(?=\s*(?:\(|\/[/*]))|\beval(?=\s*\()/g;
 
 /** A piece of code, and what takes its place. */
@@ -125,7 +125,7 @@ function stringText(text: string): string {
   return JSON.stringify(text).replace(refused, (found) => found.slice(0, -1) + byCode(found.slice(-1)));
 }
 
-/** @param edits in order; none lies within another, and each has as many lines as what it replaces */
+/** @param edits in order; none is within another, and each has as many lines as what it replaces */
 function edited(code: string, map: string, edits: readonly Edit[]): Pick<CodeProgram, 'code' | 'map'> {
   const pieces: string[] = [];
   let from = 0;

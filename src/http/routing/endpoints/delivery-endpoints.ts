@@ -31,7 +31,7 @@ const includeDuplicateViews: ParameterDefinition = {
   shape: { type: 'boolean', default: false },
   description: 'A view requested by several keys is returned under each of them instead of only the first',
 };
-const askedByQuery: readonly ParameterDefinition[] = [
+const queryParameters: readonly ParameterDefinition[] = [
   {
     name: 'url',
     in: 'query',
@@ -68,13 +68,13 @@ const notModified: AnswerDefinition = {
   headers: answerHeaders,
 };
 
-/** What the endpoints have in common that take a URL. */
+/** Shared by the endpoints that take a URL. */
 const byQuery = {
   method: 'get',
   tag: 'delivery',
   access: { kind: 'client', scope: 'delivery' },
   problems: 'delivery',
-  parameters: askedByQuery,
+  parameters: queryParameters,
   headers: deliveryHeaders,
   problemStatuses: [401, 403, 422, 429, 500, 503],
 } as const;

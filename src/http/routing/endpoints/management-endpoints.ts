@@ -36,7 +36,7 @@ const paging: readonly ParameterDefinition[] = [
 
 export const problemStatuses = [401, 403, 404, 422, 429, 500, 503];
 
-/** What every endpoint that only looks has in common. */
+/** Shared by all read-only endpoints. */
 export const reading = {
   method: 'get',
   tag: 'management',

@@ -8,7 +8,7 @@ import {
 import type { RouteDefinition } from '../../route-definition.ts';
 import { problemStatuses, reading } from './management-endpoints.ts';
 
-/** What every endpoint that sets a webhook going has in common. */
+/** Shared by all endpoints that start or reset a webhook. */
 const webhook = {
   ...reading,
   method: 'post',

@@ -219,7 +219,7 @@ function responsesOf(route: RouteDefinition, parts: DocumentParts): Record<strin
   for (const status of [...own].sort((a, b) => a - b)) {
     const shape = problemShape(route, status);
     // Clients that are generated from the document make one type of all errors of an operation. A text among them would
-    // hide the members of the others, so the operation's description tells of it.
+    // hide the members of the others, so the operation's description mentions it.
     if (shape !== null) responses[status] ??= problemResponse(status, shape, parts);
   }
   return responses;

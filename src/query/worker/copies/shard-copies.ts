@@ -102,7 +102,7 @@ export class ShardCopies implements AnsweringShards {
     return this.#group === null ? null : { group: this.#group, ready: this.#ready };
   }
 
-  /** What it still loads before it can answer for its group, in words. */
+  /** Loads that it still needs before it can answer for its group, in words. */
   get waitingFor(): string[] {
     const copy = this.#group === null ? undefined : this.#copies.get(this.#group);
     if (copy === undefined) return ['its group of partitions'];
@@ -147,13 +147,13 @@ export class ShardCopies implements AnsweringShards {
     this.#group = formatGroup({ index: placeOf(workerId, holders, groups), of: groups });
     if (!this.#copies.has(this.#group)) this.#hold(this.#group);
     for (const [name, copy] of this.#copies) {
-      if (name !== this.#group && this.#isSpare(name, copy, groups, others)) this.#letGo(name, copy);
+      if (name !== this.#group && this.#isSpare(name, copy, groups, others)) this.#drop(name, copy);
     }
   }
 
   /**
    * Fewer groups mean that each worker holds more. A worker that is restarted must not cause that, so it begins only when a
-   * worker is away for `regroupMs`, or for less when a group has nobody left.
+   * worker is away for `regroupMs`, or for less when a group has no worker left.
    */
   #groupsAmong(others: readonly OtherWorker[], copies: number): number {
     const workers = others.length + 1;
@@ -173,7 +173,7 @@ export class ShardCopies implements AnsweringShards {
 
   #hold(name: string): void {
     const group = parseGroup(name);
-    if (group === null) throw new TypeError(`${name} is no group`);
+    if (group === null) throw new TypeError(`${name} is not a group`);
     const { store, autoFields, openSnapshots = null, onTrouble } = this.options;
     const snapshots = openSnapshots?.(`group ${name}`) ?? null;
     const context = { store, streams: this.#streams, autoFields, snapshots, onTrouble };
@@ -185,7 +185,7 @@ export class ShardCopies implements AnsweringShards {
     copy.start();
   }
 
-  #letGo(name: string, copy: ShardCopy): void {
+  #drop(name: string, copy: ShardCopy): void {
     this.#copies.delete(name);
     copy.close();
   }

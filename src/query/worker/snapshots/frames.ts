@@ -11,7 +11,7 @@ import { SnapshotDamagedError } from '../../../search/snapshot/parts.ts';
 /** Length and digest before the bytes of a frame. */
 const digestBytes = 32;
 const headBytes = 4 + digestBytes;
-/** What is before the first frame. */
+/** The header before the first frame. */
 const noDigest = Buffer.alloc(0);
 /** No frame is so large. It keeps a damaged length from taking memory. */
 const frameBytesMax = 256 * 1024 * 1024;
@@ -42,7 +42,7 @@ export class FrameReader {
   /** Of the frame before. */
   #digest: Buffer = noDigest;
   readonly #head = Buffer.alloc(headBytes);
-  /** What was read of the file and no frame has yet: from `#from` to before `#end`. */
+  /** Data that was read but not consumed: from `#from` up to `#end`. */
   readonly #ahead = Buffer.allocUnsafeSlow(aheadBytes);
   #from = 0;
   #end = 0;

@@ -1,6 +1,6 @@
 /**
- * Snapshots of a worker's shards: when they are read and written. They are a cache that is proved item by item, so what
- * becomes of a file never changes an answer (docs/design/search.md "How a worker starts").
+ * Decides when snapshots of a worker's shards are read and written. They are a cache that is verified item by item, so a
+ * damaged or lost file never changes an answer (docs/design/search.md "How a worker starts").
  */
 import { setTimeout } from 'node:timers/promises';
 import type { Configuration } from '../../../config/configuration.ts';
@@ -34,16 +34,16 @@ export interface SnapshotsOptions {
   readonly store: Store;
   readonly autoFields: AutoFields;
   readonly folder: SnapshotFolder;
-  /** How long nothing must have changed before it writes; absent: the documented default. */
+  /** How long a shard must be unchanged before it is written; absent for the documented default. */
   readonly quietMs?: number;
-  /** Called for each file that was read. @param items how many it had; those that are not in Redis so will go */
+  /** Called for each file that was read. @param items in the file, including those that differ from Redis and will be replaced */
   onRestored?(index: string, items: number): void;
   /**
-   * Told once at a start of the indexes whose files were thrown away because another version made them, or the definition of
-   * the index has changed since. That is not damage: every upgrade does it.
+   * Called once at start with the indexes whose files were discarded because another version wrote them or the definition
+   * of the index has changed. That is normal: every upgrade does it.
    */
   onOutdated?(indexes: readonly string[]): void;
-  /** Called once when the folder cannot be used, and for each file that is damaged or that the disk did not give. */
+  /** Called once when the folder cannot be used, and for each damaged or unreadable file. */
   onTrouble(message: string, error: unknown): void;
 }
 
@@ -53,7 +53,7 @@ export interface OpenSnapshotsOptions extends Omit<SnapshotsOptions, 'folder'> {
   readonly workerId: string;
 }
 
-/** Opens the snapshots of a set of shards by its name. */
+/** Opens the snapshots of a named set of shards. */
 export type OpenSnapshots = (set: string) => ShardSnapshots;
 
 /** The snapshots of a worker. */
@@ -68,12 +68,12 @@ export function snapshotsOf({ folder, workerId, ...options }: OpenSnapshotsOptio
 }
 
 interface WrittenShard {
-  /** Weak: an index that is gone must not keep its memory. Null: there is a file of another process, or none. */
+  /** Weak, so that a dropped index frees its memory. Null when the file is from another process. */
   readonly live: WeakRef<LiveShard> | null;
   readonly changeCount: number;
 }
 
-/** What was last seen of a shard, to tell whether it changes. */
+/** The last observed state of a shard, to detect changes. */
 interface SeenShard {
   readonly changeCount: number;
   readonly sinceMs: number;
@@ -85,13 +85,13 @@ export class ShardSnapshots {
   readonly #seen = new WeakMap<LiveShard, SeenShard>();
   readonly #stop = new AbortController();
   #looking: Promise<void> = Promise.resolve();
-  /** No writing before this time, because it has taken its share. */
+  /** Writes nothing before this time, to stay within its share of time. */
   #restsUntilMs = 0;
   #isBroken = false;
 
   constructor(private readonly options: SnapshotsOptions) {}
 
-  /** Fills shards from the files of workers that are gone, as far as that is possible. No partition may be open yet. */
+  /** Fills shards from the files of dead workers, as far as possible. No partition may be open yet. */
   async restore(shards: ShardSet, configuration: Configuration): Promise<void> {
     try {
       await this.#restoreAll(shards, configuration);
@@ -115,7 +115,7 @@ export class ShardSnapshots {
     if (outdated.length > 0) this.options.onOutdated?.(outdated);
   }
 
-  /** Writes shards that have changed much, whenever they rest. */
+  /** Writes shards that have changed a lot, whenever they are idle. */
   watch(shards: ShardSet): void {
     this.#looking = repeat(() => this.#look(shards), {
       pauseMs: lookPauseMs,
@@ -124,7 +124,7 @@ export class ShardSnapshots {
     });
   }
 
-  /** Writes nothing more. */
+  /** Stops writing. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#looking;
@@ -132,7 +132,7 @@ export class ShardSnapshots {
 
   /**
    * Writes all shards that have changed, for the next worker.
-   * @param endsMs when to give up, on the clock of `performance.now()`
+   * @param endsMs deadline, on the clock of `performance.now()`
    */
   async close(shards: ShardSet, endsMs: number): Promise<void> {
     await this.stop();
@@ -145,7 +145,7 @@ export class ShardSnapshots {
     await this.#removeOthers(shards);
   }
 
-  /** The indexes that have items, and that the configuration has. */
+  /** The configured indexes that have items. */
   async #definitions(configuration: Configuration): Promise<Map<string, IndexDefinition>> {
     const { store } = this.options;
     const lists = await Promise.all(
@@ -159,7 +159,7 @@ export class ShardSnapshots {
     return definitions;
   }
 
-  /** Fills a shard from its file. A file that is no good is removed. */
+  /** Fills a shard from its file. Removes an outdated or unreadable file. */
   async #restoreOne(
     shards: ShardSet,
     name: string,
@@ -186,7 +186,7 @@ export class ShardSnapshots {
     }
   }
 
-  /** @returns number of items; null when the file is outdated @throws SnapshotDamagedError; what the disk says */
+  /** @returns number of items; null when the file is outdated @throws SnapshotDamagedError; I/O errors */
   async #read(
     shards: ShardSet,
     name: string,
@@ -202,7 +202,7 @@ export class ShardSnapshots {
     }
   }
 
-  /** False when the snapshot is one of other code, or the index has another definition or other fields by now. */
+  /** False when other code wrote the snapshot, or the index now has another definition or other fields. */
   async #fits(
     { identity, fields }: SnapshotHead,
     name: string,
@@ -245,20 +245,20 @@ export class ShardSnapshots {
     return !isSmall(live) && this.#changesOf(name, live) >= enough && performance.now() >= this.#restsUntilMs;
   }
 
-  /** How many changes the file of a shard lacks. */
+  /** How many changes are missing in the file of a shard. */
   #changesOf(name: string, live: LiveShard): number {
     const written = this.#written.get(name);
     const isFollowed = written !== undefined && (written.live === null || written.live.deref() === live);
     return isFollowed ? live.changeCount - written.changeCount : Number.POSITIVE_INFINITY;
   }
 
-  /** @param isOver true when it is to give up. It does when the shard changes, too */
+  /** @param isOver true to give up, as it does when the shard changes */
   async #write(name: string, live: LiveShard, isOver: () => boolean): Promise<void> {
     if (!live.isCurrent) return;
     const { changeCount, shard, definition } = live;
     const head = { identity: this.#identityOf(name, definition), fields: shard.fieldTypes };
     await this.#usingDisk(async () => {
-      // Somebody may have removed it since the start.
+      // It may have been deleted since the start.
       await this.options.folder.make();
       const file = this.options.folder.fileOf(name);
       const isStale = () => live.changeCount !== changeCount || isOver();
@@ -267,7 +267,7 @@ export class ShardSnapshots {
     });
   }
 
-  /** Removes the files of indexes that are gone, or have become small. */
+  /** Removes the files of dropped indexes and of shards that have become small. */
   async #removeOthers(shards: ShardSet): Promise<void> {
     for (const name of this.#written.keys()) {
       const live = shards.lives.get(name);
@@ -277,7 +277,7 @@ export class ShardSnapshots {
     }
   }
 
-  /** Does something with files. One line says that it is not possible, and nobody fails for it. */
+  /** Runs a file operation. An I/O error is reported once and not thrown. */
   async #usingDisk(act: () => Promise<void>): Promise<void> {
     try {
       await act();

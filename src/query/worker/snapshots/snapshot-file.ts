@@ -16,12 +16,12 @@ import {
 import { isClone } from '../../../typescript/clone-or-package.mjs';
 import { FrameReader, FrameWriter } from './frames.ts';
 
-/** Parts of a shard as frames: first what the part is and how long, then its numbers as they lie in memory. */
+/** Parts of a shard as frames: first what the part is and how long, then its numbers as they are in memory. */
 
 /** One frame takes the event loop well under 10 ms, however it is used. */
 const frameBytesMax = 1024 * 1024;
 
-/** What a part is, by its array. */
+/** Kind of a part, by its array type. */
 const kinds = [Float64Array, Int32Array, Uint32Array, Int16Array, Uint8Array] as const;
 
 /** The frames of a part. It is not copied. */
@@ -55,7 +55,7 @@ function kindOf(part: Part): number {
 }
 
 export interface SnapshotHead {
-  /** What the shard was made of and by. One of another identity is of no use. */
+  /** The code and definition that made the snapshot. It is unusable for any other identity. */
   readonly identity: string;
   /** Its fields, in the order of their parts. */
   readonly fields: readonly (readonly [name: string, type: FieldType])[];
@@ -137,7 +137,7 @@ const builtWorker = 'dist/server/workers.partition.js';
 const repository = fileURLToPath(new URL('../../../../', import.meta.url));
 
 /**
- * A digest of all that decides how a shard is made of its items and how it lies in memory: the code, the packages that it
+ * A digest of all that decides how a shard is built from its items and how it is in memory: the code, the packages that it
  * uses, and Node with its Unicode tables, which say what a word is.
  * @param root folder with the `package.json`
  */

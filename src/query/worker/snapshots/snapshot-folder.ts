@@ -57,8 +57,8 @@ export class SnapshotFolder {
   }
 
   /**
-   * Takes over a file for each of the indexes, and removes what nobody will use: unfinished ones, those of other indexes, and
-   * those that nobody took for days. @returns the index of each file @throws what the disk says
+   * Takes over a file for each of the indexes, and removes unusable files: unfinished ones, those of other indexes, and
+   * those unused for days. @returns the index of each file @throws what the disk says
    */
   async takeOver(indexes: readonly string[]): Promise<Map<string, string>> {
     const wanted = new Map(indexes.map((index) => [shortDigest(index), index]));
@@ -76,7 +76,7 @@ export class SnapshotFolder {
     return taken;
   }
 
-  /** Removes the file of an index that this worker has, or what somebody has put in its place. @throws what the disk says */
+  /** Removes the file of an index of this worker, or whatever is at its path. @throws I/O errors */
   async remove(index: string): Promise<void> {
     await rm(this.fileOf(index), { recursive: true, force: true });
   }
@@ -150,7 +150,7 @@ function shortDigest(text: string | Buffer): string {
   return createHash('sha256').update(text).digest('hex').slice(0, digestLetters);
 }
 
-/** A worker is gone when nobody hears of it, or when it ran on this host and its process is not there. */
+/** A worker is gone when it sends no heartbeats, or when it ran on this host and its process does not exist. */
 export async function goneWorkersOf(store: Store): Promise<(workerId: string) => boolean> {
   const living = new Set((await liveProcesses(store)).map(({ id }) => id));
   return (workerId) => !living.has(workerId) || !mayRun(workerId);

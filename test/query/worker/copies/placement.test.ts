@@ -18,7 +18,7 @@ test('there are as many groups as have enough workers each, and never more than 
   assert.equal(of(20, 2, 4), 4);
 });
 
-/** The group of each worker once each of them has looked in turn, until nobody changes. */
+/** The group of each worker once each of them has looked in turn, until none changes. */
 function settle(
   ids: readonly string[],
   known: ReadonlyMap<string, string>,

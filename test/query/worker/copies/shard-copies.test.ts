@@ -17,7 +17,7 @@ const redis = await TestRedis.start();
 const tenant = tenantOf({ things: { name: 'keyword', size: 'integer' } });
 const things = schemaIndex('things');
 
-/** Asks until told to end. @returns totals that were not as wanted, and errors */
+/** Queries until stopped. @returns wrong totals and errors */
 function asking(cluster: TestCluster, wanted: number): { readonly wrong: unknown[]; end(): Promise<number> } {
   const wrong: unknown[] = [];
   let [asked, isOver] = [0, false];
@@ -40,7 +40,7 @@ function asking(cluster: TestCluster, wanted: number): { readonly wrong: unknown
 }
 
 for (const way of ['path', 'tcp'] as const) {
-  test(`a killed worker is answered for by another one, ${way === 'path' ? 'over sockets in the file system' : 'over TCP'}`, async (context) => {
+  test(`shard copies: a killed worker is answered for by another one, ${way === 'path' ? 'over sockets in the file system' : 'over TCP'}`, async (context) => {
     const layout = { partitions: 4, workers: 2, copies: 2, way, queryWaitMs: 3_000 };
     const cluster = await startCluster(context, redis, tenant, layout);
     await cluster.write(things, numbered(50));
@@ -52,7 +52,7 @@ for (const way of ['path', 'tcp'] as const) {
   });
 }
 
-test('copies have every change that was acknowledged, whoever made it', async (context) => {
+test('shard copies: copies have every change that was acknowledged, whoever made it', async (context) => {
   const cluster = await startCluster(context, redis, tenant, { partitions: 4, workers: 3, copies: 2 });
   for (let round = 0; round < 30; round += 1) {
     const items = numbered(20, (number) => ({ size: number * round, name: `round-${round}` }));
@@ -67,7 +67,7 @@ test('copies have every change that was acknowledged, whoever made it', async (c
   }
 });
 
-test('copies learn the fields of auto-indexed types from Redis', async (context) => {
+test('shard copies: copies learn the fields of auto-indexed types from Redis', async (context) => {
   const cluster = await startCluster(context, redis, tenant, { partitions: 4, workers: 2, copies: 2 });
   for (let round = 0; round < 4; round += 1) {
     await cluster.write(
@@ -84,7 +84,7 @@ test('copies learn the fields of auto-indexed types from Redis', async (context)
   }
 });
 
-test('a copy that misses changes loads its partition again', async (context) => {
+test('shard copies: a copy that misses changes loads its partition again', async (context) => {
   const cluster = await startCluster(context, redis, tenant, { partitions: 2, workers: 2, copies: 2 });
   await cluster.write(things, numbered(40));
   assert.equal(await totalOf(cluster), 40);
@@ -100,7 +100,7 @@ test('a copy that misses changes loads its partition again', async (context) => 
   await until('it was loaded again', async () => (await totalOf(cluster).catch(() => 0)) === 39);
 });
 
-test('no query fails while the partitions are divided into other groups', async (context) => {
+test('shard copies: no query fails while the partitions are divided into other groups', async (context) => {
   const cluster = await startCluster(context, redis, tenant, {
     partitions: 8,
     workers: 2,
@@ -125,7 +125,7 @@ test('no query fails while the partitions are divided into other groups', async 
   );
 });
 
-test('copies answer for partitions that nobody owns', async (context) => {
+test('shard copies: copies answer for partitions that nobody owns', async (context) => {
   const cluster = await startCluster(context, redis, tenant, {
     partitions: 4,
     workers: 2,

@@ -45,7 +45,7 @@ class Host {
   readonly folder = mkdtempSync(path.join(tmpdir(), 'millrace-snapshots-'));
   readonly model = new Map<string, JsonObject>();
   readonly troubles: string[] = [];
-  /** Indexes whose snapshots did not fit, one list for each time that it was told. */
+  /** Indexes with outdated snapshots, one list per notification. */
   readonly outdated: (readonly string[])[] = [];
   #workers = 0;
   readonly running = new Set<string>();
@@ -182,7 +182,7 @@ const all = [0, 1, 2, 3];
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
 
-test('a worker takes from the snapshot what did not change, and reads the rest', async () => {
+test('shard snapshots: a worker takes from the snapshot what did not change, and reads the rest', async () => {
   const host = await Host.start();
   const first = await host.worker(all);
   assert.equal(first.changeCount, itemCount);
@@ -202,7 +202,7 @@ test('a worker takes from the snapshot what did not change, and reads the rest',
   assert.equal(host.files.length, 1);
 });
 
-test('partitions that moved meanwhile are dropped, or loaded', async () => {
+test('shard snapshots: partitions that moved meanwhile are dropped, or loaded', async () => {
   const host = await Host.start();
   const first = await host.worker([0, 1]);
   await first.stop();
@@ -216,7 +216,7 @@ test('partitions that moved meanwhile are dropped, or loaded', async () => {
   second.assertAnswers();
 });
 
-test('no query is answered while items of the snapshot are unproven', async () => {
+test('shard snapshots: no query is answered while items of the snapshot are unproven', async () => {
   const host = await Host.start();
   await (await host.worker(all)).stop();
   const worker = await host.worker([]);
@@ -238,7 +238,7 @@ test('no query is answered while items of the snapshot are unproven', async () =
   worker.assertAnswers();
 });
 
-test('a worker takes the file of one that is gone, and never that of another', async () => {
+test('shard snapshots: a worker takes the file of one that is gone, and never that of another', async () => {
   const host = await Host.start();
   const [first, second] = [await host.worker([0, 1]), await host.worker([2, 3])];
   await first.stop();
@@ -254,7 +254,7 @@ test('a worker takes the file of one that is gone, and never that of another', a
   assert.ok(fifth.changeCount > 0, 'it found no file');
 });
 
-test('snapshots of indexes with other fields are told of once, and are no trouble', async () => {
+test('shard snapshots: snapshots of indexes with other fields are told of once, and are no trouble', async () => {
   const siteOf = (fields: IndexFields) => configurationOf(tenantOf({ things: fields, others: fields }));
   const host = await Host.start();
   await host.putAll('other', itemCount, others);
@@ -267,7 +267,7 @@ test('snapshots of indexes with other fields are told of once, and are no troubl
   assert.ok(second.changeCount > 0);
 });
 
-test('a damaged snapshot is thrown away with a line, and nothing of it is answered', async () => {
+test('shard snapshots: a damaged snapshot is thrown away with a line, and nothing of it is answered', async () => {
   const host = await Host.start();
   await (await host.worker(all)).stop();
   const file = path.join(host.folder, host.files[0] ?? '');
@@ -285,7 +285,7 @@ test('a damaged snapshot is thrown away with a line, and nothing of it is answer
   assert.deepEqual(host.files, []);
 });
 
-test('a file that the disk does not give is thrown away, and costs its own index alone', async () => {
+test('shard snapshots: a file that the disk does not give is thrown away, and costs its own index alone', async () => {
   const fields: IndexFields = { name: 'keyword', title: 'text', size: 'integer' };
   const configuration = configurationOf(tenantOf({ things: fields, others: fields }));
   const host = await Host.start();
@@ -307,7 +307,7 @@ test('a file that the disk does not give is thrown away, and costs its own index
   assert.equal(host.troubles.length, 1);
 });
 
-test('what a killed worker was writing, and files of indexes that are gone, are removed', async () => {
+test('shard snapshots: what a killed worker was writing, and files of indexes that are gone, are removed', async () => {
   const host = await Host.start();
   await (await host.worker(all)).stop();
   const [name = ''] = host.files;
@@ -320,7 +320,7 @@ test('what a killed worker was writing, and files of indexes that are gone, are 
   assert.deepEqual(host.files, ['anything', name.replace('worker-1', second.id)].sort());
 });
 
-test('a worker writes when much has changed and then nothing more, without being stopped', async () => {
+test('shard snapshots: a worker writes when much has changed and then nothing more, without being stopped', async () => {
   const host = await Host.start();
   const first = await host.worker(all);
   first.snapshots.watch(first.shards);
@@ -338,7 +338,7 @@ test('a worker writes when much has changed and then nothing more, without being
   second.assertAnswers();
 });
 
-test('an index that is gone takes no memory any more', async () => {
+test('shard snapshots: an index that is gone takes no memory any more', async () => {
   const host = await Host.start();
   const worker = await host.worker(all);
   worker.snapshots.watch(worker.shards);
@@ -354,7 +354,7 @@ test('an index that is gone takes no memory any more', async () => {
   await worker.kill();
 });
 
-test('a folder that cannot be used costs one line, and nothing else', async () => {
+test('shard snapshots: a folder that cannot be used costs one line, and nothing else', async () => {
   const host = await Host.start();
   rmSync(host.folder, { recursive: true });
   writeFileSync(host.folder, 'a file');
@@ -364,7 +364,7 @@ test('a folder that cannot be used costs one line, and nothing else', async () =
   assert.match(host.troubles[0] ?? '', /^snapshots of the index shards cannot be written: Error: E/);
 });
 
-test('a folder that is removed while a worker runs is made again', async () => {
+test('shard snapshots: a folder that is removed while a worker runs is made again', async () => {
   const host = await Host.start();
   const worker = await host.worker(all);
   rmSync(host.folder, { recursive: true });
@@ -373,7 +373,7 @@ test('a folder that is removed while a worker runs is made again', async () => {
   assert.deepEqual(host.troubles, []);
 });
 
-test('a full disk costs one line, and the file from before stays', async () => {
+test('shard snapshots: a full disk costs one line, and the file from before stays', async () => {
   const host = await Host.start();
   await (await host.worker(all)).stop();
   await host.put('new', { name: 'new', title: 'new word', size: 1 });
@@ -389,7 +389,7 @@ test('a full disk costs one line, and the file from before stays', async () => {
   assert.equal(third.changeCount, 1);
 });
 
-test('an index that is configured anew while its snapshot is proved is built again', async () => {
+test('shard snapshots: an index that is configured anew while its snapshot is proved is built again', async () => {
   const other = site({ name: 'text', title: 'text', size: 'long' });
   const host = await Host.start();
   await (await host.worker(all)).stop();
@@ -406,7 +406,7 @@ test('an index that is configured anew while its snapshot is proved is built aga
   assert.equal(third.changeCount, 0);
 });
 
-test('an index of few items has no file, and one that has become small loses its own', async () => {
+test('shard snapshots: an index of few items has no file, and one that has become small loses its own', async () => {
   const host = await Host.start();
   const first = await host.worker(all);
   await first.stop();

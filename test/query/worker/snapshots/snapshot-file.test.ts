@@ -77,7 +77,7 @@ function playAll(shard: Shard, items: Map<string, IndexItem>, history: readonly 
   }
 }
 
-test('a shard from a snapshot answers every query as a scan of all items, whatever changed before, meanwhile and after', async () => {
+test('snapshot file: a shard from a snapshot answers every query as a scan of all items, whatever changed before, meanwhile and after', async () => {
   await fc.assert(
     fc.asyncProperty(
       changes,
@@ -107,7 +107,7 @@ test('a shard from a snapshot answers every query as a scan of all items, whatev
   );
 });
 
-test('items that did not change are taken from the snapshot, after thousands came, changed and went', async () => {
+test('snapshot file: items that did not change are taken from the snapshot, after thousands came, changed and went', async () => {
   const shard = new Shard({ fields: allTypes });
   const items = new Map<string, IndexItem>();
   const put = (number: number, round: number) => {
@@ -137,7 +137,7 @@ test('items that did not change are taken from the snapshot, after thousands cam
   }
 });
 
-test('a snapshot that is damaged or cut anywhere is refused', async () => {
+test('snapshot file: a snapshot that is damaged or cut anywhere is refused', async () => {
   const shard = new Shard({ fields: allTypes });
   for (let number = 0; number < 40; number += 1) {
     const fields = {
@@ -174,7 +174,7 @@ test('a snapshot that is damaged or cut anywhere is refused', async () => {
   }
 });
 
-test('a file that begins as one snapshot and goes on as another is refused, wherever it changes over', async () => {
+test('snapshot file: a file that begins as one snapshot and goes on as another is refused, wherever it changes over', async () => {
   const [one, other] = await Promise.all(['one', 'two'].map(wholeSnapshot));
   assert.ok(one !== undefined && other !== undefined);
   assert.equal(one.length, other.length);
@@ -189,7 +189,7 @@ test('a file that begins as one snapshot and goes on as another is refused, wher
   assert.ok(mixed > 10, `${mixed} mixed files`);
 });
 
-test('a snapshot of a shard that changes meanwhile is not written, and leaves nothing behind', async () => {
+test('snapshot file: a snapshot of a shard that changes meanwhile is not written, and leaves nothing behind', async () => {
   rmSync(file, { force: true });
   const shard = new Shard({ fields: allTypes });
   let looks = 0;
@@ -218,7 +218,7 @@ test('a snapshot of other code is another one: of the search, or of anything tha
   }
 });
 
-test('code that only stores or serves items leaves snapshots as good as they were', () => {
+test('snapshot file: code that only stores or serves items leaves snapshots as good as they were', () => {
   const before = codeDigest(copy);
   for (const file of ['http/query/query.ts', 'store/keys.ts']) {
     appendFileSync(path.join(copy, 'src', file), ' ');

@@ -1,7 +1,7 @@
 /**
  * What must hold of every partition after every single script (design promises 3 and 4), read from the keys themselves:
  * epochs, fences, checkpoints and commits never go back, a checkpoint never passes the stream, an owner works when all older
- * ones are fenced everywhere, nobody whose epoch was fenced puts anything anywhere, and a commit tells of all invalidations that were
+ * ones are fenced everywhere, a fenced owner never writes, and a commit announces all invalidations that were
  * sent for it.
  */
 import assert from 'node:assert/strict';

@@ -274,7 +274,7 @@ function checkAges(claims: readonly Claim[], ages: ClaimAges | undefined, what: 
 }
 
 /**
- * A partition that nobody serves, or whose shard in memory is not what Redis holds; null when there is none. Ownership may
+ * A partition that is not served, or whose shard in memory differs from Redis; null when there is none. Ownership may
  * be on the move: then it is to be looked at again.
  */
 export function checkMemory(

@@ -1,4 +1,4 @@
-/** What must hold of the leases after every call for one: nobody takes what another holds, and who is told so has it. */
+/** Checked after every call for a lease: no worker takes a partition that another holds, and a successful reply means ownership. */
 import assert from 'node:assert/strict';
 import { keys } from '../../../../src/store/keys.ts';
 import type { Keyspace } from '../redis/keyspace.ts';

@@ -148,7 +148,7 @@ function list(values: readonly Expression[]): string {
   return `[${values.slice(0, -1).map(one).join(', ')}, ...${calls(last)}]`;
 }
 
-/** As `list`, as an array that nobody else has. */
+/** As `list`, as a new array. */
 function ownList(values: readonly Expression[]): string {
   const [only] = values;
   return values.length === 1 && only !== undefined && isCall(only) ? `[...${calls(only)}]` : list(values);

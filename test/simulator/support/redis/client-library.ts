@@ -1,7 +1,6 @@
 /**
- * The client library without its wire protocol and its pipelines: what it would write as bytes and read from them goes as
- * it is, each command by itself. The rest of it is real: how it builds commands and scripts, connects, connects again and
- * sends again, and what it makes of replies.
+ * The client library without its wire protocol and pipelines: commands and replies are passed as objects, one by one. The
+ * rest is real: how it builds commands and scripts, connects, reconnects and resends, and how it converts replies.
  */
 import { createRequire } from 'node:module';
 import { Redis } from 'ioredis';
@@ -12,7 +11,7 @@ export type Words = readonly string[];
 
 interface Command {
   readonly name: string;
-  /** Numbers are texts already. */
+  /** Numbers are already strings. */
   readonly args: readonly (string | Buffer)[];
 }
 
@@ -31,7 +30,7 @@ const command = require('ioredis/built/Command.js') as { default: { prototype: {
 const decoder = require('ioredis/built/resp/decoder.js') as { Decoder: { prototype: { write: unknown } } };
 const clients = Redis.prototype as unknown as Client;
 
-/** Takes the place of the library's encoder and decoder. @returns puts them back */
+/** Replaces the library's encoder and decoder. @returns restores them */
 export function installCodec(): () => void {
   const [{ prototype: commands }, { prototype: decoders }] = [command.default, decoder.Decoder];
   const { toWritable } = commands;

@@ -1,7 +1,7 @@
 /**
- * The network between the simulated processes and their Redis. A process connects to a host of its own name, so a fault
- * can strike one process alone: its connections break, what is under way is done or lost, or nothing comes through for
- * a while, as for a process that is paused.
+ * The network between the simulated processes and Redis. Each process connects to a host name of its own, so a fault can
+ * affect one process alone: its connections break, data in flight arrives or is lost, or all data is delayed, as for a
+ * paused process.
  */
 import { EventEmitter } from 'node:events';
 import { createRequire } from 'node:module';
@@ -10,13 +10,13 @@ import type { VirtualClock } from '../clock.ts';
 import { installCodec, type Words } from './client-library.ts';
 import type { Reply } from './reply.ts';
 
-/** What answers a connection. */
+/** The server side of a connection. */
 export interface Service {
   receive(commands: readonly Words[]): void;
   close(): void;
 }
 
-/** Called for each new connection; what it sends goes back to the process. */
+/** Called for each new connection, with a function that sends replies to the process. */
 export type Accept = (send: (replies: readonly Reply[]) => void) => Service;
 
 const hostSuffix = '.simulated';
@@ -25,7 +25,7 @@ const require = createRequire(import.meta.url);
 
 export class Network {
   readonly #links = new Map<string, Set<Link>>();
-  /** Hosts through whose cable nothing comes before a time. */
+  /** Stalled hosts, with the time when data flows again. */
   readonly #stalledUntilMs = new Map<string, number>();
   #calmFromMs = 0;
   #isDown = false;
@@ -41,7 +41,7 @@ export class Network {
     return `redis://${host}${hostSuffix}:6379`;
   }
 
-  /** Takes the place of `net.createConnection` and of the wire protocol. @returns puts them back */
+  /** Replaces `net.createConnection` and the wire protocol. @returns restores them */
   install(): () => void {
     const net = require('node:net') as { createConnection: unknown };
     const former = net.createConnection;
@@ -53,7 +53,7 @@ export class Network {
     };
   }
 
-  /** The process is no more: nothing that it does from now on reaches anybody. */
+  /** Cuts off a dead process: nothing that it does from now on has an effect. */
   remove(host: string): void {
     this.#gone.add(host);
     this.breakLinks(host);
@@ -63,7 +63,7 @@ export class Network {
     for (const link of [...(this.#links.get(host) ?? [])]) link.break();
   }
 
-  /** As when Redis ends: no connection stays, and none is taken until `up`. */
+  /** Redis goes down: all connections break, and new ones are refused until `up`. */
   down(): void {
     this.#isDown = true;
     for (const host of this.#links.keys()) this.breakLinks(host);
@@ -73,14 +73,14 @@ export class Network {
     this.#isDown = false;
   }
 
-  /** Nothing of the process comes through for a while. */
+  /** Delays all data of the process for a while. */
   stall(host: string, forMs: number): void {
     const untilMs = this.clock.nowMs + forMs;
     this.#stalledUntilMs.set(host, untilMs);
     this.#calmFromMs = Math.max(this.#calmFromMs, untilMs);
   }
 
-  /** As `stall`, of one connection of the process: what it sends on the others overtakes. */
+  /** As `stall`, for one connection of the process, so that data on its other connections overtakes. */
   stallOneLink(host: string, forMs: number): void {
     const links = [...(this.#links.get(host) ?? [])];
     const untilMs = this.clock.nowMs + forMs;
@@ -88,7 +88,7 @@ export class Network {
     this.#calmFromMs = Math.max(this.#calmFromMs, untilMs);
   }
 
-  /** When everything comes through again. */
+  /** When data flows again. */
   get calmFromMs(): number {
     return Math.max(this.clock.nowMs, this.#calmFromMs);
   }
@@ -121,9 +121,9 @@ class Link extends EventEmitter {
   connecting = true;
   destroyed = false;
   #service: Service | null = null;
-  /** What is under way to Redis, in order. */
+  /** Data in flight to Redis, in order. */
   readonly #sent: Words[][] = [];
-  /** When the last of it was sent. */
+  /** When the last of it arrives. */
   #sentAtMs = 0;
   #sentUntilMs = 0;
   #receivedUntilMs = 0;
@@ -140,7 +140,7 @@ class Link extends EventEmitter {
     this.#stalledUntilMs = untilMs;
   }
 
-  /** How long what is sent now is under way. */
+  /** Latency of data sent now. */
   #travelMs(): number {
     const { clock, dice, stalledUntilMs } = this.cable;
     const stalledMs = Math.max(0, stalledUntilMs() - clock.nowMs, this.#stalledUntilMs - clock.nowMs);
@@ -166,7 +166,7 @@ class Link extends EventEmitter {
 
   uncork(): void {}
 
-  /** What is written at one moment mostly arrives together; as on a real network it need not. */
+  /** Data written at the same time usually arrives together, but not always, as on a real network. */
   write(command: Words): boolean {
     if (this.destroyed) return false;
     const { clock, dice } = this.cable;
@@ -192,7 +192,7 @@ class Link extends EventEmitter {
     });
   }
 
-  /** Of what was under way to Redis some still arrives, in order; no answer comes back. */
+  /** Some of the data in flight to Redis still arrives, in order. No reply comes back. */
   break(): void {
     const arriving = this.#sent.splice(0, this.cable.dice.below(this.#sent.length + 1));
     this.#sent.length = 0;
@@ -217,7 +217,7 @@ class Link extends EventEmitter {
     return this;
   }
 
-  /** What is under way arrives before the end does. */
+  /** Data in flight arrives before the end of the connection. */
   end(): this {
     this.writable = false;
     this.cable.clock.after(Math.max(0, this.#sentUntilMs - this.cable.clock.nowMs), () => this.destroy());

@@ -1,6 +1,6 @@
 /**
- * A Redis within this process, for the simulation alone: its commands over maps, and the platform's own Lua scripts run
- * as they are. `redis.test.ts` holds it against a real one.
+ * An in-process Redis for the simulator: commands over maps, and the platform's unmodified Lua scripts. `redis.test.ts`
+ * compares it with a real Redis.
  */
 import { createHash } from 'node:crypto';
 import type { VirtualClock } from '../clock.ts';
@@ -19,25 +19,25 @@ export interface StreamEntryReply {
 }
 
 export interface RedisHooks {
-  /** What a read of a stream gives, in place of what is there behind its place. */
+  /** Replaces the entries that a read of a stream returns. */
   onRead?(
     key: string,
     entries: readonly StreamEntryReply[],
     all: readonly StreamEntryReply[],
   ): readonly StreamEntryReply[];
-  /** A command was answered at once; a script comes as EVAL with the text that ran. */
+  /** Called after a command that did not block. A script is passed as EVAL with the source that ran. */
   onCommand?(command: readonly string[], reply: Reply): void;
-  /** A script is about to have a command. */
+  /** Called before each command of a script. */
   onCall?(name: string, words: readonly string[]): void;
-  /** A script ran to its end. */
+  /** Called after a script. */
   onScript?(source: string, keys: readonly string[], words: readonly string[], reply: Reply): void;
-  /** Another text in place of a script's own. */
+  /** Replaces the source of a script. */
   alter?(source: string): string;
 }
 
-/** A read of streams, each behind a place. */
+/** A read of streams, each after an entry id. */
 interface StreamsRead {
-  readonly streams: readonly { readonly key: string; readonly place: string }[];
+  readonly streams: readonly { readonly key: string; readonly afterId: string }[];
   readonly count: number;
 }
 
@@ -48,14 +48,14 @@ interface Blocked extends StreamsRead {
 
 interface KnownScript {
   readonly source: string;
-  /** What runs: the source, or another text in its place. */
+  /** The source that runs, which `alter` may have replaced. */
   readonly text: string;
   readonly run: CompiledScript;
 }
 
 const compiled = new Map<string, CompiledScript>();
-/** As the private Redis of `npm start` is: it forgets nothing that it has answered. */
-const setUp = new Map([
+/** The settings of the private Redis of `npm start`, which never loses an acknowledged write. */
+const settings = new Map([
   ['appendonly', 'yes'],
   ['appendfsync', 'always'],
 ]);
@@ -65,7 +65,7 @@ export class SimulatedRedis {
   readonly #scripts = new Map<string, KnownScript>();
   readonly #blocked = new Set<Blocked>();
   readonly #subscribers = new Map<string, Set<(reply: Reply) => void>>();
-  /** Of every script. */
+  /** Shared by all scripts. */
   readonly #globals: Record<string, LuaValue>;
   #connections = 0;
   commandsRun = 0;
@@ -81,20 +81,20 @@ export class SimulatedRedis {
     this.#globals = { ...luaLibrary, redis };
   }
 
-  /** A connection. */
+  /** Opens a connection. */
   accept(send: (replies: readonly Reply[]) => void): Service {
     this.#connections += 1;
     return new Connection(this, this.#connections, send);
   }
 
-  /** Forgets its scripts, as a restart does. */
+  /** Drops its script cache, like a restart. */
   forgetScripts(): void {
     this.#scripts.clear();
   }
 
   /**
-   * @param connection number of the connection that it came on
-   * @param answer called at once, or when a read that blocks is over. @returns takes back what blocks
+   * @param connection number of the client's connection
+   * @param answer called immediately, or when a blocking read ends. @returns cancels a blocking command
    */
   execute(words: readonly string[], connection: number, answer: (reply: Reply) => void): (() => void) | null {
     this.commandsRun += 1;
@@ -112,13 +112,13 @@ export class SimulatedRedis {
         answer(this.#publish(rest));
         return null;
       default:
-        answer(this.#told(name, rest));
+        answer(this.#executeWithHook(name, rest));
         this.#serveBlocked();
         return null;
     }
   }
 
-  #told(name: string, words: readonly string[]): Reply {
+  #executeWithHook(name: string, words: readonly string[]): Reply {
     const reply = this.#answer(name, words);
     if (this.hooks.onCommand === undefined) return reply;
     const [script = '', ...rest] = words;
@@ -149,7 +149,7 @@ export class SimulatedRedis {
       const seconds = Math.floor(redisMs / 1000);
       return [String(seconds), String(Math.floor((redisMs - seconds * 1000) * 1000))];
     }
-    if (name === 'CONFIG') return [words[1] ?? '', setUp.get(words[1] ?? '') ?? ''];
+    if (name === 'CONFIG') return [words[1] ?? '', settings.get(words[1] ?? '') ?? ''];
     const command = commands[name];
     if (command === undefined) throw new ErrorReply(`ERR unknown command '${name}'`);
     return command(this.keyspace, words);
@@ -202,7 +202,7 @@ export class SimulatedRedis {
     const after = (name: string) => words.findIndex((word) => word.toUpperCase() === name) + 1;
     const named = words.slice(after('STREAMS'));
     const half = named.length / 2;
-    const streams = named.slice(0, half).map((key, at) => ({ key, place: named[half + at] ?? '' }));
+    const streams = named.slice(0, half).map((key, at) => ({ key, afterId: named[half + at] ?? '' }));
     const read = { streams, count: Number(words[after('COUNT')]) };
     const found = this.#readNow(read);
     if (found !== null || after('BLOCK') === 0) {
@@ -218,29 +218,29 @@ export class SimulatedRedis {
   }
 
   #readNow({ streams, count }: StreamsRead): Reply {
-    const found = streams.flatMap(({ key, place }) => this.#behind(key, place, count) ?? []);
+    const found = streams.flatMap(({ key, afterId }) => this.#entriesAfter(key, afterId, count) ?? []);
     return found.length === 0 ? null : found;
   }
 
-  /** The reply of one stream, in a list; null when there is nothing behind the place. */
-  #behind(key: string, place: string, count: number): Reply[] | null {
+  /** The reply for one stream, in a list; null when there are no entries after the id. */
+  #entriesAfter(key: string, afterId: string, count: number): Reply[] | null {
     const all = this.keyspace.stream(key)?.entries ?? [];
-    const from = placeOf(place);
-    const behind = all.filter(({ id }) => compare(id, from) > 0).slice(0, count);
-    if (behind.length === 0) return null;
-    const plainEntries = (entries: typeof behind) =>
+    const from = placeOf(afterId);
+    const found = all.filter(({ id }) => compare(id, from) > 0).slice(0, count);
+    if (found.length === 0) return null;
+    const plainEntries = (entries: typeof found) =>
       entries.map(({ id, fields }) => ({ id: textOf(id), fields }));
-    const given = this.hooks.onRead?.(key, plainEntries(behind), plainEntries(all)) ?? plainEntries(behind);
+    const given = this.hooks.onRead?.(key, plainEntries(found), plainEntries(all)) ?? plainEntries(found);
     return [[key, given.map(({ id, fields }) => [id, fields])]];
   }
 
   #serveBlocked(): void {
     if (this.keyspace.grown.size === 0) return;
     for (const blocked of [...this.#blocked]) {
-      // As Redis does: a read that waited is answered with the first stream that has something, and with it alone.
+      // As in Redis, a blocked read only returns the first stream that has entries.
       const grown = blocked.streams.filter(({ key }) => this.keyspace.grown.has(key));
-      for (const { key, place } of grown) {
-        const found = this.#behind(key, place, blocked.count);
+      for (const { key, afterId } of grown) {
+        const found = this.#entriesAfter(key, afterId, blocked.count);
         if (found === null) continue;
         this.#blocked.delete(blocked);
         blocked.answer(found);
@@ -259,7 +259,7 @@ export class SimulatedRedis {
 
   #publish([channel = '', message = '']: readonly string[]): Reply {
     const subscribers = this.#subscribers.get(channel) ?? new Set();
-    for (const tell of subscribers) tell(['message', channel, message]);
+    for (const send of subscribers) send(['message', channel, message]);
     return subscribers.size;
   }
 }
@@ -321,7 +321,7 @@ function fromLua(value: LuaValue): Reply {
   if (value === true) return 1;
   if (typeof value === 'number') return Math.trunc(value);
   if (typeof value === 'string') return value;
-  if (!(value instanceof LuaTable)) throw new LuaError('a function cannot be answered');
+  if (!(value instanceof LuaTable)) throw new LuaError('a script cannot return a function');
   const [error, status] = [value.get('err'), value.get('ok')];
   if (typeof error === 'string') return new ErrorReply(error);
   if (typeof status === 'string') return new Status(status);

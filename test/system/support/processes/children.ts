@@ -1,7 +1,7 @@
 /** Processes that a process has started. */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Ids of its children whose command line holds a text. Linux tells it in `/proc`. */
+/** Ids of child processes whose command line contains a string, from Linux' `/proc`. */
 export function childrenOf(pid: number, text: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

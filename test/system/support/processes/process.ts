@@ -39,7 +39,7 @@ export class SystemProcess {
   #ended: Promise<ProcessEnd> = Promise.resolve({ code: 0, signal: null });
   /** A signal that may end it was sent by the test. */
   #isEndExpected = false;
-  /** Ends that nobody asked for. */
+  /** Unexpected exits. */
   readonly surprises: string[] = [];
 
   constructor(

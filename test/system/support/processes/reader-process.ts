@@ -1,4 +1,4 @@
-/** The process of a `Reader`: `reader-process.ts KEY URL...` reads for as many ms as it is told, and tells its latencies. */
+/** The process of a `Reader`: `reader-process.ts KEY URL...` reads for a given number of ms and reports its latencies. */
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 

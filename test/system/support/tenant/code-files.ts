@@ -4,7 +4,7 @@ import type { Piece } from './scene.ts';
 
 export type Language = 'json' | 'js' | 'ts';
 
-/** Where `valuesModule` lies in the tenant's folder. */
+/** Where `valuesModule` is in the tenant's folder. */
 export const valuesFile = 'lib/values.ts';
 
 /** What the pieces use: what the mapping language has built in. @param groupsOfSources source id -> source group */

@@ -62,7 +62,7 @@ function builderOf(
   filter: string,
   { group, order, top }: { group: string | null; order: RandomOrder | null; top: Top | null },
 ): string {
-  // What a function gives is not known before it is run: so nobody foresees the lookup.
+  // The result of a function is unknown before it runs, so the lookup cannot be prefetched.
   const text = random.chance(0.3) ? `unforeseen(\`${filter}\`)` : `\`${filter}\``;
   const excluded = random.chance(0.2) ? ', { excludeProperties: false }' : '';
   const narrowed = random

@@ -17,7 +17,7 @@ import { membersOf } from './parts.ts';
 import { Reference, type Tree } from './render.ts';
 import { groupValues, names, type Piece, property, rootSubject, scalarText, types } from './scene.ts';
 
-/** Equal in all tenants: nothing but the key tells them apart. */
+/** Equal in all tenants: only the key distinguishes them. */
 export const environments = [
   { id: 'e0000000-0000-4000-8000-000000000001', alias: 'production' },
   { id: 'e0000000-0000-4000-8000-000000000002', alias: 'stage' },

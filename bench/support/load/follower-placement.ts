@@ -1,17 +1,17 @@
 /**
- * Where the followers of a benchmark are. On the loopback address the kernel does the receiving half of each message within the
- * call that sends it, on the sender's processor. In a network namespace of their own, behind a pair of virtual Ethernet
- * devices, other processors receive, as another machine would. What followers acknowledge stays with the server's processor.
+ * Runs the followers of a benchmark in a network namespace of their own. On the loopback interface, the kernel handles the
+ * receiving side of each message within the sending call, on the sender's CPU. Across a veth pair, other CPUs receive, as on
+ * another machine. TCP acknowledgements from followers are still handled on the server's CPU.
  */
 import { spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import type { BenchContext } from '../bench.ts';
 import { host } from '../ports.ts';
 
-export interface FollowerPlace {
+export interface FollowerPlacement {
   /** Address at which followers reach the servers. */
   readonly serverHost: string;
-  /** Words before the command of a server, and of the followers. */
+  /** Command prefixes for servers and followers. */
   readonly serverPrefix: readonly string[];
   readonly followerPrefix: readonly string[];
 }
@@ -19,14 +19,14 @@ export interface FollowerPlace {
 const namespace = 'millrace-bench';
 const serverDevice = 'mrbench0';
 const followerDevice = 'mrbench1';
-/** Of the block that is set apart for benchmarks (RFC 2544). */
+/** From the address block reserved for benchmarks (RFC 2544). */
 const serverHost = '198.18.72.1';
 const followerHost = '198.18.72.2';
 
-export const loopback: FollowerPlace = { serverHost: host, serverPrefix: [], followerPrefix: [] };
+export const loopback: FollowerPlacement = { serverHost: host, serverPrefix: [], followerPrefix: [] };
 
-/** Followers in a namespace of their own; on the loopback address, after a line that says why, where that cannot be. */
-export function placeFollowers(context: BenchContext): FollowerPlace {
+/** Places followers in a namespace of their own, or on the loopback interface after printing why. */
+export function placeFollowers(context: BenchContext): FollowerPlacement {
   const cores = availableParallelism();
   if (cores < 2 || process.getuid?.() !== 0) {
     context.say(
@@ -50,7 +50,7 @@ export function placeFollowers(context: BenchContext): FollowerPlace {
   };
 }
 
-/** @param otherCores bits of all processors but the first, which is the server's */
+/** @param otherCores bit mask of all CPUs except the first, which is the server's */
 function commands(otherCores: number): string[] {
   const inside = `ip netns exec ${namespace}`;
   return [
@@ -66,7 +66,7 @@ function commands(otherCores: number): string[] {
   ];
 }
 
-/** Receive packet steering: which processors receive what comes out of a device. @param cores bits */
+/** Receive packet steering: sets the CPUs that process packets from a device. @param cores bit mask */
 function receivingOn(device: string, cores: number): string {
   return `sh -c 'echo ${cores.toString(16)} > /sys/class/net/${device}/queues/rx-0/rps_cpus'`;
 }

@@ -1,24 +1,24 @@
-/** What a load of entities took: its rate, and the processor time of all who took part in it. */
+/** Measures a load of entities: its rate, and the CPU time of all participants. */
 import { quantile } from '../report/statistics.ts';
 import { figure, type Table } from '../report/table.ts';
 
 const parts = ['front', 'worker', 'Redis', 'PostgreSQL', 'client'] as const;
 
-/** Processor time in microseconds; a part that does not run has none. */
+/** CPU time in microseconds. A participant that does not run has none. */
 export type PartsUs = { readonly [part in (typeof parts)[number]]?: number };
 
-export interface Loaded {
+export interface LoadCost {
   readonly entitiesPerSecond: number;
-  /** For each entity. */
+  /** Per entity. */
   readonly us: PartsUs;
 }
 
-/** @param readUs the processor time of the parts so far, without this process, which is the client */
-export async function loaded(
+/** @param readUs reads the CPU time so far, except that of this process, which is the client */
+export async function measureLoadCost(
   count: number,
   readUs: () => Promise<PartsUs>,
   act: () => Promise<void>,
-): Promise<Loaded> {
+): Promise<LoadCost> {
   const [before, client, startedMs] = [await readUs(), process.cpuUsage(), performance.now()];
   await act();
   const tookMs = performance.now() - startedMs;
@@ -32,8 +32,8 @@ export async function loaded(
   };
 }
 
-/** @param loads what did it -> its loads, one a round */
-export function costTable(loads: ReadonlyMap<string, readonly Loaded[]>): Table {
+/** @param loads contender -> its loads, one per round */
+export function costTable(loads: ReadonlyMap<string, readonly LoadCost[]>): Table {
   return {
     title: 'Processor time for each entity, in microseconds (medians)',
     columns: ['', ...parts, 'together'],
@@ -45,7 +45,7 @@ export function costTable(loads: ReadonlyMap<string, readonly Loaded[]>): Table 
   };
 }
 
-function medianOf(rounds: readonly Loaded[], usOf: (us: PartsUs) => number): number {
+function medianOf(rounds: readonly LoadCost[], usOf: (us: PartsUs) => number): number {
   return quantile(
     rounds.map(({ us }) => usOf(us)),
     0.5,

@@ -1,22 +1,22 @@
 /**
- * Cuts texts into words (docs/reference/indexes-and-queries.md "Search"): runs of letters, marks and digits first, each
- * brought into NFKC then, and cut further where its script writes no spaces.
+ * Splits text into words (docs/reference/indexes-and-queries.md "Search"): first into runs of letters, marks and digits.
+ * Each run is normalized to NFKC, and segmented further if its script is written without spaces.
  */
 
 const letters = String.raw`\p{L}\p{M}\p{Nd}\p{Nl}`;
 const mark = /^\p{M}/u;
 const basicSeparators = String.raw`\0-/:-@[-\x60{-\x7f\u3000-\u3004`;
 
-/** Which characters are in words: letters, marks, digits, and those that a field keeps. */
+/** The characters of words: letters, marks, digits, and those that a field keeps. */
 export class Letters {
-  /** One character, because a repetition over a long run overflows the stack. */
+  /** Matches a single character: a repetition over a long run overflows the stack. */
   readonly outside: RegExp;
   readonly inside: RegExp;
   readonly nextOutside: RegExp;
   readonly nextInside: RegExp;
-  /** Characters that no word has, of which most texts have some. */
+  /** Common characters that are in no word. */
   readonly separator: RegExp;
-  /** At the beginning or end of a part of a word; null: nothing is kept. */
+  /** Match a kept character at the start or end of a segment; null if the field keeps none. */
   readonly keptEdge: { readonly start: RegExp; readonly end: RegExp } | null;
 
   /** @param kept characters that count as letters */
@@ -39,40 +39,40 @@ export class Letters {
 
   /** True for a run of letters; false for the one character that separates two. */
   isRun(piece: string): boolean {
-    // A separator has two units at most.
+    // A separator has at most two UTF-16 units.
     return piece.length > 2 || this.inside.test(piece);
   }
 }
 
 export const plainLetters = new Letters('');
 
-/** Has no sign: joiners, soft hyphens, variation selectors, byte order marks; or encloses one. U+200B separates words. */
+/** Characters without a glyph of their own, such as joiners, soft hyphens and enclosing marks. U+200B is not one: it separates words. */
 const invisible = /(?!\u200b)[\p{DI}\p{Me}]/u;
 const everyInvisible = new RegExp(invisible, 'gu');
 const noSpaces = String.raw`\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}`;
-/** Latin texts without it are in NFKC, and nothing is taken out of them. Most texts are such. */
+/** Text without these characters is already in NFKC and has nothing invisible, like most Latin text. */
 const beyondPlainLatin =
   /[^\0-\x9f\xa1-\xa7\xa9\xab\xac\xae\xb0\xb1\xb6\xb7\xbb\xbf-\u0131\u0134-\u013e\u0141-\u0148\u014a-\u017e]/;
-/** What is taken out, may begin no word, or is cut further. */
+/** Characters that are removed, cannot start a word, or need the segmenter. */
 const special = new RegExp(String.raw`[\p{DI}\p{M}${noSpaces}]`, 'u');
 
-/** True for a text, or a run of one, whose runs are words as they are, but for their case. */
+/** True when the runs of the text only need lower case to be words. */
 export function isSimple(text: string): boolean {
   if (!beyondPlainLatin.test(text)) return true;
   return !special.test(text) && text.normalize('NFKC') === text;
 }
 
-/** The text without what is not seen; itself when it has nothing such. */
+/** Removes invisible characters. Returns the same string when there are none. */
 export function withoutInvisible(text: string): string {
   return invisible.test(text) ? text.replace(everyInvisible, '') : text;
 }
 
-/** True for a text in which every character is seen. */
+/** True when the text has no invisible characters. */
 export function isVisible(text: string): boolean {
   return !invisible.test(text);
 }
 
-/** Where the visible characters of a text are: for each UTF-16 unit that is left, its unit in the text. */
+/** The visible characters of a text, and for each of their UTF-16 units its offset in the text. */
 export function visibleUnits(text: string): { readonly visible: string; readonly units: readonly number[] } {
   const units: number[] = [];
   let visible = '';
@@ -87,10 +87,10 @@ export function visibleUnits(text: string): { readonly visible: string; readonly
   return { visible, units };
 }
 
-/** Takes the place of a word in a text. */
+/** Receives the start and end offsets of a word. */
 export type BoundsVisitor = (start: number, end: number) => void;
 
-/** Visits the runs of letters, marks and digits of a text, without marks that follow no letter or digit. */
+/** Visits the runs of letters, marks and digits of a text. Leading marks are skipped. */
 export function visitRuns(text: string, visit: BoundsVisitor, letters = plainLetters): void {
   const { nextInside, nextOutside } = letters;
   for (let from = 0; from < text.length; ) {
@@ -99,19 +99,19 @@ export function visitRuns(text: string, visit: BoundsVisitor, letters = plainLet
     if (first === null) return;
     nextOutside.lastIndex = first.index;
     const end = nextOutside.exec(text)?.index ?? text.length;
-    const start = withoutMarks(text, first.index, end);
+    const start = skipMarks(text, first.index, end);
     if (start < end) visit(start, end);
     from = end;
   }
 }
 
-function withoutMarks(text: string, start: number, end: number): number {
+function skipMarks(text: string, start: number, end: number): number {
   let at = start;
   while (at < end && mark.test(text.slice(at, at + 2))) at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
   return at;
 }
 
-/** Visits the words of a run that is in NFKC already. NFKC makes separators of a few letters. */
+/** Visits the words of a run that is already in NFKC, which turns a few letters into separators. */
 export function visitWords(run: string, visit: BoundsVisitor, letters = plainLetters): void {
   visitRuns(
     run,
@@ -125,7 +125,7 @@ export function visitWords(run: string, visit: BoundsVisitor, letters = plainLet
   );
 }
 
-/** Adds the words of a run as it was cut, in lower case. */
+/** Adds the words of a run that `visitRuns` found, in lower case. */
 export function addWordsOfRun(run: string, words: string[], letters = plainLetters): void {
   if (isSimple(run)) {
     words.push(run.toLowerCase());
@@ -137,15 +137,15 @@ export function addWordsOfRun(run: string, words: string[], letters = plainLette
 
 const writesNoSpaces = new RegExp(`[${noSpaces}]`, 'u');
 
-/** True where a text may be cut though no separator is there. */
+/** True where words can meet without a separator. */
 export function mayCutBefore(text: string, at: number): boolean {
   const character = String.fromCodePoint(text.codePointAt(at) ?? 0);
   return !mark.test(character) && writesNoSpaces.test(character);
 }
 
-/** The segmenter takes quadratic time, so a long run is shown to it in windows. */
+/** The segmenter takes quadratic time, so long runs are segmented in windows. */
 const windowUnits = 512;
-/** Boundaries so near to the end of a window may be others once it goes on. */
+/** Boundaries this close to the end of a window depend on the text after it. */
 const overlapUnits = 64;
 
 let segmenter: Intl.Segmenter | null = null;
@@ -155,7 +155,7 @@ function visitSegments(run: string, visit: BoundsVisitor, { keptEdge }: Letters)
     cutSegments(run, visit);
     return;
   }
-  // The segmenter does not know what is kept: it cuts C++ into three.
+  // The segmenter knows nothing about kept characters: it splits C++ into three.
   let [start, end] = [0, 0];
   cutSegments(run, (from, to) => {
     const [before, next] = [run.slice(start, end), run.slice(from, to)];
@@ -171,7 +171,7 @@ function visitSegments(run: string, visit: BoundsVisitor, { keptEdge }: Letters)
 }
 
 function cutSegments(run: string, visit: BoundsVisitor): void {
-  // It is made for the first text that needs it. English has no rules of its own for words.
+  // Created on first use. English has no word rules of its own.
   segmenter ??= new Intl.Segmenter('en', { granularity: 'word' });
   let size = windowUnits;
   for (let from = 0; from < run.length; ) {

@@ -1,33 +1,33 @@
 /**
- * Bounds what the calls of all partitions of a worker hold while they are under way behind their batches. When it is too much,
- * builds of the tenant that holds the most give up their place, so that nobody is kept out by others who have more.
+ * Limits the memory of code calls that continue after their batches, over all partitions of a worker. Above the limit, builds
+ * of the tenant with the largest share are canceled, so that no tenant is locked out by a larger one.
  */
 
-/** A build whose calls are under way. */
+/** A build with calls in flight. */
 export interface OpenBuild {
   readonly tenant: string;
-  /** Of what its calls are given, and of their replies so far. */
+  /** Size of the arguments of its calls and of their replies so far. */
   readonly characters: number;
-  /** Ends its calls and drops their replies. It begins again when there is room. */
-  giveUp(): void;
+  /** Cancels its calls and drops their replies. The build starts over when there is room. */
+  cancel(): void;
 }
 
 interface Held {
-  /** With their characters; those that came first at the front. */
+  /** Characters of each build, the oldest first. */
   readonly builds: Map<OpenBuild, number>;
   characters: number;
 }
 
-export class OpenCharacters {
+export class CallMemory {
   readonly #tenants = new Map<string, Held>();
-  /** Tenants that were refused since something was given back. */
+  /** Tenants that were rejected since the last release. */
   readonly #refused = new Set<string>();
   readonly #onRoom = new Set<() => void>();
   #held = 0;
 
   constructor(private readonly charactersMax: number) {}
 
-  /** Calls `listener` when a tenant that was refused may ask again. @returns ends that */
+  /** Calls `listener` when rejected tenants can try again. @returns unsubscribes */
   onRoom(listener: () => void): () => void {
     this.#onRoom.add(listener);
     return () => void this.#onRoom.delete(listener);
@@ -37,8 +37,8 @@ export class OpenCharacters {
     return this.#refused.has(tenant);
   }
 
-  /** @returns false when there is no room for it */
-  take(build: OpenBuild): boolean {
+  /** Reserves room for a build. @returns false when there is none */
+  reserve(build: OpenBuild): boolean {
     const own = this.#heldBy(build.tenant) + build.characters;
     while (this.#held > 0 && this.#held + build.characters > this.charactersMax) {
       const largest = this.#largest();
@@ -52,7 +52,7 @@ export class OpenCharacters {
     return true;
   }
 
-  /** A reply came. Where that is too much, builds give up, except the last one that is left. */
+  /** Counts a reply. Above the limit, builds are canceled, except the last one. */
   grow(build: OpenBuild, characters: number): void {
     const held = this.#tenants.get(build.tenant)?.builds.get(build);
     if (held === undefined) return;
@@ -64,21 +64,21 @@ export class OpenCharacters {
     }
   }
 
-  /** The calls of a build are over. One that gave up is unknown already. */
-  give(build: OpenBuild): void {
+  /** Releases the room of a finished build. A canceled build was released before. */
+  release(build: OpenBuild): void {
     this.#remove(build);
     if (this.#refused.size === 0) return;
     this.#refused.clear();
     for (const listener of this.#onRoom) listener();
   }
 
-  /** More than one build is under way. */
+  /** True when more than one build has calls in flight. */
   get #isShared(): boolean {
     const [first, second] = this.#tenants.values();
     return second !== undefined || (first?.builds.size ?? 0) > 1;
   }
 
-  /** The last build of the tenant that holds the most. */
+  /** The newest build of the tenant with the largest share. */
   #largest(): OpenBuild | null {
     let most: Held | null = null;
     for (const held of this.#tenants.values()) {
@@ -93,7 +93,7 @@ export class OpenCharacters {
 
   #end(build: OpenBuild): void {
     this.#remove(build);
-    build.giveUp();
+    build.cancel();
   }
 
   #add(build: OpenBuild, characters: number): void {
