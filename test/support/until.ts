@@ -6,7 +6,7 @@ const mostPauseMs = 50;
 const pausePerCheckTime = 4;
 
 /** Nothing takes so long, however busy the machine is: only what never happens ends at it. */
-const neverMs = 180_000;
+export const neverMs = 180_000;
 
 /**
  * Waits until something holds; fails with its name when it does not in time. It asks less often the longer it has waited,

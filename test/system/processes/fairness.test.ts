@@ -16,7 +16,7 @@ import { System } from '../support/processes/system.ts';
 import { clientKey, siteFiles, sourceId, sourceKey } from '../support/site.ts';
 
 const bootstrap = fileURLToPath(new URL('../../../src/cli/bootstrap.mjs', import.meta.url));
-const pages = 3_000;
+const pages = 5_000;
 const importRequests = 64;
 /**
  * Of what all requests of the import together bring: it begins with 400, and workers that look up so much do far less than
@@ -31,7 +31,7 @@ const unprocessedMax = 1_000;
 const [savedShareMax, seenShareMax] = [0.1, 0.2];
 /** More than the requests of the import, fewer than those of the flood. */
 const backlogMax = 100;
-const floodConnections = 200;
+const floodConnections = 120;
 
 /** A view that is dear to make: each of its entries is a lookup of its own. */
 const dear = {
@@ -66,7 +66,7 @@ const quiet = { tenant: 'quiet', source: `quiet-${sourceKey}`, client: `quiet-${
 
 function page(number: number, title: string): SourceEntity {
   // Pages of the import stand in no group that pages look up: none of them makes work for another.
-  const groups = Array.from({ length: 10 }, (_, index) => `g${(number + index) % 40}`);
+  const groups = Array.from({ length: 3 }, (_, index) => `g${(number + index) % 40}`);
   return entityOf(`p${number}`, 'page', { title, group: `of ${number}`, groups, text: 'x'.repeat(300) });
 }
 
