@@ -41,10 +41,12 @@ let client: SearchClient;
 before(async () => {
   system = await System.start({ workers: 2, jobs: 0, partitions: 4, files: atlasFiles() });
   const http = system.client();
-  const body = JSON.parse(JSON.stringify(cities)) as Json;
-  const saved = await http.post('/ingest/v2', body, { key: 'source-atlas-demo' });
-  assert.equal(saved.status, 200, saved.text);
-  await untilVisible(http, key, [String(saved.headers['x-service-version'])]);
+  for (const part of [cities.slice(0, 30), cities.slice(30)]) {
+    const body = JSON.parse(JSON.stringify(part)) as Json;
+    const saved = await http.post('/ingest/v2', body, { key: 'source-atlas-demo' });
+    assert.equal(saved.status, 200, saved.text);
+    await untilVisible(http, key, [String(saved.headers['x-service-version'])]);
+  }
   client = createSearchClient({
     url: system.url(),
     key,

@@ -148,10 +148,7 @@ function bodyOf({ times, ...entity }: SourceEntity): JsonObject {
 export async function untilVisible(client: Client, key: string, versions: readonly string[]): Promise<void> {
   for (const version of versions) {
     await until('the writes are visible', async () => {
-      const { status } = await client.get('/v2?handle=nobody', {
-        key,
-        headers: { 'X-Service-Min-Version': version },
-      });
+      const { status } = await client.get('/v2?handle=nobody', { key, version });
       assert.ok(status === 200 || status === 503, `${status}`);
       return status === 200;
     });

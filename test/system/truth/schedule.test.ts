@@ -120,10 +120,9 @@ async function save(...entities: readonly JsonObject[]): Promise<Answer> {
   return answer;
 }
 
-/** Saves. @returns the headers of a read that shows it */
-async function saved(...entities: readonly JsonObject[]): Promise<Record<string, string>> {
-  const { headers } = await save(...entities);
-  return { 'X-Service-Min-Version': String(headers['x-service-version']) };
+/** Saves. @returns the version of it */
+async function saved(...entities: readonly JsonObject[]): Promise<string> {
+  return String((await save(...entities)).headers['x-service-version']);
 }
 
 function page(originId: string, properties: JsonObject, rest: JsonObject = {}): JsonObject {
@@ -131,12 +130,11 @@ function page(originId: string, properties: JsonObject, rest: JsonObject = {}): 
 }
 
 /** The view at a URL or under a handle; null: none. */
-async function delivered(
-  place: string,
-  headers: Record<string, string> = {},
-  key = clientKey,
-): Promise<JsonObject | null> {
-  const { json, status, text } = await client.get(`/v2?${place}`, { key, headers });
+async function delivered(place: string, version?: string, key = clientKey): Promise<JsonObject | null> {
+  const { json, status, text } = await client.get(`/v2?${place}`, {
+    key,
+    ...(version !== undefined && { version }),
+  });
   assert.equal(status, 200, text);
   return json.route ?? Object.values(json.views ?? {})[0] ?? null;
 }
@@ -276,8 +274,8 @@ test('an entity is there for management alone, then for everybody, then for mana
 });
 
 /** Everything that can show the page /offer or its redirect, as it is now. */
-async function shownOfOffer(headers: Record<string, string>) {
-  const access = { key: clientKey, headers };
+async function shownOfOffer(version: string) {
+  const access = { key: clientKey, version };
   const search = { search: { field: 'title', value: 'offer' } };
   const viewId = viewIdOf('offer');
   const [index, autoIndex, one, redirect, ids, routes, sitemap, entities] = await Promise.all([
@@ -288,7 +286,7 @@ async function shownOfOffer(headers: Record<string, string>) {
     client.post('/v2', { ids: [viewId] }, access),
     client.get('/routes/v2', access),
     client.get('/routes/v2?format=sitemap&base=https://www.example.com', access),
-    client.get('/ingest/entities?type=page', { key: sourceKey, headers }),
+    client.get('/ingest/entities?type=page', { key: sourceKey, version }),
   ]);
   const urls = (routes.json.results as { url: string }[]).map(({ url }) => url);
   assert.ok(entities.json.originIds.includes('offer'), 'ingest lists it all the time');
@@ -357,7 +355,7 @@ test('a page takes over a URL at its moment and gives it back at the next, and i
     const { json } = await client.post('/ingest/v2', [...entities], { key: sourceOf });
     assert.deepEqual(json.errors, {});
   };
-  const title = async (of = key) => (await delivered('url=/home', {}, of))?.title;
+  const title = async (of = key) => (await delivered('url=/home', undefined, of))?.title;
   const from = (await nowMs()) + 1500;
   const spring = page('spring', {}, { url: '/home', publishAt: iso(from) });
   await send(`studio-${sourceKey}`, page('usual', {}, { url: '/home' }));
