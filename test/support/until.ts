@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 
 const leastPauseMs = 5;
-const mostPauseMs = 50;
+const mostPauseMs = 200;
 /** Of the processor time that a check took: several tests wait at once, and checks must not take what they wait for. */
 const pausePerCheckTime = 4;
 
