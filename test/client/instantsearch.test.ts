@@ -17,6 +17,7 @@ import { blocksOf, textOf } from '../docs/support/markdown.ts';
 import { openBrowser, servePage } from '../support/browser.ts';
 import { until } from '../support/until.ts';
 import { atlasFiles } from '../system/support/data/atlas.ts';
+import { untilVisible } from '../system/support/ledger.ts';
 import { System } from '../system/support/processes/system.ts';
 
 const key = 'environment-atlas-demo';
@@ -41,10 +42,10 @@ before(async () => {
   system = await System.start({ workers: 2, jobs: 0, partitions: 4, files: atlasFiles() });
   const http = system.client();
   for (const part of [cities.slice(0, 30), cities.slice(30)]) {
-    const headers = { 'X-Service-Wait': '5000' };
     const body = JSON.parse(JSON.stringify(part)) as Json;
-    const saved = await http.post('/ingest/v2', body, { key: 'source-atlas-demo', headers });
-    assert.equal(saved.headers['x-service-visible'], 'true', saved.text);
+    const saved = await http.post('/ingest/v2', body, { key: 'source-atlas-demo' });
+    assert.equal(saved.status, 200, saved.text);
+    await untilVisible(http, key, [String(saved.headers['x-service-version'])]);
   }
   client = createSearchClient({
     url: system.url(),

@@ -8,17 +8,28 @@ import { StoreUnavailableError } from '../../src/store/redis/redis-errors.ts';
 import { surviving } from '../../src/store/redis/replication.ts';
 import { readServerState } from '../../src/store/redis/server-state.ts';
 import { findShortages } from '../../src/store/redis/shortages.ts';
-import { openStore } from '../../src/store/store.ts';
+import { openStore, type Store, type StoreOptions } from '../../src/store/store.ts';
 import { until } from '../support/until.ts';
 import { RedisCluster } from './support/cluster.ts';
+
+/** Opens a store as processes do, which try again while Redis does not answer in time. */
+async function opened(options: StoreOptions): Promise<Store> {
+  for (;;) {
+    try {
+      return await openStore(options);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError)) throw error;
+    }
+  }
+}
 
 test('a shard without a replica refuses acknowledgements when CONFIRM_REPLICAS asks for one', async (context) => {
   const cluster = await RedisCluster.start();
   context.after(() => cluster.stop());
   const { address } = cluster;
   const options = { address, partitionCount: 12, commandTimeoutMs: 5_000, replicaWaitMs: 500 };
-  const lenient = await openStore(options);
-  const strict = await openStore({ ...options, confirmReplicas: 1 });
+  const lenient = await opened(options);
+  const strict = await opened({ ...options, confirmReplicas: 1 });
   context.after(() => Promise.all([lenient.close(), strict.close()]));
   const acknowledgedBy = (store: typeof strict) =>
     surviving(store.acknowledgements, [platformTag, ...store.partitions.tags], async () => true);
@@ -63,12 +74,19 @@ test('a shard without a replica refuses acknowledgements when CONFIRM_REPLICAS a
 test('a master that is killed is reported once, and once when a replica has taken its place', async (context) => {
   const cluster = await RedisCluster.start();
   context.after(() => cluster.stop());
-  const store = await openStore({ address: cluster.address, partitionCount: 12, commandTimeoutMs: 500 });
-  const reported: string[] = [];
+  const store = await opened({ address: cluster.address, partitionCount: 12, commandTimeoutMs: 5_000 });
+  // Others may be late on a slow machine, and are then reported too.
+  const [master] = cluster.nodes;
+  assert.ok(master !== undefined);
+  const name = `127.0.0.1:${master.port}`;
+  let reported: string[] = [];
+  const report = (event: string, redis: string) => {
+    if (redis === name) reported.push(event);
+  };
   const watch = new OutageWatch([store], {
-    lost: (redis) => void reported.push(`lost ${redis}`),
-    back: (redis) => void reported.push(`back ${redis}`),
-    replaced: (redis) => void reported.push(`replaced ${redis}`),
+    lost: (redis) => report('lost', redis),
+    back: (redis) => report('back', redis),
+    replaced: (redis) => report('replaced', redis),
   });
   const work = setInterval(() => {
     for (const tag of store.partitions.tags) store.client.exists(keys.clock(tag)).catch(() => {});
@@ -78,13 +96,12 @@ test('a master that is killed is reported once, and once when a replica has take
     watch.close();
     await store.close();
   });
-  const [master] = cluster.nodes;
-  assert.ok(master !== undefined);
+  await until('it is not late', () => reported.at(-1) !== 'lost');
+  reported = [];
   await master.process.signal('SIGKILL');
-  await until('another has taken its place', () => reported.length === 2, 30_000);
-  assert.deepEqual(reported, [`lost 127.0.0.1:${master.port}`, `replaced 127.0.0.1:${master.port}`]);
+  await until('another has taken its place', () => reported.includes('replaced'));
   await master.process.start();
   const ofAll = async () => (await readServerState(store)).replicas === 1;
-  await until('it follows the other one', () => ofAll().catch(() => false), 30_000);
-  assert.equal(reported.length, 2);
+  await until('it follows the other one', () => ofAll().catch(() => false));
+  assert.deepEqual(reported, ['lost', 'replaced']);
 });

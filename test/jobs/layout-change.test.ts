@@ -14,7 +14,7 @@ import { Platform, page, siteFiles } from './support/platform.ts';
 
 const redisUrl = (await TestRedis.start()).url;
 
-const memberCount = 1_000;
+const memberCount = 500;
 const teams = 4;
 const perTeam = memberCount / teams;
 

@@ -1,12 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
 
 const leastPauseMs = 5;
-const mostPauseMs = 50;
+const mostPauseMs = 200;
 /** Of the processor time that a check took: several tests wait at once, and checks must not take what they wait for. */
 const pausePerCheckTime = 4;
 
 /** Nothing takes so long, however busy the machine is: only what never happens ends at it. */
-const neverMs = 180_000;
+export const neverMs = 180_000;
 
 /**
  * Waits until something holds; fails with its name when it does not in time. It asks less often the longer it has waited,

@@ -186,11 +186,11 @@ test('applying a configuration changes exactly what its dry run said, whatever c
       await jobs.stop();
       jobs = await platform.startJobs();
     };
-    await platform.ingest(Array.from({ length: 150 }, (_, at) => randomEntity(below, at)));
+    await platform.ingest(Array.from({ length: 90 }, (_, at) => randomEntity(below, at)));
     await platform.settle();
     await platform.rebuilt(first);
     for (let step = 0; step < 5; step += 1) {
-      const changed = Array.from({ length: 10 }, () => randomEntity(below, below(150)));
+      const changed = Array.from({ length: 10 }, () => randomEntity(below, below(90)));
       await platform.ingest(changed.map((entity) => ({ ...entity, type: 'page' })));
       await platform.settle();
       const before = await delivered(platform.store);

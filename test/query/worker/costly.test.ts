@@ -17,7 +17,7 @@ const rude = tenantOf({ things: fields }, 'rude');
 const polite = tenantOf({ things: fields }, 'polite');
 const index = schemaIndex('things');
 const target = { kind: 'index', alias: 'things' } as const;
-const rowCount = 20_000;
+const rowCount = 8_000;
 
 /**
  * A query has a second of processor time, and others wait for 100 ms of it at most (docs/promises.md "Load and outages"). A
@@ -90,14 +90,14 @@ test('a costly multi-query is refused with what was costly, and other tenants ar
   const aloneMs = medianOf(alone);
 
   const beforeOne = spentMs();
-  const [one] = await cluster.run(target, patterns(100));
+  const [one] = await cluster.run(target, patterns(250));
   const oneMs = spentMs() - beforeOne;
   assert.match(refusalOf(one), /^filters: the query was stopped after 1000 ms of processor time/);
 
   const turns = new LongestTurn(context);
   const before = spentMs();
   let isDone = false;
-  const costly = cluster.run(target, ...Array.from({ length: 5 }, () => patterns(100))).finally(() => {
+  const costly = cluster.run(target, ...Array.from({ length: 5 }, () => patterns(250))).finally(() => {
     isDone = true;
   });
   const waits: number[] = [];
@@ -177,7 +177,7 @@ test('a costly query that would not be done in time is told what was costly, not
   const cluster = await startCluster(context, { queryCpuMs: 3_000, queryWaitMs: 3_000 });
   await writeInParts(cluster, longTexts(rowCount));
   const before = spentMs();
-  const asked = cluster.run(target, ...Array.from({ length: 5 }, () => patterns(100)));
+  const asked = cluster.run(target, ...Array.from({ length: 5 }, () => patterns(250)));
   const outcomes = await asked.catch((error: unknown) => {
     assert.ok(error instanceof UnavailableError, String(error));
     return null;
@@ -200,7 +200,7 @@ test('a query whose front has given up is dropped amid the work', async (context
   const cluster = await startCluster(context, { queryCpuMs: 60_000, queryWaitMs: 400 });
   await writeInParts(cluster, longTexts(rowCount));
   const before = figuresOf(cluster).dropped;
-  await assert.rejects(cluster.run(target, patterns(100)), /do not respond/);
+  await assert.rejects(cluster.run(target, patterns(250)), /do not respond/);
   await until('it is dropped', () => figuresOf(cluster).dropped > before);
   // Nothing blocks the shard: new items are found.
   await cluster.write(index, new Map([['late', { f: 'late', n: 3_000_000 }]]));

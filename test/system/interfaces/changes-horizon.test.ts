@@ -47,8 +47,7 @@ async function save(originId: string, url: string): Promise<string> {
 }
 
 async function offsetAt(version: string): Promise<string> {
-  const headers = { 'X-Service-Min-Version': version };
-  return requireOk(await client.get('/changes/v1?since=now', { key: clientKey, headers })).json.offset;
+  return requireOk(await client.get('/changes/v1?since=now', { key: clientKey, version })).json.offset;
 }
 
 /** What the log keeps beside the views that are there. */

@@ -118,7 +118,7 @@ async function toldSince(
 ): Promise<{ changes: ToldChange[]; offset: string; upToDate: boolean }> {
   const answer = await clients[1].get(`/changes/v1?since=${since}`, {
     key: clientKey,
-    ...(version === undefined ? {} : { headers: { 'X-Service-Min-Version': version } }),
+    ...(version !== undefined && { version }),
   });
   return requireOk(answer).json;
 }
@@ -141,10 +141,7 @@ test('a copy begins with every view that is there, once, and then hears what cha
     page('a', 'A', '/a', { redirects: ['/old-a'], properties: { handle: 'first' } }),
     page('b', 'B', null),
   );
-  await clients[0].get('/changes/v1?since=now', {
-    key: clientKey,
-    headers: { 'X-Service-Min-Version': version },
-  });
+  await clients[0].get('/changes/v1?since=now', { key: clientKey, version });
   const copy = new FeedCopy();
   const told = await copy.catchUp(clients[0], clientKey);
   assert.deepEqual(told.map(({ originId }) => originId).sort(), ['a', 'b']);
@@ -193,10 +190,10 @@ test('a read with the version of a change shows it, on every front', async () =>
     const answer = await clients[0].get(`/changes/v1?since=${offset}&live=long-poll`, { key: clientKey });
     const [change] = requireOk(answer).json.changes;
     assert.deepEqual(change.urls, [`/versioned-${round}`]);
-    const headers = { 'X-Service-Min-Version': change.version };
-    const read = await clients[1].get(`/v2?url=/versioned-${round}`, { key: clientKey, headers });
+    const { version } = change;
+    const read = await clients[1].get(`/v2?url=/versioned-${round}`, { key: clientKey, version });
     assert.equal(read.json.route.title, `Title ${round}`);
-    const routes = await clients[1].get('/routes/v2', { key: clientKey, headers });
+    const routes = await clients[1].get('/routes/v2', { key: clientKey, version });
     assert.ok(routes.json.results.some(({ url }: { url: string }) => url === `/versioned-${round}`));
   }
 });
@@ -318,10 +315,9 @@ test('where else a view is shown is told at any depth, for as long as it is', as
   );
   const offset = await now();
   const expanded = async (version: string, since = offset) => {
-    const headers = { 'X-Service-Min-Version': version };
     const answer = await clients[1].get(`/changes/v1?since=${since}&expand=shown`, {
       key: clientKey,
-      headers,
+      version,
     });
     return requireOk(answer).json.changes.find(({ alias }: ToldChange) => alias === 'group');
   };
@@ -363,11 +359,10 @@ test('a page that is much work to expand ends early, and nothing is skipped', as
   const changed = knots.slice(0, 3);
   const version = await save(...changed.map((originId) => knot(originId, 'Two')));
   const told: ToldChange[] = [];
-  const headers = { 'X-Service-Min-Version': version };
   for (let since = offset, isAll = false; !isAll; ) {
     const answer = await clients[1].get(`/changes/v1?since=${since}&expand=shown`, {
       key: clientKey,
-      headers,
+      version,
     });
     const { changes, offset: next, upToDate } = requireOk(answer).json;
     assert.ok(changes.length <= 1, `${changes.length} changes of one page`);
@@ -538,10 +533,7 @@ test('a whole copy comes by events too, and a quiet stream shows that it lives',
   let version = '';
   for (let at = 0; at < many.length; at += 50) version = await save(...many.slice(at, at + 50));
   const copy = new FeedCopy();
-  await clients[0].get('/changes/v1?since=now', {
-    key: clientKey,
-    headers: { 'X-Service-Min-Version': version },
-  });
+  await clients[0].get('/changes/v1?since=now', { key: clientKey, version });
   const told = await copy.catchUp(clients[0], clientKey);
   assert.equal(new Set(told.map(({ id }) => id)).size, told.length, 'each once');
   const events = follow('?live=sse');

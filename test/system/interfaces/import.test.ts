@@ -21,7 +21,7 @@ import { clientKey, environmentId, sourceId, sourceKey } from '../support/site.t
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const viewsPerRequest = 500;
-const size = { sections: 58, maintainers: 300, sources: 1_100, packages: 1_500 };
+const size = { sections: 20, maintainers: 100, sources: 350, packages: 500 };
 
 let system: System;
 let client: Client;

@@ -16,7 +16,7 @@ import { Random, testTurns } from '../support/random.ts';
 import { autoTypes, indexTypes, randomQuery, randomThing } from '../support/random-query.ts';
 import { clientKey, siteFiles, sourceId, sourceKey } from '../support/site.ts';
 
-const thingCount = 1_500;
+const thingCount = 900;
 const otherCount = 300;
 const indexPath = '/v1/things';
 const typePath = (type: string) => `/v1/sourceGroupAlias/cms/type/${type}`;

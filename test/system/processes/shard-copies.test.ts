@@ -21,9 +21,9 @@ import { clientKey, siteFiles, sourceId, sourceKey } from '../support/site.ts';
 
 const partitions = 8;
 const [itemCount, ranks] = [1_000, 50];
-const connections = 12;
+const connections = 6;
 /** Of a reader, between an answer and its next query: processes that start need the processors too. */
-const restMs = 20;
+const restMs = 40;
 /** Longer than a lease, and longer than a heartbeat is waited for. */
 const pauseMs = 5_000;
 
@@ -156,7 +156,7 @@ class Load {
     if (status !== 200 || json.results[0]?.value !== value)
       this.failures.push(`${value} was saved: ${status} ${text}`);
     this.written += 1;
-    await sleep(20);
+    await sleep(restMs);
   }
 }
 
@@ -221,10 +221,10 @@ async function underLoad(what: string, act: (load: Load) => Promise<void>): Prom
   const startMs = performance.now();
   const { broken } = balancer;
   try {
-    await until('queries are under way', () => load.asked > 200 && load.written > 0);
+    await until('queries are under way', () => load.asked > 100 && load.written > 0);
     await act(load);
     const { asked, written } = load;
-    await until('all goes on', () => load.asked > asked + 200 && load.written > written);
+    await until('all goes on', () => load.asked > asked + 100 && load.written > written);
   } finally {
     await load.end();
   }
@@ -240,7 +240,7 @@ test('a worker that is killed fails no query', async (context) => {
   const told = await underLoad('SIGKILL', async (load) => {
     await system.kill('worker.1');
     const { asked, written } = load;
-    await until('queries go on without it', () => load.asked > asked + 500);
+    await until('queries go on without it', () => load.asked > asked + 200);
     await until('its partitions have an owner again', () => load.written > written);
     await system.restart('worker.1');
     await untilCopied();

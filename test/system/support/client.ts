@@ -2,6 +2,7 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { isJsonObject, type Json, type JsonObject } from '../../../src/contract/json.ts';
+import { neverMs } from '../../support/until.ts';
 import { shapeMistakes } from './shape-check.ts';
 
 export interface RequestOptions {
@@ -9,6 +10,8 @@ export interface RequestOptions {
   /** Sent as JSON, unless it is text or bytes. */
   readonly body?: Json | Buffer;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Of writes that the answer must show. As a client does, the request asks again while they are not visible. */
+  readonly version?: string;
   readonly timeoutMs?: number;
 }
 
@@ -36,7 +39,6 @@ export class NoAnswerError extends Error {
   }
 }
 
-const requestMs = 30_000;
 const stackPattern = /\bat .{1,200}\.(ts|js|mjs):\d+|node_modules|file:\/\//;
 
 export class Client {
@@ -62,9 +64,13 @@ export class Client {
       this.#document = null;
       throw error;
     });
-    const answer = await this.#exchange(method, path, options);
-    this.#check(document, method, path, answer);
-    return answer;
+    const { version, headers, ...others } = options;
+    const shown = version === undefined ? headers : { ...headers, 'X-Service-Min-Version': version };
+    for (;;) {
+      const answer = await this.#exchange(method, path, { ...others, ...(shown && { headers: shown }) });
+      this.#check(document, method, path, answer);
+      if (version === undefined || answer.json?.code !== 'versionNotReached') return answer;
+    }
   }
 
   get(path: string, options: RequestOptions = {}): Promise<Answer> {
@@ -98,7 +104,7 @@ export class Client {
   }
 
   #attempt(method: string, path: string, options: RequestOptions, agent: Agent | false): Promise<Answer> {
-    const { key, body, headers, timeoutMs = requestMs } = options;
+    const { key, body, headers, timeoutMs = neverMs } = options;
     const bytes = body === undefined ? null : isBytes(body) ? body : Buffer.from(bodyText(body));
     return new Promise((resolve, reject) => {
       const fail = (error: NodeJS.ErrnoException) =>

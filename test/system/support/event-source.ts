@@ -1,5 +1,6 @@
 /** Server-sent events of a front, read as they come (the HTML standard, "Server-sent events"). */
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { neverMs } from '../../support/until.ts';
 
 export interface SentEvent {
   readonly id: string;
@@ -52,7 +53,7 @@ export class EventSource {
   }
 
   /** Resolves when the condition holds of what has come, or the stream has ended. @throws Error after a while */
-  async until(isMet: () => boolean, what: string, timeoutMs = 60_000): Promise<void> {
+  async until(isMet: () => boolean, what: string, timeoutMs = neverMs): Promise<void> {
     const deadlineMs = performance.now() + timeoutMs;
     while (!isMet()) {
       const leftMs = deadlineMs - performance.now();

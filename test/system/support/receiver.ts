@@ -4,7 +4,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import type { JsonObject } from '../../../src/contract/json.ts';
-import { until } from '../../support/until.ts';
+import { neverMs, until } from '../../support/until.ts';
 
 export interface Received {
   readonly path: string;
@@ -67,7 +67,7 @@ export class Receiver {
   }
 
   /** Waits for so many requests to a path. */
-  async count(path: string, count: number, timeoutMs = 60_000): Promise<Received[]> {
+  async count(path: string, count: number, timeoutMs = neverMs): Promise<Received[]> {
     await until(`${count} requests to ${path}`, () => this.at(path).length >= count, timeoutMs);
     return this.at(path);
   }

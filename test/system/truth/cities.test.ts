@@ -46,7 +46,7 @@ let entities: SourceEntity[];
 let targets: Target[];
 
 before(async () => {
-  entities = await cities(1_800);
+  entities = await cities(1_000);
   const files = siteFiles({ indexes: { cities: cityIndex } });
   system = await System.start({ web: 1, workers: 2, jobs: 0, partitions: 8, files });
   client = system.client();

@@ -19,7 +19,7 @@ import { openStore, type Store } from '../../../../src/store/store.ts';
 import { typeScriptWords } from '../../../../src/typescript/clone-or-package.mjs';
 import { RedisCluster } from '../../../cluster/support/cluster.ts';
 import { ownPort } from '../../../support/own-port.ts';
-import { until } from '../../../support/until.ts';
+import { neverMs, until } from '../../../support/until.ts';
 import { Client } from '../client.ts';
 import { SystemProcess } from './process.ts';
 import { type RedisOptions, RedisServer } from './redis-server.ts';
@@ -73,7 +73,6 @@ const entryPoints: Readonly<Record<Role, string>> = {
   worker: 'workers/partition.ts',
   jobs: 'workers/jobs.ts',
 };
-const readyMs = 60_000;
 /** A front logs it. */
 const listening = 'web is listening';
 /** A front that was ready once says so of its faults alone. */
@@ -232,7 +231,7 @@ export class System {
   }
 
   /** Waits until every front that runs is ready, every partition has an owner and every index is loaded. */
-  async ready(timeoutMs = readyMs): Promise<void> {
+  async ready(timeoutMs = neverMs): Promise<void> {
     let last = '';
     try {
       await until(
@@ -311,7 +310,7 @@ export class System {
   }
 
   /** Waits until a generation runs everywhere and its rebuild is done. */
-  async rebuilt(generation: number, timeoutMs = readyMs): Promise<void> {
+  async rebuilt(generation: number, timeoutMs = neverMs): Promise<void> {
     const store = await this.store();
     const queue = rebuildJobs(store);
     let last = '';
