@@ -74,7 +74,8 @@ function plainValue(property: Json, at: Position, mistakes: Mistake[]): Json {
     return report(mistakes, at, 'must be a typed property: {"type", "value"}');
   }
   const known = typeNames.find((name) => name === type);
-  if (known === undefined) return report(mistakes, at, `must have one of these types: ${typeNames.join(', ')}`);
+  if (known === undefined)
+    return report(mistakes, at, `must have one of these types: ${typeNames.join(', ')}`);
   return readers[known](property, at, mistakes);
 }
 

@@ -60,7 +60,7 @@ test('compile: texts that the sandbox refuses in code are values in strings, tem
     `return {
       strings: ['<!-- a -->', "-->", '<!-->', 'import("x")', "import ('x')", 'eval(1)', 'import //', '\\\\<!--\\\\-->'],
       template: \`<!-- ${placeholder("entity.properties.n + '-->'")} --> import( eval(\`,
-      nested: \`<!-- ${placeholder('`-->' + placeholder('1') + '<!--`')} -->\`,
+      nested: \`<!-- ${placeholder(`\`-->${placeholder('1')}<!--\``)} -->\`,
       raw: String.raw\`<!--\\n${placeholder('entity.properties.n')}
 -->\`,
       tagged: tag\`<!--${placeholder(`tag\`eval(${placeholder('1')}-->\``)}import(\`,
