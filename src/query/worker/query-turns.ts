@@ -81,7 +81,7 @@ export class QueryTurns<Request extends TenantRequest> {
     return next ?? null;
   }
 
-  /** Removes parked requests that have timed out. */
+  /** Removes parked requests whose front no longer waits for the reply. */
   dropParked(isGone: (request: Request) => boolean): void {
     this.#parked = this.#parked.filter((request) => !isGone(request));
   }
