@@ -42,7 +42,7 @@ const showsAfterMs = 1_000;
 /** A quiet value is the median of this many figures: a command that begins is busy for a second or two. */
 const quietFigures = 8;
 /**
- * The work pauses this often to let the fronts report idle values, and no longer than this. Work that goes slowly loses
+ * The work pauses this often to let the fronts report quiet values, and no longer than this. Work that goes slowly loses
  * little by it, and finds out sooner that it is others who slow the readers.
  */
 const quietEveryMs = { atSpeed: 60_000, slow: 10_000 };

@@ -64,7 +64,7 @@ export class QueryTurns<Request extends TenantRequest> {
   }
 
   /**
-   * The next request that takes long: one that can begin again now, or else one that continues. A further question comes
+   * The next request that takes long: one that can begin again now, or else one that is under way. A further question comes
    * before first ones. If many queries each had their first question answered before any had its second, all of them
    * would end together, and too late.
    */

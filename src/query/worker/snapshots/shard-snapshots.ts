@@ -68,7 +68,7 @@ export function snapshotsOf({ folder, workerId, ...options }: OpenSnapshotsOptio
 }
 
 interface WrittenShard {
-  /** Weak, so that a dropped index frees its memory. Null when the file is from another process, or missing. */
+  /** Weak, so that a dropped index frees its memory. Null when the file is from another process. */
   readonly live: WeakRef<LiveShard> | null;
   readonly changeCount: number;
 }
