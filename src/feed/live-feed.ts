@@ -17,7 +17,7 @@ export interface Follower {
   receive(page: WrittenPage): void;
   /** There is more after its position than a page. It is to read that by itself, then join again. */
   isFarBehind(): void;
-  /** Sends nothing more. */
+  /** The feed sends nothing more. */
   failed(error: unknown): void;
 }
 
