@@ -90,7 +90,7 @@ export class Cursor {
     return null;
   }
 
-  /** The text here, which may be empty; null with an issue when it is not one. */
+  /** The string here, which may be empty; null with an issue when it is not one. */
   text(advice: string): string | null {
     if (typeof this.json === 'string') return this.json;
     this.mustBe('a string', advice);

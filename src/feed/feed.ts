@@ -26,7 +26,7 @@ export interface Change extends Served {
   /** Of the entity. */
   readonly type: string;
   readonly action: 'set' | 'removed';
-  /** URLs and handles under which it was served within the retention, and no longer is. */
+  /** URLs, handles and redirects under which it was served within the retention, and no longer is. */
   readonly left: Served;
   readonly tags: readonly string[];
   /** Token for `X-Service-Min-Version`. */

@@ -17,7 +17,7 @@ export interface Follower {
   receive(page: WrittenPage): void;
   /** There is more after its position than a page. It is to read that by itself, then join again. */
   isFarBehind(): void;
-  /** Sends nothing more. */
+  /** The feed sends nothing more. */
   failed(error: unknown): void;
 }
 
@@ -37,7 +37,7 @@ export type Since = 'beginning' | 'now' | Position;
 /** Commits that come shortly one after another are read together: the first immediately, the others not sooner than this. */
 const gatherMs = 5;
 const retryMs = 200;
-/** Who follows already hears of a change though others continue joining for longer than this. */
+/** While others keep joining for longer than this, existing followers get new changes first. */
 const joiningMs = 50;
 
 export class LiveFeed {

@@ -25,7 +25,7 @@ export interface Answer {
   readonly isHead?: boolean;
 }
 
-/** For errors and responses without content, so that new content is visible immediately. */
+/** For errors, and for responses that say that nothing is there, so that new content is visible immediately. */
 export const notStored: HeaderField = ['Cache-Control', 'no-store'];
 
 export const jsonType = 'application/json; charset=utf-8';

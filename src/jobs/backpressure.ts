@@ -42,7 +42,7 @@ const showsAfterMs = 1_000;
 /** A quiet value is the median of this many figures: a command that begins is busy for a second or two. */
 const quietFigures = 8;
 /**
- * The work pauses this often to let the fronts report idle values, and no longer than this. Work that goes slowly loses
+ * The work pauses this often to let the fronts report quiet values, and no longer than this. Work that goes slowly loses
  * little by it, and finds out sooner that it is others who slow the readers.
  */
 const quietEveryMs = { atSpeed: 60_000, slow: 10_000 };
@@ -68,9 +68,9 @@ export class Backpressure {
   /** Read latencies of each front in the last seconds without work. */
   readonly #quietMs = new Map<string, readonly number[]>();
   #quietAtMs = Number.NEGATIVE_INFINITY;
-  /** From when on the work is paused until quiet values are known; null: it continues. */
+  /** Since when the work is paused until quiet values are known; null while it is not paused. */
   #stillSinceMs: number | null = null;
-  /** When the work began that continues, its last portion was given, and its next one may begin. */
+  /** When the current work began, when its last portion was given, and when its next one may begin. */
   #beganMs = Number.NEGATIVE_INFINITY;
   #workedMs = Number.NEGATIVE_INFINITY;
   #nextMs = Number.NEGATIVE_INFINITY;
@@ -83,7 +83,7 @@ export class Backpressure {
     return this.#isRead ? this.#rate : null;
   }
 
-  /** Takes in what all fronts last reported; to be called each second, also while no work continues. */
+  /** Takes in what all fronts last reported; to be called each second, also while there is no work. */
   hear(fronts: readonly FrontFigures[], nowMs: number): void {
     const usedPerSecond = (1000 * this.#given) / (nowMs - this.#heardMs);
     this.#given = 0;

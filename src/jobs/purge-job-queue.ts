@@ -38,7 +38,7 @@ export interface PurgeState {
   readonly counts: PurgeCounts;
   readonly total: number;
   readonly isDone: boolean;
-  /** Why a job ended for good; null while all continue. */
+  /** Why a job failed for good; null while none has. */
   readonly failure: string | null;
 }
 

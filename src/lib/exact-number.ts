@@ -17,7 +17,7 @@ function decimalOf(token: string): string {
   return `${kept}e${Number(exponent) - fraction.length + digits.length - kept.length}`;
 }
 
-/** True for a number whose integer part may exceed a double. Only these are compared with their text. */
+/** True for a number whose integer part a double may not hold exactly. Only these are compared with their text. */
 export function isBeyondSafe(value: number): boolean {
   return Math.abs(value) > Number.MAX_SAFE_INTEGER;
 }

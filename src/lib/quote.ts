@@ -5,7 +5,7 @@ export function quote(text: string): string {
   return JSON.stringify(excerpt(text));
 }
 
-/** Truncates a text to a number of UTF-16 units, followed by `…`. */
+/** Truncates a text to a number of UTF-16 units. `…` follows where it was cut. */
 export function excerpt(text: string, charactersMax = quotedCharactersMax): string {
   return text.length > charactersMax ? `${text.slice(0, charactersMax)}…` : text;
 }

@@ -32,7 +32,7 @@ export function tokenUse({ scope, index }: ScopedIndex, query: CheckedQuery): To
   return { scope, index, identity: queryIdentity(query) };
 }
 
-/** The statistics that score all pages of a search. */
+/** The statistics and the time by which all pages of a search are scored. */
 export interface Pin {
   readonly stats: SearchStats;
   /** See `CheckedSearch`. */

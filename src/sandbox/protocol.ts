@@ -46,7 +46,7 @@ export interface CodeEntity {
   readonly originParentId: string | null;
 }
 
-/** The static description of a program. */
+/** The description of a program. It does not depend on an entity. */
 export interface Description {
   /** Functions that it has. */
   readonly members: readonly string[];

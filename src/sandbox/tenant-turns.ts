@@ -30,7 +30,7 @@ export class TenantTurns {
 /** Fair queueing by processor time: of those that wait, the one that has used the least goes first. */
 export class FairShares {
   readonly #usedMs = new BoundedCache<string, number>({ entriesMax: 10_000 });
-  /** Time used by the last owner. A new owner starts here, so that idle owners do not accumulate time. */
+  /** Time used by the owner that was chosen last. A new owner starts here, so that idle owners do not accumulate time. */
   #floorMs = 0;
 
   /** @param waiting at least one name */

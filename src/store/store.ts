@@ -57,7 +57,7 @@ export class Store implements RedisHost {
     readonly secret: Buffer,
     /** Confirms writes that a failover of a cluster must not lose. */
     readonly replication: Replication,
-    /** Confirms writes before clients get a response: neither a failover nor a manual promotion may lose them. */
+    /** Confirms writes before clients get a response: neither a failover nor the promotion of a replica may lose them. */
     readonly acknowledgements: Replication,
     readonly mayForget: boolean,
   ) {
@@ -81,7 +81,7 @@ export class Store implements RedisHost {
     return this.#options.confirmReplicas ?? 0;
   }
 
-  /** For reads of large values, which on one Redis have a connection of their own: so that other reads do not wait for them. */
+  /** For reads of large values, which on one Redis have a connection of their own, so that other reads do not wait for them. */
   get large(): FieldReader {
     if (this.#large !== null) return this.#large;
     this.#largeClient = this.address.kind === 'single' ? connect(this.#options) : this.client;

@@ -113,7 +113,7 @@ export class Compiler {
 }
 
 /**
- * Each file of a bundle continues finding what is beside it.
+ * Lets each file of a bundle find the files next to its source.
  * @param {(file: string) => string} addressOf an expression for the address of a file
  * @returns {import('esbuild').Plugin}
  */

@@ -62,7 +62,7 @@ export class TurnState {
     this.#bodies.set(outputKey(view), body);
   }
 
-  /** The stored bytes of a view or an item. */
+  /** The bytes of a view or an item as it was built: with the names that a stored view leaves out. Null if it is not stored. */
   readOutput(output: OutputName): Buffer | null {
     return output.kind === 'view'
       ? (this.#bodies.get(outputKey(output)) ?? null)

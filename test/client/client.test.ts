@@ -434,7 +434,7 @@ test('client: changes come by long-polling, from now and with where views are sh
   for (const { offset } of all.slice(-3)) {
     for await (const change of client.changes({ live: 'long-poll', since: offset })) {
       if (change.originId === 'poll-2') break;
-      // The end of a page continues after it: something has to come.
+      // The offset of the last change of a page leads after it, so there has to be a new change.
       void client.save('poll-2', { type: 'page', properties: { title: `again ${Math.random()}` } });
     }
   }

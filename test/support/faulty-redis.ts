@@ -7,7 +7,7 @@ interface Pair {
   readonly replies: ReplySplitter;
 }
 
-/** What becomes of a reply: it continues as it is, as other bytes, or the connection breaks behind so many of its bytes. */
+/** Null passes a reply on unchanged. `bytes` replace it. `cutBehind` breaks the connection after that many bytes of it. */
 export type Fault = { readonly bytes: Buffer } | { readonly cutBehind: number } | null;
 
 export class FaultyRedis {

@@ -53,7 +53,7 @@ export interface Pairs {
   readonly promised: number;
   /** Of the promised ones, those that are kept. */
   readonly kept: number;
-  /** Words without a guarantee. */
+  /** Pairs that are not promised. */
   readonly others: number;
 }
 

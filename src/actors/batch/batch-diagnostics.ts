@@ -64,7 +64,7 @@ const optionsCut: Diagnostic = {
 
 const noneCut: readonly Diagnostic[] = [];
 
-/** Findings about left-out claims, actions and destinations of a view. */
+/** Findings about claims and destination options of a view that were left out. */
 function cutOf(result: Output['result']): readonly Diagnostic[] {
   if (result.kind !== 'view') return noneCut;
   const { claims, destinations } = result;

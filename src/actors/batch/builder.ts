@@ -65,7 +65,7 @@ export function buildersFor(tenant: Tenant, source: Source, type: string): reado
   );
 }
 
-/** Builds the views or items of a schema in an environment, for any entity. */
+/** The builder of a schema in an environment. It is the same for all entities that trigger the schema. */
 export function builderOf(
   tenant: Tenant,
   environmentId: string,

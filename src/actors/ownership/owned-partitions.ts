@@ -55,7 +55,7 @@ export class OwnedPartitions {
     return covered;
   }
 
-  /** @param unrenewed a lease that is valid in Redis but was not renewed by this worker. @throws StoreUnavailableError */
+  /** @param unrenewed a lease that its owner has stopped renewing, although Redis still counts it as valid. @throws StoreUnavailableError */
   async take(partition: number, unrenewed?: RenewalMark): Promise<void> {
     const { actors, workerId, leaseMs, ends, keeper, news } = this.context;
     const askedMs = performance.now();

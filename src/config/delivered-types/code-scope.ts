@@ -220,7 +220,7 @@ export function memberFunction(
   return null;
 }
 
-/** The return values of a function; null for a plain `return`. */
+/** The return values of a function; null for a plain `return`, and for reaching the end of the function. */
 export function returnedBy(node: FunctionNode): readonly (Expression | null)[] {
   if (node.body.type !== 'BlockStatement') return [node.body];
   const returned: (Expression | null)[] = [];

@@ -66,7 +66,7 @@ export class CodeTypes {
     private readonly known: KnownTypes,
   ) {}
 
-  /** The return type of a function that is called in one place. @param input its first argument */
+  /** The return type of a function that is called in one place. @param input type of its first argument */
   ofFunctionGiven(node: FunctionNode, input: Type): Type {
     this.#given.set(node, input);
     return this.ofFunction(node);

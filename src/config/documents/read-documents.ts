@@ -43,7 +43,7 @@ function isImported({ file, path }: ConfigIssue, documents: ConfigDocuments): bo
 /** A missing tenant.json is seen by the reader and, if the tenant has schemas, by the loader. */
 function withoutRepetition(issues: readonly ConfigIssue[]): ConfigIssue[] {
   const byText = new Map(issues.map((issue) => [`${issue.file}\n${issue.path}\n${issue.message}`, issue]));
-  // The errors of a schema are reported already.
+  // "Not compiled" says nothing new when other errors are reported.
   if (issues.some(({ message }) => message !== notCompiled)) {
     for (const [text, { message }] of byText) if (message === notCompiled) byText.delete(text);
   }

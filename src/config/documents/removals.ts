@@ -2,7 +2,7 @@
 import { groupBy } from '../../lib/lists.ts';
 import type { Configuration, Source, Tenant } from '../configuration.ts';
 
-/** Identifies an output of an entity. */
+/** What an output belongs to: its source, environment and schema. The entity does not matter here. */
 export interface MadeOf {
   readonly sourceId: string;
   readonly environmentId: string;

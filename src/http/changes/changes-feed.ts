@@ -16,7 +16,7 @@ import { parameterValues, scopeOf } from '../routes/route-parts.ts';
 import type { Services } from '../services.ts';
 import { followEvents } from './event-follower.ts';
 
-/** Reads what a request for changes requests (docs/reference/http.md "Changes"). */
+/** A request for changes (docs/reference/http.md "Changes"). */
 interface ChangesRequest {
   readonly way: 'once' | 'long-poll' | 'sse';
   readonly expand: Expand;

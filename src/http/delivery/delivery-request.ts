@@ -1,4 +1,4 @@
-/** Reads what a delivery request requests (docs/reference/http.md "Delivery"). */
+/** Reads delivery requests (docs/reference/http.md "Delivery"). */
 import { normalizeUrl } from '../../config/urls/url.ts';
 import { ProblemError, problems } from '../../contract/errors.ts';
 import { getOwn, isJsonObject, type Json } from '../../contract/json.ts';

@@ -50,7 +50,7 @@ export class HeldAnswers {
     this.#count(answer, answer.bytes);
   }
 
-  /** The response is outdated. It is kept until all of its requests have it. */
+  /** The response is outdated. It is kept until all clients that are receiving it have it. */
   release(answer: HeldAnswer): void {
     if (!answer.isPresent) return;
     answer.isPresent = false;

@@ -14,7 +14,7 @@ import { HeldAnswer, HeldAnswers } from './held-answers.ts';
 /** The key of a live response. */
 export interface LiveKey {
   readonly principal: ClientPrincipal;
-  /** The requested content. */
+  /** The request, as JSON. */
   readonly text: string;
 }
 

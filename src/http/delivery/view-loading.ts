@@ -30,7 +30,7 @@ const batchMax = 1024;
 /** Most reads of a large view that changes while it is read. */
 const attemptsMax = 5;
 
-/** A requested view, or that a view of the answer refers to. */
+/** A requested view, or one that a view of the answer refers to. */
 class MetView {
   /** Null before it was read, when there is none, and when it came from the cache. */
   stored: Buffer | null = null;

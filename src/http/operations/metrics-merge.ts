@@ -1,6 +1,6 @@
 /**
  * Merges the metrics of several processes into one Prometheus text, grouped by metric. Each sample gets the labels
- * `process` and `role`.
+ * `process` and `role`, which no metric has itself.
  */
 
 export interface LabelledMetrics {

@@ -104,7 +104,7 @@ export function failureAnswer(
   log: Log,
   requestId: string,
 ): Answer {
-  // The client has disconnected.
+  // The client has disconnected and does not read this response.
   if (error instanceof AbortedError) return problemAnswer('plain', problems.internal);
   const problem = problemOf(error);
   if (problem.status === 500)

@@ -34,7 +34,7 @@ export type QueryAnswer =
   /** The answer would be too large, or would take too long. */
   | { readonly kind: 'refused'; readonly why: string };
 
-/** The text result of a worker that has the whole index, or its refusal; null for none. @param at index of the query in its request */
+/** The text result of a worker that has the whole index; null when there is none, or when it refused. @param at index of the query in its request */
 export function wholeAnswer([only, ...others]: readonly GatheredReply[], at: number): QueryAnswer | null {
   const text = others.length === 0 ? decodeWholeAnswer(only?.answers[at] ?? null) : null;
   return text === null ? null : { kind: 'text', text, configuration: only?.configuration ?? null };

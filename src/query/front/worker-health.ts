@@ -35,7 +35,7 @@ export class WorkerHealth {
     this.#timer ??= setInterval(() => this.#turn(), turnMs);
   }
 
-  /** @param isReply false: the request was lost. @param isGone the process does not exist */
+  /** @param isReply false: the request was lost. @param isGone the connection to it broke, or could not be opened */
   ended(
     workerId: string,
     { isReply, isGone }: { readonly isReply: boolean; readonly isGone: boolean },

@@ -24,7 +24,7 @@ export interface ShardReply {
 
 const numbersPerPartition = 3;
 
-/** The reply of a worker that does not have the requested index or partition. */
+/** The reply of a worker that cannot answer a request: it covers no partition. */
 export const nothingHeld: MessageBody = [[], null, null];
 
 /** Packs the partitions into one list: partition, epoch and commit number of each. */

@@ -64,7 +64,7 @@ export class QueryTurns<Request extends TenantRequest> {
   }
 
   /**
-   * The next request that takes long: one that can begin again now, or else one that continues. A further question comes
+   * The next request that takes long: one that can begin again now, or else one that is under way. A further question comes
    * before first ones. If many queries each had their first question answered before any had its second, all of them
    * would end together, and too late.
    */
@@ -81,7 +81,7 @@ export class QueryTurns<Request extends TenantRequest> {
     return next ?? null;
   }
 
-  /** Removes parked requests that have timed out. */
+  /** Removes parked requests whose front no longer waits for the reply. */
   dropParked(isGone: (request: Request) => boolean): void {
     this.#parked = this.#parked.filter((request) => !isGone(request));
   }

@@ -38,7 +38,7 @@ export interface ResponderFigures {
   readonly refused: number;
   /** Slices in which requests did not end. */
   readonly pauses: number;
-  /** Requests dropped after their time limit. */
+  /** Requests dropped because their front no longer waited: the deadline was over, or it had disconnected. */
   readonly dropped: number;
 }
 
@@ -156,7 +156,7 @@ export class Responder {
     this.#timer = null;
   }
 
-  /** True when a request is past its deadline; counts such requests. */
+  /** True when the front of a request no longer waits; counts such requests. */
   #isGone(request: RunningRequest, nowMs: number): boolean {
     const isGone = request.isGone(nowMs);
     if (isGone) this.#dropped += 1;

@@ -57,7 +57,7 @@ export class RunningRequest {
     return this.#work !== null;
   }
 
-  /** @param nowMs on the clock of `performance.now()` @returns true when it is past its deadline */
+  /** @param nowMs on the clock of `performance.now()` @returns true when its deadline is over, or its front has disconnected */
   isGone(nowMs: number): boolean {
     return this.inbound.isGone || this.inbound.deadlineMs < nowMs;
   }

@@ -107,7 +107,7 @@ function invoke(module: Module, member: unknown, given: readonly unknown[]): unk
   return Reflect.apply(member, module, given);
 }
 
-/** The static description of a program. */
+/** Describes a program. No entity is needed, but `triggers` is run. */
 export async function describe(
   programs: Programs,
   { program, alias }: Extract<ToSandbox, { kind: 'describe' }>,

@@ -18,7 +18,7 @@ export class BodyWriter {
   readonly #texts: string[] = [];
   readonly #references: ReferencePiece[] = [];
   readonly #path: string[] = [];
-  /** The text before `#text`, up to the last reference. */
+  /** The text between the last reference and `#text`. */
   #pieces: string[] = [];
   #text = '';
   #length = 0;

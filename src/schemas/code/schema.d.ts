@@ -73,7 +73,7 @@ export interface RoutesContext {
 
 export interface PropertiesContext {
   lookup: Lookup;
-  /** Refers to views of another schema. They are inserted at delivery, so they are always current. */
+  /** Refers to views of a schema. They are inserted at delivery, so they are always current. */
   reference(alias: string): ReferenceBuilder;
   /** What a partial makes of an input; it may be async, and is inserted where it is in the result. */
   partial(alias: string, input: unknown): any;

@@ -112,7 +112,7 @@ function parseClassCharacter(reader: Reader): number | TakesCodePoint {
   return takeSingleEscape(reader) ?? parseEscape(reader);
 }
 
-/** Escapes, by the character after the backslash. */
+/** Parses what follows a backslash. */
 function parseEscape(reader: Reader): TakesCodePoint {
   const single = takeSingleEscape(reader);
   if (single !== null) return only(single);

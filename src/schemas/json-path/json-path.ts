@@ -73,7 +73,7 @@ function syntaxMistake(error: JSONPathError, reader: Reader, path: PathText): Sy
   const { token } = error;
   const place = Math.min(path.writtenPlace(token.index), reader.text.length);
   const found = token.kind === TokenKind.ERROR ? token.value : readable(error.message);
-  // At the end of the input, the library may report a position before what it has read.
+  // At the end of the input, the library may fail to step back, and reports that instead of the end.
   const message = found.startsWith("can't backup") ? 'the path ends too early' : found;
   return reader.mistake(message, 'Write a JSONPath (RFC 9535) such as `$.p.tags[*]`.', place);
 }

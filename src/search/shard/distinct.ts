@@ -21,7 +21,7 @@ const unitsPerPlace = 300;
 /** The cost of a sort value of it. */
 const unitsPerKey = 50;
 
-/** The values by which docs of a query are deduplicated. */
+/** Everything that decides which docs of a query remain after `distinct`. */
 export interface Reduction {
   readonly query: CheckedQuery;
   readonly distinct: CheckedDistinct;

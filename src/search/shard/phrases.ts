@@ -20,7 +20,10 @@ import type { Tables } from './tables.ts';
 /** The cost of reading an item, in units of the work budget, besides its characters. */
 const unitsPerItem = 1000;
 
-/** Removes hits from `scratch.hits` that do not match the quotes and hyphens of a search. */
+/**
+ * Applies the quotes and hyphens of a search to `scratch.hits`. Besides removing hits it can add some: a search by exclusions
+ * alone starts from all docs, and so does one by phrases in mode `any`.
+ */
 export function* withOperators(
   found: Found,
   search: CheckedSearch,

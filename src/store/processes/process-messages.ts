@@ -23,7 +23,7 @@ export interface ProcessBeat {
   readonly partitions: readonly number[];
   /** Reasons why it is not ready; empty when it is. */
   readonly waitingFor: readonly string[];
-  /** Recent responses of a front; absent for other processes. */
+  /** Requests that a front answered lately, per second; absent for other processes. */
   readonly requestsPerSecond?: number;
   /** Mean latency of a small read from Redis over the last second, in ms; null without requests. */
   readonly readWaitMs?: number | null;

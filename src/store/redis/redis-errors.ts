@@ -38,8 +38,8 @@ export function storeError(error: unknown): Error {
 }
 
 /**
- * Errors of the class ERR that pass: what scripts get for a slot on the move, by Redis 7 and by Redis 8; and what a Redis at its
- * The `maxclients` error of a new connection; in a cluster, it includes the connections between nodes.
+ * Temporary errors of the class ERR: of scripts for a slot that is being moved, in the words of Redis 7 and of Redis 8; and of a
+ * new connection to a Redis at its `maxclients`. A Redis in a cluster adds "+ cluster connections" to that.
  */
 const passing = /non local key|during rehashing of the slot|max number of clients/;
 

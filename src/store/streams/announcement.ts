@@ -23,7 +23,7 @@ export interface Announcement {
   readonly digests: Buffer;
 }
 
-/** Data from the owner. */
+/** The announcement as the owner gives it. */
 export interface OwnAnnouncement extends Omit<Announcement, 'deferred'> {
   /** Absent: none. */
   readonly deferred?: Announcement['deferred'];

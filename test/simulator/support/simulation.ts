@@ -238,7 +238,7 @@ export class Simulation {
     await this.clock.wait(clockNoticedMs);
   }
 
-  /** Waits until there is nothing left to report, or for the schedule's time limit. */
+  /** Waits until `look` finds nothing. @throws Error at the time limit of the schedule */
   async #until(look: () => string | null): Promise<void> {
     const endMs = this.network.calmFromMs + settleMaxMs;
     for (;;) {

@@ -32,7 +32,7 @@ function bodyOf(view: Json): ViewBody {
 
 const encoded = (view: Json): Buffer => finish(encodeBody(bodyOf(view), sourceId));
 
-/** What is stored of the last of this many views with these names that others have them. */
+/** The stored form of a view after so many views with its names that the names are left out; null if they never are. */
 function shared(body: Buffer): NamelessBody | null {
   for (let times = 0; times < 70; times += 1) {
     const nameless = withoutNames(body);

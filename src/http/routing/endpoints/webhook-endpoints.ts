@@ -8,7 +8,7 @@ import {
 import type { RouteDefinition } from '../../route-definition.ts';
 import { problemStatuses, reading } from './management-endpoints.ts';
 
-/** Shared by all endpoints that start or reset a webhook. */
+/** Shared by the endpoints that test, replay or enable a webhook. */
 const webhook = {
   ...reading,
   method: 'post',

@@ -11,7 +11,7 @@ import { SnapshotDamagedError } from '../../../search/snapshot/parts.ts';
 /** Length and digest before the bytes of a frame. */
 const digestBytes = 32;
 const headBytes = 4 + digestBytes;
-/** The header before the first frame. */
+/** The digest that the first frame follows: each digest includes the one before. */
 const noDigest = Buffer.alloc(0);
 /** No frame is so large. It keeps a damaged length from taking memory. */
 const frameBytesMax = 256 * 1024 * 1024;

@@ -55,7 +55,7 @@ function kindOf(part: Part): number {
 }
 
 export interface SnapshotHead {
-  /** The code and definition that made the snapshot. It is unusable for any other identity. */
+  /** The code that made the snapshot, and the index with its definition. It is unusable if any of them differs. */
   readonly identity: string;
   /** Its fields, in the order of their parts. */
   readonly fields: readonly (readonly [name: string, type: FieldType])[];
@@ -137,7 +137,7 @@ const builtWorker = 'dist/server/workers.partition.js';
 const repository = fileURLToPath(new URL('../../../../', import.meta.url));
 
 /**
- * A digest of all that decides how a shard is built from its items and how it is in memory: the code, the packages that it
+ * A digest of all that decides how a shard is built from its items and laid out in memory: the code, the packages that it
  * uses, and Node with its Unicode tables, which say what a word is.
  * @param root folder with the `package.json`
  */

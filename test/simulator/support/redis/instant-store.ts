@@ -30,7 +30,7 @@ export function instantStore(keyspace: Keyspace, partitions: Partitions): Store 
         return value === undefined ? null : bytesOf(value);
       });
     },
-    /** A scan, or the script that selects the process to serve it: here it is always the same one. */
+    /** A scan, or the script that returns the id of the Redis process: here it is always the same one. */
     sendCommand: async ({ name, args }: Command) =>
       name === 'HSCAN'
         ? [bytesOf('0'), [...keyspace.hash(String(args[0]))].flat().map(bytesOf)]

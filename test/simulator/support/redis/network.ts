@@ -123,7 +123,7 @@ class Link extends EventEmitter {
   #service: Service | null = null;
   /** Data in flight to Redis, in order. */
   readonly #sent: Words[][] = [];
-  /** When the last of it arrives. */
+  /** When the last of it was sent. */
   #sentAtMs = 0;
   #sentUntilMs = 0;
   #receivedUntilMs = 0;
