@@ -105,7 +105,7 @@ before(async () => {
   system = await System.start({
     web: 1,
     workers: 1,
-    jobs: 1,
+    jobs: 0,
     // All tenants have the same one.
     partitions: 1,
     env: { SECRET_OF_THE_ENVIRONMENT: secret },

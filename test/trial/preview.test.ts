@@ -29,6 +29,7 @@ let folder: string;
 
 before(async () => {
   system = await System.start({
+    jobs: 0,
     files: siteFiles({
       schemas: { page },
       indexes: {

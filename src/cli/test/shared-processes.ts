@@ -20,7 +20,7 @@ const sharingRooms = [
   'verify',
   'webhooks',
 ];
-const processCount = 12;
+const processCount = 8;
 /** Such a hook of one file would run for the tests of all. */
 const hookOfEachPattern = /^(?:before|after)Each\(/m;
 /** Files with this import share a platform, so all of them are in one process. */

@@ -104,13 +104,9 @@ class Ingest {
     const client = clients[writer % clients.length];
     while (this.#isGoingOn && client !== undefined) {
       const numbers = random.shuffled(own).slice(0, random.between(1, 10));
+      const deleted = numbers.slice(0, 4).map((number) => `e${number}`);
       if (random.chance(0.85)) await ledger.save(client, numbers.map(randomEntity));
-      else {
-        await ledger.delete(
-          client,
-          numbers.slice(0, 4).map((number) => `e${number}`),
-        );
-      }
+      else await ledger.delete(client, deleted);
       await sleep(50);
     }
   }

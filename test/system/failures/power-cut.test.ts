@@ -118,7 +118,7 @@ interface Cut {
 async function cutAndCheck(context: TestContext, { appendFsync, machine, check }: Cut): Promise<void> {
   const random = Random.forTest(`power-cut of ${machine}, ${appendFsync}`);
   const redis = { appendFsync, hasPowerCuts: true };
-  const started = System.start({ web: 1, workers: 1, jobs: 1, partitions: 8, files: files(1), redis });
+  const started = System.start({ web: 1, workers: 1, jobs: 0, partitions: 8, files: files(1), redis });
   context.after(() => started.then((system) => system.stop()));
   const system = await started;
   const ledger = new Ledger({ key: sourceKey, sourceId });

@@ -18,8 +18,6 @@ import { clientKey, managementKey, siteFiles, sourceId, sourceKey } from '../sup
 const tenants = ['acme', 'blue'] as const;
 type Tenant = (typeof tenants)[number];
 const pageCount = 300;
-/** Of a reader, between an answer and its next read. Processes need the processors more than further reads do. */
-const restMs = 5;
 /** By the contract, of each front and worker after Redis answers again. */
 const recoveredMs = 15_000;
 
@@ -100,7 +98,6 @@ class Reading {
       }
       if (status !== 200 && status !== 503)
         this.wrong.push(`${tenant} p${number}: ${status} ${text.slice(0, 300)}`);
-      await sleep(restMs);
     }
   }
 

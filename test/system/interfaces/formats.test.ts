@@ -48,7 +48,7 @@ before(async () => {
   system = await System.start({
     web: 2,
     workers: 2,
-    jobs: 1,
+    jobs: 0,
     partitions: 8,
     files: {
       ...siteFiles({ tenant: 'acme', schemas, settings }),

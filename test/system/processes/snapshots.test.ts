@@ -24,7 +24,7 @@ const words = ['river', 'mill', 'wheel', 'stone', 'bridge', 'water'];
  * stopped, and must have enough items for a snapshot even then.
  */
 const itemCounts: ReadonlyMap<number, number> = new Map([
-  [1, 4 * snapshotItemsMin],
+  [1, 3 * snapshotItemsMin],
   [2, 2 * snapshotItemsMin],
 ]);
 const entitiesPerSave = 50;
