@@ -1,4 +1,5 @@
 /** `npm run bench -- search-rounds`: what the second round of a ranked search costs where two workers hold the index. */
+import { unscoredItemsMax } from '../src/contract/limits.ts';
 import type { BenchContext, Target } from './support/bench.ts';
 import { cityItems, type ItemSet, itemEntity, itemIndex, itemsTenant } from './support/data/items.ts';
 import { clientKeyOf } from './support/data/tenant.ts';
@@ -15,11 +16,9 @@ import { runBench } from './support/run.ts';
 const kinds = ['one word', 'two words, typos', 'search + facet'] as const;
 type Kind = (typeof kinds)[number];
 const searchesPerRound = 400;
-/** A worker that finds more items lets the front ask again (`fewItemsMax` in src/search/shard/unscored.ts). */
-const fewItemsMax = 64;
 const pageSize = 10;
-/** Below it is the second round for sure, with two workers: one of them has more than `fewItemsMax`. */
-const manyMin = 2 * fewItemsMax + 1;
+/** From here on one of the two workers has too many to send them unscored, so there is a second round. */
+const manyMin = 2 * unscoredItemsMax + 1;
 const addedMsMax = 0.25;
 
 /** One search: how long its first page and the next one took, in ms. */
@@ -29,7 +28,7 @@ interface Times {
   readonly next: number;
 }
 
-const isFew = ({ found }: Times) => found <= fewItemsMax;
+const isFew = ({ found }: Times) => found <= unscoredItemsMax;
 const isMany = ({ found }: Times) => found >= manyMin;
 
 await runBench({
@@ -64,7 +63,7 @@ await runBench({
           title: `First pages and next pages with two workers (${set.items.length.toLocaleString('en-US')} items), p50 in ms`,
           columns: ['', 'searches', 'first page', 'next page', 'first less next, by round'],
           rows: kinds.flatMap((kind) => [
-            rowOf(`${kind}, at most ${fewItemsMax} items`, roundsOf(kind), isFew),
+            rowOf(`${kind}, at most ${unscoredItemsMax} items`, roundsOf(kind), isFew),
             rowOf(`${kind}, at least ${manyMin} items: two rounds`, roundsOf(kind), isMany),
             rowOf(`${kind}, all`, roundsOf(kind), () => true),
           ]),
@@ -110,6 +109,11 @@ async function ask(line: RequestLine, query: object) {
   return { ms, totalResults, nextPageToken };
 }
 
+/** The rounds that have such searches, each with these alone. */
+function chosenOf(rounds: readonly (readonly Times[])[], isOf: (times: Times) => boolean): Times[][] {
+  return rounds.map((round) => round.filter(isOf)).filter((round) => round.length > 0);
+}
+
 function addedOf(times: readonly Times[]): number {
   return p50(times.map(({ first }) => first)) - p50(times.map(({ next }) => next));
 }
@@ -123,7 +127,7 @@ function rowOf(
   rounds: readonly (readonly Times[])[],
   isOf: (times: Times) => boolean,
 ): string[] {
-  const chosen = rounds.map((round) => round.filter(isOf)).filter((round) => round.length > 0);
+  const chosen = chosenOf(rounds, isOf);
   const all = chosen.flat();
   if (all.length === 0) return [text, '0', '–', '–', '–'];
   return [
@@ -137,10 +141,7 @@ function rowOf(
 
 function targetsOf(kind: Kind, rounds: readonly (readonly Times[])[]): Target[] {
   const target = (what: string, isOf: (times: Times) => boolean): Target[] => {
-    const added = rounds
-      .map((round) => round.filter(isOf))
-      .filter((round) => round.length > 0)
-      .map(addedOf);
+    const added = chosenOf(rounds, isOf).map(addedOf);
     if (added.length === 0) return [];
     const spread = spreadOf(added);
     return [
