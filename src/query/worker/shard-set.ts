@@ -139,6 +139,15 @@ export class ShardSet implements ItemSink {
     return this.#shards.has(name) || this.#restored.has(name);
   }
 
+  /** Partitions of the items that were restored and that no partition has claimed yet. */
+  restoredPartitions(): Set<number> {
+    const partitions = new Set<number>();
+    for (const { shard } of this.#restored.values()) {
+      for (const partition of shard.partitions()) partitions.add(partition);
+    }
+    return partitions;
+  }
+
   /** Closed partitions are still in the shards, which can no longer answer. */
   get isKept(): boolean {
     return this.#isKept;
